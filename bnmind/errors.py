@@ -1,0 +1,119 @@
+"""Every error that bnmind raises on purpose.
+
+All derive from `BnmindError`; each is also a `ValueError` or a `LookupError`, so
+that callers who know nothing of bnmind still catch it. A message says what was
+expected and what was got; what it speaks of is kept as an attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = [
+    "BnmindError",
+    "ImpossibleEvidenceError",
+    "InvalidBoardError",
+    "InvalidChannelError",
+    "InvalidCodeError",
+    "InvalidHistoryError",
+    "InvalidModelError",
+    "InvalidProbabilityError",
+    "InvalidReplyError",
+    "ModelFileError",
+    "TooLargeError",
+    "UnknownNameError",
+]
+
+
+class BnmindError(Exception):
+    """The root of all errors that bnmind raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers pickle errors; attributes set by our constructors must survive.
+        return (_rebuild, (type(self), self.args, dict(self.__dict__)))
+
+
+def _rebuild(kind: type[BnmindError], args: tuple[Any, ...], state: dict[str, Any]) -> BnmindError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class _OffendingValueError(BnmindError, ValueError):
+    """An error about one value, kept as `value`."""
+
+    def __init__(self, message: str, value: object = None) -> None:
+        super().__init__(message)
+        self.value = value
+        """What was got."""
+
+
+class InvalidBoardError(_OffendingValueError):
+    """A board that cannot be: too few pegs or colors."""
+
+
+class InvalidCodeError(_OffendingValueError):
+    """A code that is not of the board, or text that is no code."""
+
+
+class InvalidReplyError(_OffendingValueError):
+    """A reply that the board or the channel cannot give, or text that is no reply."""
+
+
+class InvalidHistoryError(_OffendingValueError):
+    """Text that is no history of guesses and replies."""
+
+
+class InvalidProbabilityError(_OffendingValueError):
+    """A number or an array that is no probability, or does not sum to one."""
+
+
+class InvalidChannelError(_OffendingValueError):
+    """A description of noise that is not understood or does not fit the board."""
+
+
+class ModelFileError(_OffendingValueError):
+    """A file that cannot be read as, or cannot hold, a model."""
+
+
+class InvalidModelError(BnmindError, ValueError):
+    """A network, table or order that is not valid; all faults are listed at once."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        """Every fault found, a sentence each."""
+        super().__init__("; ".join(self.problems))
+
+
+class ImpossibleEvidenceError(BnmindError, ValueError):
+    """Evidence of probability zero."""
+
+    def __init__(self, message: str, evidence: Mapping[str, object]) -> None:
+        super().__init__(message)
+        self.evidence = dict(evidence)
+        """The findings that cannot hold together, {what: finding}."""
+
+
+class TooLargeError(BnmindError, ValueError):
+    """Something that would not fit; raised before anything is allocated."""
+
+    def __init__(self, message: str, *, needed: int, budget: int) -> None:
+        super().__init__(message)
+        self.needed = needed
+        """What it would take, in the unit that the message names."""
+        self.budget = budget
+        """What was allowed, in the same unit."""
+
+
+class UnknownNameError(BnmindError, LookupError):
+    """A name that is not known: a variable, a state, a strategy."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        self.name = name
+        """The name that was got."""
+        self.known = tuple(known)
+        """The names that would have been understood."""
+        shown = ", ".join(self.known[:12]) + (", …" if len(self.known) > 12 else "")
+        super().__init__(f"expected a {kind} among {shown}; got {name!r}")

@@ -1,0 +1,140 @@
+r"""Entropy, the information of a question, and the choice among questions.
+
+The one idea of the house: *hidden state → cause → channel → outcome*. A question
+is known by its ``masses`` (the belief mass of each cause) and its ``channel``
+(the chance of each outcome given each cause), and by nothing else. A guess in
+Mastermind and an item of a skills test are both such questions.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+m_t(c)     ``masses[t, c]``, the probability that question t has cause c
+N[c, o]    ``channel[c, o]`` or ``channel[t, c, o]``; the rows sum to one
+H          entropy in bits, with 0·log 0 = 0
+I(t)       ``information``: H(m_t N) − Σ_c m_t(c) H(N[c, :]), in bits
+EH(t)      expected entropy: H(belief) − I(t)
+=========  ==================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Choice", "Floats", "choose_question", "entropy", "information", "tied_best"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
+    """Return the entropy along an axis, in bits.
+
+    Parameters
+    ----------
+    probabilities
+        Non-negative numbers that sum to one along ``axis``. Zeros are allowed.
+    axis
+        The axis to sum over.
+
+    Examples
+    --------
+    >>> float(entropy([0.5, 0.25, 0.25, 0.0]))
+    1.5
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    # log2(1) = 0 stands in for the undefined logarithm, and is multiplied by 0.
+    logs = np.log2(np.where(p > 0, p, 1.0))
+    return np.asarray(-np.sum(p * logs, axis=axis) + 0.0, dtype=np.float64)
+
+
+def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
+    """Return the information that each question promises about the hidden state, in bits.
+
+    It is the mutual information of outcome and hidden state; the expected entropy
+    after the question is the entropy before it less this. No joint over hidden
+    states and outcomes is formed.
+
+    Parameters
+    ----------
+    masses
+        ``(questions, causes)``, or ``(causes,)`` for one question; rows sum to one.
+    channel
+        ``(causes, outcomes)`` shared by all questions, or ``(questions, causes,
+        outcomes)``; rows sum to one. A cause of mass zero may have any row, so
+        questions of different sizes are padded with zeros.
+
+    Returns
+    -------
+    Floats
+        ``(questions,)``, or ``()`` for one question; never negative.
+
+    Examples
+    --------
+    A fair coin reported rightly, and one reported at random:
+
+    >>> information([[0.5, 0.5]], [[[1, 0], [0, 1]]]).tolist()
+    [1.0]
+    >>> information([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]).tolist()
+    0.0
+    """
+    m = np.asarray(masses, dtype=np.float64)
+    n = np.asarray(channel, dtype=np.float64)
+    outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
+    noise = np.sum(m * entropy(n), axis=-1)
+    return np.maximum(entropy(outcomes) - noise, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A question chosen, and why."""
+
+    question: int
+    """The index of the question chosen."""
+    information: Floats
+    """The information that every question promises, in bits, ``(questions,)``."""
+    tied: NDArray[np.intp]
+    """The questions that promise as much as the best, ascending."""
+
+
+def tied_best(scores: ArrayLike, *, tolerance: float) -> NDArray[np.intp]:
+    """Return the indices whose score is within ``tolerance`` of the largest, ascending."""
+    s = np.asarray(scores, dtype=np.float64)
+    return np.flatnonzero(s >= s.max() - tolerance)
+
+
+def choose_question(
+    masses: ArrayLike,
+    channel: ArrayLike,
+    *,
+    preference: ArrayLike | None = None,
+    tolerance: float = 1e-9,
+) -> Choice:
+    """Return the question of most information, that is of minimal expected entropy.
+
+    Parameters
+    ----------
+    masses, channel
+        As for `information`.
+    preference
+        ``(questions,)``: among questions of equal information the larger
+        preference wins, then the smaller index.
+    tolerance
+        Information closer than this, in bits, counts as equal, and so do
+        preferences closer than this relative to the largest: floating-point
+        noise decides nothing.
+
+    Examples
+    --------
+    >>> choose_question([[0.5, 0.5], [0.9, 0.1]], [[1, 0], [0, 1]]).question
+    0
+    """
+    scores = information(masses, channel)
+    tied = tied_best(scores, tolerance=tolerance)
+    best = tied
+    if preference is not None:
+        wanted = np.asarray(preference, dtype=np.float64)[tied]
+        best = tied[tied_best(wanted, tolerance=tolerance * max(float(abs(wanted).max()), 1e-300))]
+    return Choice(int(best[0]), scores, tied)
