@@ -84,7 +84,8 @@ def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
     n = np.asarray(channel, dtype=np.float64)
     outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
     noise = np.sum(m * entropy(n), axis=-1)
-    return np.maximum(entropy(outcomes) - noise, 0.0)
+    gained: Floats = np.maximum(entropy(outcomes) - noise, 0.0)
+    return gained
 
 
 @dataclass(frozen=True, eq=False)

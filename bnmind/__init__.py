@@ -1,0 +1,1 @@
+"""Adaptive testing with Bayesian networks."""

@@ -1,0 +1,180 @@
+"""Dense factors: a scope and an array over it.
+
+Values may be negative or complex (factors of a rank-one factorization are), so
+nothing here takes logarithms or assumes probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Factor", "SparseFactor", "Values", "frozen_array"]
+
+Values: TypeAlias = NDArray[np.inexact[Any]]
+"""Real (float64) or complex (complex128) numbers."""
+
+
+def frozen_array(values: ArrayLike) -> Values:
+    """Return a read-only float64 or complex128 copy."""
+    array = np.array(values)
+    kind = np.complex128 if np.iscomplexobj(array) else np.float64
+    array = np.array(array, dtype=kind, order="C")
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A real or complex function of some discrete variables, as a dense array.
+
+    Parameters
+    ----------
+    scope
+        The variables, all different, one for each axis.
+    values
+        An array of shape ``tuple(v.n_states for v in scope)``; copied.
+
+    Examples
+    --------
+    >>> coin = Variable("coin", ("heads", "tails"))
+    >>> Factor((coin,), [0.25, 0.75]).sum_to(()).values.tolist()
+    1.0
+    """
+
+    scope: tuple[Variable, ...]
+    values: Values
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen_array(self.values))
+        shape = tuple(v.n_states for v in self.scope)
+        problems = []
+        if len(set(self.names)) != len(self.scope):
+            problems.append(f"expected distinct variables in a factor, got {self.names}")
+        if self.values.shape != shape:
+            problems.append(
+                f"expected an array of shape {shape} over {self.names}, got {self.values.shape}"
+            )
+        if not np.all(np.isfinite(self.values)):
+            problems.append(f"expected finite values over {self.names}")
+        if problems:
+            raise InvalidModelError(problems)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Factor, (self.scope, self.values))
+
+    def __repr__(self) -> str:
+        return f"Factor({', '.join(f'{v.name}:{v.n_states}' for v in self.scope)})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables, in the order of the axes."""
+        return tuple(v.name for v in self.scope)
+
+    def axis(self, name: str) -> int:
+        """Return the axis of a variable; `UnknownNameError` if it is not in scope."""
+        if name not in self.names:
+            raise UnknownNameError("variable", name, self.names)
+        return self.names.index(name)
+
+    def transpose(self, names: Iterable[str]) -> Factor:
+        """Return the same function with its axes in the order of ``names``."""
+        axes = [self.axis(name) for name in names]
+        return Factor(tuple(self.scope[a] for a in axes), np.transpose(self.values, axes))
+
+    def sum_to(self, names: Iterable[str]) -> Factor:
+        """Return the factor with every variable but ``names`` summed out, in their order."""
+        names = tuple(names)
+        kept = [self.axis(name) for name in names]
+        others = tuple(a for a in range(len(self.scope)) if a not in kept)
+        rest = [a for a in range(len(self.scope)) if a in kept]
+        summed = Factor(tuple(self.scope[a] for a in rest), self.values.sum(axis=others))
+        return summed.transpose(names)
+
+    def select(self, evidence: Mapping[str, int]) -> Factor:
+        """Return the factor at the given state positions; variables not in scope are ignored."""
+        index: tuple[Any, ...] = tuple(evidence.get(name, slice(None)) for name in self.names)
+        rest = tuple(v for v in self.scope if v.name not in evidence)
+        return Factor(rest, self.values[index])
+
+    def product(self, other: Factor) -> Factor:
+        """Return the product, over this scope followed by what the other adds."""
+        scope = self.scope + tuple(v for v in other.scope if v not in self.scope)
+        return Factor(scope, self._spread(scope) * other._spread(scope))
+
+    def _spread(self, scope: tuple[Variable, ...]) -> Values:
+        order = sorted(range(len(self.scope)), key=lambda a: scope.index(self.scope[a]))
+        shape = [v.n_states if v in self.scope else 1 for v in scope]
+        return np.transpose(self.values, order).reshape(shape)
+
+    def isclose(self, other: Factor, *, atol: float = 1e-12) -> bool:
+        """Return whether both are the same function to within ``atol``, whatever the axis order."""
+        if set(self.scope) != set(other.scope):
+            return False
+        return bool(
+            np.allclose(self.values, other.transpose(self.names).values, rtol=0.0, atol=atol)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFactor:
+    """A factor without its structural zeros: the configurations that remain, and their values.
+
+    Parameters
+    ----------
+    scope
+        The variables.
+    configurations
+        ``(rows, variables)`` state positions, distinct rows.
+    values
+        ``(rows,)``.
+    """
+
+    scope: tuple[Variable, ...]
+    configurations: NDArray[np.intp]
+    values: Values
+
+    def __post_init__(self) -> None:
+        rows = np.array(self.configurations, dtype=np.intp).reshape(-1, len(self.scope))
+        values = frozen_array(self.values)
+        rows.setflags(write=False)
+        object.__setattr__(self, "configurations", rows)
+        object.__setattr__(self, "values", values)
+        problems = []
+        if values.shape != (len(rows),):
+            problems.append(f"expected {len(rows)} values, got an array of shape {values.shape}")
+        limits = np.array([v.n_states for v in self.scope], dtype=np.intp)
+        if np.any(rows < 0) or np.any(rows >= limits):
+            problems.append(f"expected state positions below {limits.tolist()}")
+        elif len(np.unique(rows, axis=0)) != len(rows):
+            problems.append("expected distinct configurations")
+        if problems:
+            raise InvalidModelError(problems)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (SparseFactor, (self.scope, self.configurations, self.values))
+
+    @classmethod
+    def from_factor(cls, factor: Factor) -> SparseFactor:
+        """Return the factor's entries that are not exactly zero."""
+        rows = np.argwhere(factor.values != 0)
+        return cls(factor.scope, rows, factor.values[tuple(rows.T)])
+
+    def to_factor(self) -> Factor:
+        """Return the dense form."""
+        values = np.zeros([v.n_states for v in self.scope], dtype=self.values.dtype)
+        values[tuple(self.configurations.T)] = self.values
+        return Factor(self.scope, values)
+
+    @property
+    def share(self) -> float:
+        """The share of the dense table's cells that remain."""
+        return len(self.values) / math.prod(v.n_states for v in self.scope)

@@ -1,0 +1,206 @@
+"""Bayesian networks and, more generally, products of factors; immutable and valid from birth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import TypeAlias
+
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.variable import Variable
+
+__all__ = ["FactorModel", "Network", "Potential"]
+
+Potential: TypeAlias = Factor | TabularCPD | FunctionalCPD
+"""Anything with a scope that a model may be a product of."""
+
+
+def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list[str]]:
+    """Return the variables by name, and the faults found on the way."""
+    variables: dict[str, Variable] = {}
+    problems = []
+    for potential in potentials:
+        for variable in potential.scope:
+            known = variables.setdefault(variable.name, variable)
+            if known != variable:
+                problems.append(
+                    f"expected one set of states of {variable.name},"
+                    f" got {known.states} and {variable.states}"
+                )
+    return variables, problems
+
+
+@dataclass(frozen=True, eq=False)
+class FactorModel:
+    """A product of factors, which need not be probabilities: what a junction tree is made of.
+
+    Parameters
+    ----------
+    potentials
+        Factors and conditional distributions; the model is their product.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is empty or two potentials disagree on a variable's states.
+    """
+
+    potentials: tuple[Potential, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "potentials", tuple(self.potentials))
+        problems = _collect(self.potentials)[1]
+        if not self.potentials:
+            problems.append("expected at least one factor, got none")
+        if problems:
+            raise InvalidModelError(problems)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """All the variables, in the order in which the factors name them."""
+        return tuple(_collect(self.potentials)[0].values())
+
+    def variable(self, name: str) -> Variable:
+        """Return a variable by name."""
+        return _named(self.variables, name)
+
+    def __repr__(self) -> str:
+        return f"FactorModel({len(self.variables)} variables, {len(self.potentials)} factors)"
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A Bayesian network: one conditional distribution for each variable, without cycles.
+
+    Parameters
+    ----------
+    cpds
+        In any order; they are kept with parents before children.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is empty, a variable has no or several distributions or differing
+        states, or there is a cycle; all faults at once.
+
+    Examples
+    --------
+    >>> coin = Variable("coin", ("heads", "tails"))
+    >>> call = Variable("call", ("heads", "tails"))
+    >>> Network((TabularCPD(call, (coin,), [[0.9, 0.1], [0.1, 0.9]]),
+    ...          TabularCPD(coin, (), [0.5, 0.5])))
+    Network(coin, call)
+    """
+
+    cpds: tuple[CPD, ...]
+
+    def __post_init__(self) -> None:
+        cpds = tuple(self.cpds)
+        variables, problems = _collect(cpds)
+        children = [cpd.variable.name for cpd in cpds]
+        if not cpds:
+            problems.append("expected at least one variable, got none")
+        problems += [
+            f"expected one distribution of {name}, got {children.count(name)}"
+            for name in variables
+            if children.count(name) != 1
+        ]
+        order: tuple[str, ...] = ()
+        graph = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
+        try:
+            order = tuple(TopologicalSorter(graph).static_order())
+        except CycleError as fault:
+            problems.append(f"expected no cycle, got {' → '.join(fault.args[1])}")
+        if problems:
+            raise InvalidModelError(problems)
+        by_name = {cpd.variable.name: cpd for cpd in cpds}
+        object.__setattr__(self, "cpds", tuple(by_name[name] for name in order))
+
+    def __repr__(self) -> str:
+        names = [cpd.variable.name for cpd in self.cpds]
+        shown = ", ".join(names[:8])
+        return f"Network({shown}{f', … {len(names)} variables' if len(names) > 8 else ''})"
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, parents before children."""
+        return tuple(cpd.variable for cpd in self.cpds)
+
+    @cached_property
+    def _by_name(self) -> dict[str, CPD]:
+        return {cpd.variable.name: cpd for cpd in self.cpds}
+
+    @property
+    def potentials(self) -> tuple[CPD, ...]:
+        """The conditional distributions, as the factors of the joint."""
+        return self.cpds
+
+    def variable(self, name: str) -> Variable:
+        """Return a variable by name."""
+        return _named(self.variables, name)
+
+    def cpd(self, name: str) -> CPD:
+        """Return the conditional distribution of a variable."""
+        self.variable(name)
+        return self._by_name[name]
+
+    def without(self, names: Iterable[str]) -> Network:
+        """Return the network without variables that have no other children.
+
+        Leaves are taken away exactly: the distribution of the rest stays the same.
+        """
+        gone = frozenset(names)
+        for name in gone:
+            self.variable(name)
+        return Network(tuple(cpd for cpd in self.cpds if cpd.variable.name not in gone))
+
+    def given(self, evidence: Mapping[str, str]) -> Network:
+        """Return the network of the rest given evidence on its first variables.
+
+        The observed variables must be such that all ancestors of each are
+        observed too (the guess T_1, …, T_n in Vomlel's network). What becomes
+        certain by a function of observed variables (his G_i) goes with them.
+
+        Raises
+        ------
+        InvalidModelError
+            If an ancestor of an observed variable is not observed.
+        """
+        fixed = {name: self.variable(name).index(state) for name, state in evidence.items()}
+        problems = [
+            f"expected evidence on {parent.name} too, an ancestor of {name}"
+            for name in fixed
+            for parent in self.cpd(name).parents
+            if parent.name not in fixed
+        ]
+        if problems:
+            raise InvalidModelError(problems)
+        for cpd in self.cpds:
+            if isinstance(cpd, FunctionalCPD) and all(v.name in fixed for v in cpd.parents):
+                fixed.setdefault(cpd.variable.name, cpd.value([fixed[v.name] for v in cpd.parents]))
+        return self.restrict({name: (position,) for name, position in fixed.items()})
+
+    def restrict(self, states: Mapping[str, Sequence[int]]) -> Network:
+        """Return the network on fewer states; variables with a single one are taken away.
+
+        Parameters
+        ----------
+        states
+            The state positions that remain, for the variables named. What is cut
+            away must be impossible given what remains.
+        """
+        single = {name for name, kept in states.items() if len(kept) == 1}
+        return Network(
+            tuple(cpd.restrict(states) for cpd in self.cpds if cpd.variable.name not in single)
+        )
+
+
+def _named(variables: Sequence[Variable], name: str) -> Variable:
+    for variable in variables:
+        if variable.name == name:
+            return variable
+    raise UnknownNameError("variable", name, (v.name for v in variables))
