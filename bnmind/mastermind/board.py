@@ -1,0 +1,287 @@
+"""The board: how many pegs, how many colors, and the codes that can stand on it.
+
+Colors are 1..k (A = 1). Inside, a code is known by its index into the list of all
+codes in lexicographic order; a board of ten billion codes is as cheap to name as
+one of a thousand, since only `Board.codes` allocates that list.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from string import ascii_letters
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
+from bnmind.mastermind.reply import Reply
+
+__all__ = ["MAX_CODES", "Board"]
+
+MAX_CODES = 2**26
+"""The most codes that are listed: at eight pegs half a gigabyte, and as much for a belief."""
+
+_MOST = 255  # pegs and colors are kept as bytes
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board of so many pegs and colors.
+
+    Raises
+    ------
+    InvalidBoardError
+        Without a peg or without two colors, with more than 255 of either, or if
+        repeats are forbidden and the colors do not suffice.
+
+    Examples
+    --------
+    >>> board = Board(4, 6)
+    >>> board.n_codes, len(board.true_replies), str(board)
+    (1296, 14, '4x6')
+    >>> board.format(board.code(board.index(board.parse("AABC"))))
+    '1123'
+    """
+
+    pegs: int
+    """Positions of a code, n."""
+    colors: int
+    """Colors that a peg can have, k."""
+    repeats: bool = field(default=True, kw_only=True)
+    """Whether a color may stand on two pegs, of a code and of a guess alike."""
+
+    def __post_init__(self) -> None:
+        problems: list[str] = []
+        for name, least in (("pegs", 1), ("colors", 2)):
+            got = getattr(self, name)
+            try:
+                number = operator.index(got)
+            except TypeError:
+                problems.append(f"expected a whole number of {name}, got {got!r}")
+                continue
+            if not least <= number <= _MOST:
+                problems.append(f"expected {least} to {_MOST} {name}, got {number}")
+            object.__setattr__(self, name, number)
+        object.__setattr__(self, "repeats", bool(self.repeats))
+        if not problems and not self.repeats and self.pegs > self.colors:
+            problems.append(
+                f"expected at least as many colors as pegs without repeats, "
+                f"got {self.pegs} pegs and {self.colors} colors"
+            )
+        if problems:
+            raise InvalidBoardError("; ".join(problems), (self.pegs, self.colors, self.repeats))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (self.pegs, self.colors, self.repeats))
+
+    def __str__(self) -> str:
+        return f"{self.pegs}x{self.colors}" + ("" if self.repeats else " without repeats")
+
+    @property
+    def n_codes(self) -> int:
+        """How many codes there are; nothing is allocated."""
+        if self.repeats:
+            return int(self.colors**self.pegs)
+        return math.perm(self.colors, self.pegs)
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint8]:
+        """All codes in lexicographic order, colors 1..k, ``(n_codes, pegs)``, read-only.
+
+        Raises
+        ------
+        TooLargeError
+            If there are more than `MAX_CODES`; before anything is allocated.
+        """
+        require_enumerable(self)
+        codes = np.zeros((1, 0), dtype=np.uint8)
+        # The colors that may come next, ascending, for each of the codes so far.
+        free = np.arange(1, self.colors + 1, dtype=np.uint8)[None, :]
+        for position in range(self.pegs):
+            longer = np.empty((len(codes), free.shape[1], position + 1), dtype=np.uint8)
+            longer[:, :, :position] = codes[:, None, :]
+            longer[:, :, position] = free
+            codes = longer.reshape(-1, position + 1)
+            if not self.repeats:
+                ranks = range(free.shape[1])
+                free = np.stack([np.delete(free, rank, axis=1) for rank in ranks], axis=1)
+                free = free.reshape(len(codes), -1)
+        codes.setflags(write=False)
+        return codes
+
+    @cached_property
+    def true_replies(self) -> tuple[Reply, ...]:
+        """The replies that some guess draws from some code, sorted by black, then white.
+
+        Notes
+        -----
+        The pegs in the right position can be taken away: b blacks and w whites occur
+        on n pegs if w whites and no black occur on the m = n − b other pegs, where
+        without repeats b colors are gone too. On m pegs, no position right, the two
+        colors of a board of two only swap places, so w is even; with three or more
+        every w occurs but 1 for m = 1, since a lone peg of the right color is in the
+        right position. Without repeats two sets of m out of k − b colors share at
+        least 2m − (k − b).
+        """
+        replies: list[Reply] = []
+        for black in range(self.pegs + 1):
+            rest = self.pegs - black
+            if not self.repeats:
+                least = max(0, 2 * rest - (self.colors - black))
+                whites = range(least, rest + 1)
+            else:
+                whites = range(0, rest + 1, 2 if self.colors == 2 else 1)
+            replies += [Reply(black, white) for white in whites if (rest, white) != (1, 1)]
+        return tuple(replies)
+
+    @property
+    def winning(self) -> Reply:
+        """The reply to the code itself: every peg black. It is the last true reply."""
+        return Reply(self.pegs, 0)
+
+    def index(self, code: Sequence[int]) -> int:
+        """Return the place of a code among all codes in lexicographic order.
+
+        Raises
+        ------
+        InvalidCodeError
+            If it is no code of the board: of a wrong length, with a color out of
+            range, or with a color twice where repeats are forbidden.
+        """
+        self._check(code, tuple(code))
+        place = 0
+        unused = list(range(1, self.colors + 1))
+        for position, color in enumerate(code):
+            if self.repeats:
+                place = place * self.colors + int(color) - 1
+            else:
+                rank = unused.index(color)
+                unused.pop(rank)
+                place += rank * math.perm(len(unused), self.pegs - position - 1)
+        return place
+
+    def code(self, index: int) -> tuple[int, ...]:
+        """Return the code at a place among all codes in lexicographic order.
+
+        Raises
+        ------
+        InvalidCodeError
+            If the index is negative, or there are not so many codes.
+        """
+        place = operator.index(index)
+        if not 0 <= place < self.n_codes:
+            raise InvalidCodeError(
+                f"expected the index of one of {self.n_codes:,} codes of {self}, got {place}", index
+            )
+        colors: list[int] = []
+        unused = list(range(1, self.colors + 1))
+        for position in range(self.pegs):
+            left = self.pegs - position - 1
+            if self.repeats:
+                rank, place = divmod(place, self.colors**left)
+                colors.append(unused[rank])
+            else:
+                rank, place = divmod(place, math.perm(len(unused) - 1, left))
+                colors.append(unused.pop(rank))
+        return tuple(colors)
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        """Return the code that the text spells.
+
+        Parameters
+        ----------
+        text
+            Digits (``1123``) on a board of at most nine colors, letters of either
+            case (``AABC``), or numbers or letters separated by spaces or commas
+            (``1 1 12 3``).
+
+        Raises
+        ------
+        InvalidCodeError
+            If the text spells no code of the board.
+        """
+        words = text.replace(",", " ").split()
+        if len(words) == 1 and (self.colors <= 9 or words[0].isalpha()):
+            words = list(words[0])
+        elif len(words) == 1 and self.pegs > 1:
+            raise InvalidCodeError(
+                f"expected {self.pegs} letters or separated numbers on a board of "
+                f"{self.colors} colors, got {text!r}",
+                text,
+            )
+        if all(word.isascii() and word.isdigit() and len(word) <= 4 for word in words):
+            colors = tuple(int(word) for word in words)
+        elif all(len(word) == 1 and word in ascii_letters for word in words):
+            colors = tuple(ascii_letters.index(word) % 26 + 1 for word in words)
+        else:
+            raise InvalidCodeError(f"expected a code like {self._example()}, got {text!r}", text)
+        self._check(colors, text)
+        return colors
+
+    def format(self, code: Sequence[int]) -> str:
+        """Return the text of a code: digits, or separated numbers above nine colors.
+
+        Raises
+        ------
+        InvalidCodeError
+            If it is no code of the board.
+        """
+        self._check(code, tuple(code))
+        return self._text(code)
+
+    def _text(self, code: Sequence[int]) -> str:
+        return ("" if self.colors <= 9 else " ").join(str(int(color)) for color in code)
+
+    def _example(self) -> str:
+        return self._text(self.code(min(self.n_codes - 1, self.colors + 1)))
+
+    def _check(self, code: Sequence[int], got: object) -> None:
+        """Raise unless it is a code of the board; `got` is what the message shows."""
+        problems: list[str] = []
+        if len(code) != self.pegs:
+            problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
+        strange = [color for color in code if not _is_color(color, self.colors)]
+        if strange:
+            shown = ", ".join(str(color) for color in dict.fromkeys(strange))
+            problems.append(f"expected colors 1 to {self.colors}, got {shown}")
+        elif not self.repeats and len(set(code)) < len(code):
+            problems.append("expected every color at most once")
+        if problems:
+            raise InvalidCodeError(f"{'; '.join(problems)} in {got!r}", got)
+
+
+def require_enumerable(board: Board) -> None:
+    """Raise `TooLargeError` if the codes of the board are too many to be listed."""
+    if board.n_codes > MAX_CODES:
+        # Each code takes its pegs, and eight bytes in any belief over the codes.
+        size = board.n_codes * (board.pegs + 8)
+        raise TooLargeError(
+            f"expected at most {MAX_CODES:,} codes, got {_count(board.n_codes)} codes of the board "
+            f"{board}, which with a belief over them would need {_gigabytes(size)}",
+            needed=board.n_codes,
+            budget=MAX_CODES,
+        )
+
+
+def _count(number: int) -> str:
+    """Return a count in full, or its magnitude where nobody would read the digits."""
+    return f"{number:,}" if number < 10**18 else f"about 10^{len(str(number)) - 1}"
+
+
+def _gigabytes(n_bytes: int) -> str:
+    if n_bytes < 10**27:
+        return f"{n_bytes / 1e9:,.1f} GB"
+    return f"about 10^{len(str(n_bytes)) - 10} GB"
+
+
+def _is_color(color: object, colors: int) -> bool:
+    return isinstance(color, int | np.integer) and 1 <= int(color) <= colors
+
+
+def _rebuild(pegs: int, colors: int, repeats: bool) -> Board:
+    return Board(pegs, colors, repeats=repeats)

@@ -1,0 +1,117 @@
+"""Replies: what the code-maker says of a guess.
+
+=========  =================================================================
+Vomlel     name here
+=========  =================================================================
+T          ``guess``
+H          ``code``, the hidden code
+P          ``black``: pegs of the right color in the right position
+C          ``white``: pegs of the right color in a wrong position
+C_i, G_i   how often color i stands in the code, in the guess
+M_i        min(C_i, G_i)
+=========  =================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bnmind.errors import InvalidCodeError, InvalidReplyError
+
+__all__ = ["Reply", "reply"]
+
+_LETTERED = re.compile(r"([0-9]{1,4})\s*b\s*([0-9]{1,4})\s*w", re.IGNORECASE)
+_SEPARATED = re.compile(r"([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})")
+_TWO_DIGITS = re.compile(r"([0-9])([0-9])")
+
+
+class Reply(NamedTuple):
+    """A number of black and a number of white pegs.
+
+    Examples
+    --------
+    >>> str(Reply(1, 2))
+    '1b2w'
+    """
+
+    black: int
+    """Pegs of the right color in the right position, P."""
+    white: int
+    """Pegs of the right color in a wrong position, C."""
+
+    def __str__(self) -> str:
+        return f"{self.black}b{self.white}w"
+
+    @classmethod
+    def parse(cls, text: str, *, pegs: int) -> Reply:
+        """Return the reply that the text spells, on a board of so many pegs.
+
+        Parameters
+        ----------
+        text
+            ``1b2w``, ``1 2`` or ``1,2``; with fewer than ten pegs also ``12``.
+        pegs
+            Neither number may be larger. Their sum may: where the two are
+            reported independently of each other, ``3b2w`` can be heard on a
+            board of four pegs. What a channel can give, the channel knows.
+
+        Raises
+        ------
+        InvalidReplyError
+            If the text spells no reply, or one that no board of so many pegs has.
+
+        Examples
+        --------
+        >>> Reply.parse("1b2w", pegs=4) == Reply.parse("12", pegs=4) == Reply(1, 2)
+        True
+        """
+        stripped = text.strip()
+        match = _LETTERED.fullmatch(stripped) or _SEPARATED.fullmatch(stripped)
+        if match is None and pegs < 10:
+            match = _TWO_DIGITS.fullmatch(stripped)
+        if match is None:
+            short = ", 12" if pegs < 10 else ""
+            raise InvalidReplyError(
+                f"expected a reply like 1b2w, 1 2 or 1,2{short}; got {text!r}", text
+            )
+        parsed = cls(int(match[1]), int(match[2]))
+        if max(parsed) > pegs:
+            raise InvalidReplyError(
+                f"expected at most {pegs} black and at most {pegs} white pegs, got {text!r}", text
+            )
+        return parsed
+
+
+def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
+    """Return the true reply of a code to a guess.
+
+    Parameters
+    ----------
+    guess, code
+        Colors, one a peg; both of the same length.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> reply((1, 1, 2, 3), (3, 1, 1, 1))
+    Reply(black=1, white=2)
+
+    References
+    ----------
+    Vomlel, *Bayesian networks in Mastermind*, equations (1)-(6).
+    """
+    if len(guess) != len(code):
+        raise InvalidCodeError(
+            f"expected a guess and a code of one length, got {len(guess)} and {len(code)} pegs",
+            (tuple(guess), tuple(code)),
+        )
+    black = sum(t == h for t, h in zip(guess, code, strict=True))
+    guessed, hidden = list(guess), list(code)
+    shared = sum(min(hidden.count(color), guessed.count(color)) for color in set(guessed))
+    return Reply(black, shared - black)
