@@ -1,0 +1,167 @@
+"""The one door to pgmpy.
+
+pgmpy takes seconds to import, warns while it does, and logs; so it is imported
+here and nowhere else, when first needed, with its noise switched off.
+
+Two of its habits are not taken over: pgmpy accepts tables whose columns do not
+sum to one (its own check passes 1.009), and it identifies variables by bare
+strings repeated in every table. What comes from pgmpy is checked here once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
+from bnmind.pgm.cpd import DEFAULT_CELLS, FunctionalCPD, TabularCPD
+from bnmind.pgm.network import Network, Potential
+from bnmind.pgm.variable import Variable
+
+__all__ = ["check_tables_fit", "from_pgmpy", "pgmpy_object", "quiet_pgmpy", "to_pgmpy"]
+
+
+@contextmanager
+def quiet_pgmpy() -> Iterator[None]:
+    """Silence pgmpy's warnings and its logger, for the time of a ``with`` block."""
+    logger = logging.getLogger("pgmpy")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def pgmpy_object(module: str, name: str) -> Any:
+    """Return an object of pgmpy, imported without noise.
+
+    Raises
+    ------
+    BnmindError
+        If pgmpy is missing, broken, or a version that does not have it.
+
+    Examples
+    --------
+    >>> pgmpy_object("pgmpy.readwrite", "BIFReader").__name__
+    'BIFReader'
+    """
+    try:
+        with quiet_pgmpy():
+            return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as fault:
+        raise BnmindError(
+            f"expected an installed pgmpy (1.1.2 or later) with {module}.{name}, got: {fault}"
+        ) from fault
+
+
+def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None:
+    """Raise `TooLargeError`, naming the largest table, if it has more than ``max_cells`` cells."""
+    cells, scope = max(
+        ((math.prod(v.n_states for v in p.scope), p.scope) for p in potentials),
+        key=lambda sized: sized[0],
+    )
+    if cells > max_cells:
+        first, *rest = (variable.name for variable in scope)
+        given = f" given {', '.join(rest)}" if rest else ""
+        raise TooLargeError(
+            f"expected tables of at most {max_cells:,} cells, got {cells:,} in the table of"
+            f" {first}{given}",
+            needed=cells,
+            budget=max_cells,
+        )
+
+
+def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
+    """Return the network as a pgmpy ``DiscreteBayesianNetwork``.
+
+    Parameters
+    ----------
+    network
+        Functions in it are expanded to tables.
+    max_cells
+        Cells that the largest table may have.
+
+    Raises
+    ------
+    TooLargeError
+        If the largest table has more cells; it is named, and nothing is allocated.
+    """
+    check_tables_fit(network.cpds, max_cells=max_cells)
+    model_type = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")
+    cpd_type = pgmpy_object("pgmpy.factors.discrete", "TabularCPD")
+    with quiet_pgmpy():
+        model = model_type()
+        model.add_nodes_from([v.name for v in network.variables])
+        model.add_edges_from([(p.name, c.variable.name) for c in network.cpds for p in c.parents])
+        for cpd in network.cpds:
+            table = cpd.to_tabular(max_cells=max_cells) if isinstance(cpd, FunctionalCPD) else cpd
+            model.add_cpds(
+                cpd_type(
+                    table.variable.name,
+                    table.variable.n_states,
+                    table.values.reshape(table.variable.n_states, -1),
+                    evidence=[v.name for v in table.parents],
+                    evidence_card=[v.n_states for v in table.parents],
+                    state_names={v.name: list(v.states) for v in table.scope},
+                )
+            )
+    return model
+
+
+def from_pgmpy(model: Any) -> Network:
+    """Return a pgmpy ``DiscreteBayesianNetwork`` as a network of ours.
+
+    States become strings; tables within 1e-6 of summing to one are normalized.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is no such network, a table is missing, contradicts the graph or is
+        no distribution, or a name cannot be held; all faults at once.
+    """
+    if not isinstance(model, pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")):
+        raise InvalidModelError(
+            [f"expected a pgmpy DiscreteBayesianNetwork, got {type(model).__name__}"]
+        )
+    problems: list[str] = []
+    cpds = []
+    tables = {table.variable: table for table in model.get_cpds()}
+    for name in model.nodes():
+        if name not in tables:
+            problems.append(f"expected a table of {name}, got none")
+            continue
+        table = tables[name]
+        parents = sorted(map(str, model.get_parents(name)))
+        if sorted(map(str, table.variables[1:])) != parents:
+            problems.append(
+                f"expected the table of {name} to be given its parents {parents},"
+                f" got {sorted(map(str, table.variables[1:]))}"
+            )
+        try:
+            cpds.append(_from_table(table))
+        except InvalidModelError as fault:
+            problems += [problem for problem in fault.problems if problem not in problems]
+    if not problems:
+        try:
+            return Network(tuple(cpds))
+        except InvalidModelError as fault:
+            problems += fault.problems
+    raise InvalidModelError(problems)
+
+
+def _from_table(table: Any) -> TabularCPD:
+    child, *parents = (
+        Variable(name, tuple(str(state) for state in table.state_names[name]))
+        for name in table.variables
+    )
+    return TabularCPD(child, tuple(parents), np.asarray(table.values, dtype=np.float64))
