@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bnmind.junction.graph import InteractionGraph, bits
 from bnmind.junction.orders import EliminationOrder, measured_order
@@ -46,24 +46,55 @@ def weighted_fill(neighbors: Sequence[int], sizes: Sequence[int], v: int) -> int
     return cost
 
 
-def greedy_order(graph: InteractionGraph, score: Score, tie: Score) -> list[int]:
-    """Return the order that eliminates the least score first; then the least tie, then index."""
+def eliminate_greedily(
+    graph: InteractionGraph, cost: Callable[[Sequence[int], int], Any], *, limit: int | None = None
+) -> tuple[int, ...] | None:
+    """Return the order that always eliminates the vertex of least cost, ties by place.
+
+    Parameters
+    ----------
+    graph
+        The graph; sets of neighbors shrink and grow as its vertices are eliminated.
+    cost
+        (neighbors, vertex) → anything ordered. It may look at the vertex, its neighbors and
+        the edges among them, at nothing else.
+    limit
+        Give up, with None, as soon as the total size exceeds this.
+    """
     neighbors = list(graph.neighbors)
-    sizes = graph.sizes
-    scores = {v: (score(neighbors, sizes, v), tie(neighbors, sizes, v)) for v in range(graph.n)}
+    costs = {v: cost(neighbors, v) for v in range(graph.n)}
     order = []
-    while scores:
-        v = min(scores, key=lambda u: (scores[u], u))
-        del scores[v]
+    total = 0
+    covered: set[int] = set()
+    while costs:
+        v = min(costs, key=lambda u: (costs[u], u))
+        del costs[v]
         order.append(v)
         touched = around = neighbors[v]
+        if limit is not None:
+            clique = around | 1 << v
+            if clique not in covered:
+                total += graph.clique_size(clique)
+                if total > limit:
+                    return None
+            covered.add(around)
         for u in bits(around):
-            # Who sees both ends of a new edge has another fill.
+            # Whoever sees both ends of a new edge has another fill.
             if around & ~neighbors[u] & ~(1 << u):
                 touched |= neighbors[u]
             neighbors[u] = (neighbors[u] | around) & ~(1 << u | 1 << v)
         for u in bits(touched & ~(1 << v)):
-            scores[u] = (score(neighbors, sizes, u), tie(neighbors, sizes, u))
+            costs[u] = cost(neighbors, u)
+    return tuple(order)
+
+
+def greedy_order(graph: InteractionGraph, score: Score, tie: Score) -> tuple[int, ...]:
+    """Return the order that eliminates the least score first; then the least tie; then by place."""
+    sizes = graph.sizes
+    order = eliminate_greedily(
+        graph, lambda neighbors, v: (score(neighbors, sizes, v), tie(neighbors, sizes, v))
+    )
+    assert order is not None  # without a limit it always ends
     return order
 
 
