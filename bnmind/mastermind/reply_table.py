@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind.errors import TooLargeError
+from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
-from bnmind.mastermind.board import Board
+from bnmind.mastermind.board import Board, require_enumerable
 
 __all__ = ["MAX_PAIRS", "MAX_TABLE_BYTES", "replies_to", "reply_masses", "reply_table"]
 
@@ -29,7 +29,7 @@ MAX_TABLE_BYTES = 2**31
 MAX_PAIRS = 2**36
 """The most pairs of guess and code that `reply_masses` evaluates without a table: minutes."""
 
-_BLOCK_BYTES = 2**18  # what stays in the cache while a block of the table is filled
+_BLOCK_BYTES = 2**16  # what stays in the cache while a block of the table is filled
 
 
 def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
@@ -120,6 +120,10 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
 
     Raises
     ------
+    InvalidCodeError
+        If a guess is no index of a code.
+    InvalidProbabilityError
+        If the belief is not over the codes of the board.
     TooLargeError
         Without a table, if the pairs of guess and code are more than `MAX_PAIRS`.
 
@@ -129,12 +133,29 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     >>> reply_masses(board, np.array([0.5, 0.25, 0.25])).tolist()
     [[0.5, 0.5], [0.75, 0.25], [0.75, 0.25]]
     """
+    require_enumerable(board)
+    weights = np.asarray(belief, dtype=np.float64)
+    if weights.shape != (board.n_codes,):
+        raise InvalidProbabilityError(
+            f"expected a belief over the {board.n_codes} codes of the board {board}, got an array "
+            f"of shape {weights.shape}",
+            belief,
+        )
     asked = np.arange(board.n_codes) if guesses is None else np.asarray(guesses, dtype=np.intp)
-    codes = np.flatnonzero(belief)
-    weights = np.asarray(belief, dtype=np.float64)[codes]
+    if asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
+        raise InvalidCodeError(
+            f"expected indices of the {board.n_codes} codes of the board {board}, got "
+            f"{asked.min()} to {asked.max()}",
+            guesses,
+        )
+    codes = np.flatnonzero(weights)
+    weights = weights[codes]
     n_replies = len(board.true_replies)
     if board.n_codes**2 <= MAX_TABLE_BYTES:
-        return _masses(reply_table(board), asked, codes, weights, n_replies)
+        # The kernel takes guesses in fours.
+        fours = np.concatenate([asked, np.repeat(asked[-1:], -len(asked) % 4)])
+        unsigned = codes.astype(np.uintp)
+        return _masses(reply_table(board), fours, unsigned, weights, n_replies)[: len(asked)]
     pairs = len(asked) * len(codes)
     if pairs > MAX_PAIRS:
         raise TooLargeError(
@@ -161,12 +182,13 @@ def _blocks(
     colors = np.sort(guess_digits, axis=1)
     order = np.lexsort(colors.T[::-1])
     new = np.any(colors[order[1:]] != colors[order[:-1]], axis=1)
+    kind = np.min_scalar_type(len(lookup) - 1)
     at_once = max(1, _BLOCK_BYTES // max(1, digits.shape[1]))
     for group in np.split(order, np.flatnonzero(new) + 1):
         if len(group) == 0:
             continue
         # Black and white together, times n + 1, so that black can be added.
-        shared = np.zeros(digits.shape[1], dtype=np.uint16)
+        shared = np.zeros(digits.shape[1], dtype=kind)
         present, counts = np.unique(colors[group[0]], return_counts=True)
         for color, count in zip(present, counts, strict=True):
             standing = (digits == color).sum(axis=0, dtype=np.uint8)
@@ -177,7 +199,7 @@ def _blocks(
             pairs = np.repeat(shared[None, :], len(rows), axis=0)
             for position in range(board.pegs):
                 pairs += guess_digits[rows, position, None] == digits[position]
-            yield rows, lookup[pairs]
+            yield rows, np.take(lookup, pairs)
 
 
 def _lookup(board: Board) -> NDArray[np.uint8]:
@@ -192,16 +214,22 @@ def _lookup(board: Board) -> NDArray[np.uint8]:
 def _masses(
     table: NDArray[np.uint8],
     guesses: NDArray[np.intp],
-    codes: NDArray[np.intp],
+    codes: NDArray[np.uintp],
     weights: Floats,
     n_replies: int,
 ) -> Floats:
-    masses = np.empty((guesses.size, n_replies))
-    row_masses = np.empty(n_replies)
-    for place in range(guesses.size):
-        row = table[guesses[place]]
-        row_masses[:] = 0.0
+    # Four guesses side by side, since each addition waits for the one before it if both
+    # meet the same reply. The sum of a guess does not depend on its neighbors.
+    masses = np.zeros((guesses.size, n_replies))
+    for first in range(0, guesses.size, 4):
+        row_0, sums_0 = table[guesses[first]], masses[first]
+        row_1, sums_1 = table[guesses[first + 1]], masses[first + 1]
+        row_2, sums_2 = table[guesses[first + 2]], masses[first + 2]
+        row_3, sums_3 = table[guesses[first + 3]], masses[first + 3]
         for i in range(codes.size):
-            row_masses[row[codes[i]]] += weights[i]
-        masses[place] = row_masses
+            code, weight = codes[i], weights[i]
+            sums_0[row_0[code]] += weight
+            sums_1[row_1[code]] += weight
+            sums_2[row_2[code]] += weight
+            sums_3[row_3[code]] += weight
     return masses

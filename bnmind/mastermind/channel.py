@@ -1,0 +1,356 @@
+"""Channels: how a true reply becomes the reported one.
+
+=============  =============================================================
+Vomlel         name here
+=============  =============================================================
+P, C           the true reply, a row of ``matrix``
+P', C'         the reported reply, a column of ``matrix``
+Q(P'|P)        ``black[P, P']`` of `Channel.independent`
+Q(C'|C)        ``white[C, C']`` of `Channel.independent`
+=============  =============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind.errors import InvalidChannelError, InvalidProbabilityError, InvalidReplyError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.reply import Reply
+
+__all__ = ["Channel"]
+
+_TOLERANCE = 1e-9  # how far a row may be from summing to one
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """The chance of every report given every true reply.
+
+    Raises
+    ------
+    InvalidChannelError
+        If the matrix does not fit the board and the reports, or a report occurs twice.
+    InvalidProbabilityError
+        If an entry is no probability, or a row does not sum to one within 1e-9.
+
+    Examples
+    --------
+    >>> channel = Channel.false_reply(Board(4, 6), 0.2)
+    >>> truth = channel.board.true_replies.index(Reply(1, 2))
+    >>> round(float(channel.likelihood(Reply(1, 2))[truth]), 6)
+    0.815385
+    """
+
+    board: Board
+    """The board whose true replies are the rows."""
+    reports: tuple[Reply, ...]
+    """The replies that may be reported, one a column."""
+    matrix: Floats
+    """``(len(board.true_replies), n_outcomes)``, read-only; rows sum to one."""
+    name: str
+    """What it is called at the command line and in files."""
+    ends: bool = False
+    """Whether a game ends when the guess is the code: a last column then stands for "won"."""
+
+    def __post_init__(self) -> None:
+        reports = tuple(Reply(*report) for report in self.reports)
+        problems: list[str] = []
+        if len(set(reports)) < len(reports):
+            problems.append("expected every report once")
+        strange = [report for report in reports if not _counts_fit(report, self.board)]
+        if strange:
+            problems.append(f"expected counts 0 to {self.board.pegs}, got {_names(strange)}")
+        matrix = np.array(self.matrix, dtype=np.float64)
+        shape = (len(self.board.true_replies), len(reports) + bool(self.ends))
+        if matrix.shape != shape:
+            problems.append(
+                f"expected a matrix of {shape[0]} true replies by {shape[1]} outcomes, got the "
+                f"shape {matrix.shape}"
+            )
+        elif self.ends and not (matrix[-1, -1] == 1 and np.count_nonzero(matrix[:, -1]) == 1):
+            problems.append("expected the outcome 'won' for the winning reply and for no other")
+        if problems:
+            raise InvalidChannelError(f"channel {self.name}: {'; '.join(problems)}", self.name)
+        rows = [f"true reply {true}" for true in self.board.true_replies]
+        matrix = _normalized(matrix, rows, f"channel {self.name}")
+        matrix.setflags(write=False)
+        object.__setattr__(self, "reports", reports)
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "ends", bool(self.ends))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrays come back from a pickle writable, unless they go through the constructor.
+        return (Channel, (self.board, self.reports, self.matrix, self.name, self.ends))
+
+    @staticmethod
+    def exact(board: Board) -> Channel:
+        """Return the channel that reports every reply as it is."""
+        replies = board.true_replies
+        return Channel(board, replies, np.eye(len(replies)), "exact")
+
+    @staticmethod
+    def independent(
+        board: Board, black: ArrayLike, white: ArrayLike, *, name: str = "independent"
+    ) -> Channel:
+        """Return the channel that reports the two numbers independently of each other.
+
+        Parameters
+        ----------
+        board
+            The board, of n pegs.
+        black, white
+            ``(n + 1, n + 1)``: Q(P'|P) and Q(C'|C), rows are the true numbers.
+        name
+            What the channel is called.
+
+        Notes
+        -----
+        All (n + 1)² pairs of numbers may be reported, some of which no code can draw.
+        """
+        counts = range(board.pegs + 1)
+        tables: list[Floats] = []
+        for color, given in (("black", black), ("white", white)):
+            table = np.array(given, dtype=np.float64)
+            if table.shape != (len(counts), len(counts)):
+                raise InvalidChannelError(
+                    f"channel {name}: expected a {color} table of shape "
+                    f"{(len(counts), len(counts))}, got {table.shape}",
+                    name,
+                )
+            rows = [f"{count} {color}" for count in counts]
+            tables.append(_normalized(table, rows, f"channel {name}"))
+        matrix = [np.outer(tables[0][b], tables[1][w]).ravel() for b, w in board.true_replies]
+        reports = tuple(Reply(b, w) for b, w in product(counts, counts))
+        return Channel(board, reports, np.array(matrix), name)
+
+    @staticmethod
+    def independent_error(board: Board, p: float) -> Channel:
+        """Return the channel that gets each of the two numbers wrong with probability p.
+
+        A wrong number is any of the other n of 0..n, all equally likely.
+        """
+        wrong = _probability(p)
+        table = np.full((board.pegs + 1, board.pegs + 1), wrong / board.pegs)
+        np.fill_diagonal(table, 1 - wrong)
+        return Channel.independent(board, table, table, name=f"independent:{_number(wrong)}")
+
+    @staticmethod
+    def false_reply(board: Board, p: float) -> Channel:
+        """Return the channel that replaces a reply with probability p.
+
+        The winning reply is reported truthfully and never falsely. Any other reply is
+        with probability p replaced by a uniform draw from the non-winning true replies,
+        the true one included.
+
+        References
+        ----------
+        Snyder, *Mastermind by Importance Sampling and Metropolis-Hastings*, where p = 0.2.
+        """
+        false = _probability(p)
+        replies = board.true_replies
+        others = len(replies) - 1
+        matrix = np.zeros((len(replies), len(replies)))
+        matrix[:-1, :-1] = false / others
+        matrix[np.diag_indices(others)] += 1 - false
+        matrix[-1, -1] = 1.0
+        return Channel(board, replies, matrix, f"false:{_number(false)}")
+
+    @staticmethod
+    def from_counts(
+        board: Board,
+        counts: Mapping[tuple[Reply, Reply], float],
+        prior: float = 0.5,
+        *,
+        name: str = "counts",
+    ) -> Channel:
+        """Return the expected channel after a record of how often what was reported.
+
+        Parameters
+        ----------
+        board
+            The board.
+        counts
+            How often, ``{(true, reported): number}``; not negative, need not be whole.
+        prior
+            What is added to every count: the parameter of a symmetric Dirichlet prior
+            on the reports of each true reply, ½ by default (Jeffreys).
+        name
+            What the channel is called.
+
+        Notes
+        -----
+        May be reported: every true reply of the board, and whatever the record has.
+        """
+        faulty = [n for n in (*counts.values(), prior) if not 0 <= n < np.inf]
+        if faulty:
+            raise InvalidChannelError(
+                f"channel {name}: expected counts and a prior that are finite and not negative, "
+                f"got {faulty[0]}",
+                faulty[0],
+            )
+        reports = sorted({*board.true_replies, *(Reply(*reported) for _, reported in counts)})
+        matrix = _tabulated(board, reports, counts, name) + prior
+        totals = matrix.sum(axis=1, keepdims=True)
+        unseen = [true for true, total in zip(board.true_replies, totals, strict=True) if not total]
+        if unseen:
+            raise InvalidChannelError(
+                f"channel {name}: expected a positive prior, or a count for every true reply, got "
+                f"none for {_names(unseen)}",
+                name,
+            )
+        return Channel(board, tuple(reports), matrix / totals, name)
+
+    @staticmethod
+    def from_probabilities(
+        board: Board,
+        probabilities: Mapping[tuple[Reply, Reply], float],
+        *,
+        name: str = "probabilities",
+    ) -> Channel:
+        """Return the channel of ``{(true, reported): probability}``.
+
+        Pairs left out have probability zero; every true reply needs a row.
+        """
+        reports = sorted({Reply(*reported) for _, reported in probabilities})
+        return Channel(board, tuple(reports), _tabulated(board, reports, probabilities, name), name)
+
+    def revealed(self) -> Channel:
+        """Return the channel of a game that the code-maker truthfully ends when it is won.
+
+        The row of the winning reply becomes a certain extra outcome "won", the last
+        column. A report then also says that the guess was not the code.
+        """
+        if self.ends:
+            return self
+        matrix = np.zeros((self.matrix.shape[0], self.matrix.shape[1] + 1))
+        matrix[:-1, :-1] = self.matrix[:-1]
+        matrix[-1, -1] = 1.0
+        return Channel(self.board, self.reports, matrix, self.name, ends=True)
+
+    @property
+    def n_outcomes(self) -> int:
+        """How many outcomes there are: the reports, and "won" where the game ends."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def won_index(self) -> int | None:
+        """The outcome "won", or None where games do not end by themselves."""
+        return len(self.reports) if self.ends else None
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether every reply is reported as it is, with or without the end of the game."""
+        exact = Channel.exact(self.board)
+        if self.ends:
+            exact = exact.revealed()
+        return self.reports == exact.reports and bool(np.all(self.matrix == exact.matrix))
+
+    def report_index(self, reply: Reply) -> int:
+        """Return the column of a report.
+
+        Raises
+        ------
+        InvalidReplyError
+            If the channel never gives it.
+        """
+        place = self._places.get(reply)
+        if place is None:
+            raise InvalidReplyError(
+                f"expected a reply that the channel {self.name} of the board {self.board} can "
+                f"give, got {Reply(*reply)}",
+                reply,
+            )
+        return place
+
+    def likelihood(self, report: Reply) -> Floats:
+        """Return the chance of a report given each true reply, ``(len(board.true_replies),)``.
+
+        Raises
+        ------
+        InvalidReplyError
+            If the channel never gives it.
+        """
+        return self.matrix[:, self.report_index(report)]
+
+    def draw(self, true_reply_index: int, uniform: float) -> int:
+        """Return the outcome that a uniform number in [0, 1) selects, by the inverse CDF.
+
+        The same number stands for the same luck in two games, so strategies can be
+        compared on common random numbers.
+        """
+        sums = self._cumulative[true_reply_index]
+        outcome = int(np.searchsorted(sums, uniform, side="right"))
+        # The last sum may fall short of one by rounding.
+        return min(outcome, int(np.flatnonzero(self.matrix[true_reply_index])[-1]))
+
+    @cached_property
+    def _places(self) -> dict[Reply, int]:
+        return {report: place for place, report in enumerate(self.reports)}
+
+    @cached_property
+    def _cumulative(self) -> Floats:
+        return np.cumsum(self.matrix, axis=1)
+
+
+def _tabulated(
+    board: Board,
+    reports: Sequence[Reply],
+    entries: Mapping[tuple[Reply, Reply], float],
+    name: str,
+) -> Floats:
+    """Return the entries as a matrix of true replies by reports."""
+    rows = {true: row for row, true in enumerate(board.true_replies)}
+    columns = {reported: column for column, reported in enumerate(reports)}
+    strange = [Reply(*true) for true, _ in entries if true not in rows]
+    if strange:
+        raise InvalidChannelError(
+            f"channel {name}: expected true replies of the board {board}, got {_names(strange)}",
+            tuple(strange),
+        )
+    matrix = np.zeros((len(rows), len(columns)))
+    for (true, reported), entry in entries.items():
+        matrix[rows[true], columns[reported]] = entry
+    return matrix
+
+
+def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
+    """Return the table with rows that sum to one, or raise naming the rows that do not."""
+    problems: list[str] = []
+    for label, row in zip(rows, table, strict=True):
+        outside = row[~((row >= 0) & (row <= 1))]
+        if outside.size:
+            problems.append(f"expected probabilities in [0, 1] for {label}, got {outside[0]:g}")
+        elif abs(row.sum() - 1) > _TOLERANCE:
+            problems.append(f"expected a sum of 1 for {label}, got {row.sum():.12g}")
+    if problems:
+        more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
+        raise InvalidProbabilityError(f"{where}: {'; '.join(problems[:3])}{more}", table)
+    return np.asarray(table / table.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _probability(p: float) -> float:
+    if not 0 <= p <= 1:
+        raise InvalidProbabilityError(f"expected a probability in [0, 1], got {p}", p)
+    return float(p)
+
+
+def _number(value: float) -> str:
+    """Return the shortest text that reads back as the number."""
+    return repr(value).removesuffix(".0")
+
+
+def _counts_fit(report: Reply, board: Board) -> bool:
+    return all(0 <= count <= board.pegs for count in report)
+
+
+def _names(replies: Sequence[Reply]) -> str:
+    return ", ".join(str(Reply(*reply)) for reply in replies)

@@ -1,0 +1,114 @@
+"""Noise as text: what ``--noise`` understands."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+from bnmind.errors import InvalidChannelError, InvalidProbabilityError, InvalidReplyError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.reply import Reply
+
+__all__ = ["parse_noise"]
+
+_FORMS = "exact, false:P, independent:P or file:PATH"
+
+
+def parse_noise(board: Board, text: str) -> Channel:
+    """Return the channel that the text describes.
+
+    Parameters
+    ----------
+    board
+        The board that the channel is of.
+    text
+        ``exact``; ``false:P`` and ``independent:P`` with a probability P, see
+        `Channel.false_reply` and `Channel.independent_error`; or ``file:PATH``, a CSV
+        file with the columns ``true``, ``reported``, and either ``count`` or
+        ``probability``, replies as ``1b2w``. Counts get a Dirichlet prior of ½, see
+        `Channel.from_counts`.
+
+    Raises
+    ------
+    InvalidChannelError
+        If the text or the file is not understood or does not fit the board.
+    InvalidProbabilityError
+        If P is no probability, or the rows of the file do not sum to one.
+
+    Examples
+    --------
+    >>> parse_noise(Board(4, 6), "false:0.2").name
+    'false:0.2'
+    """
+    kind, colon, rest = text.strip().partition(":")
+    if kind == "exact" and not colon:
+        return Channel.exact(board)
+    if kind == "file" and rest:
+        return _read(board, Path(rest), f"file:{rest}")
+    makers: dict[str, Callable[[Board, float], Channel]] = {
+        "false": Channel.false_reply,
+        "independent": Channel.independent_error,
+    }
+    if kind not in makers or not rest:
+        raise InvalidChannelError(f"expected noise as {_FORMS}, got {text!r}", text)
+    try:
+        probability = float(rest)
+    except ValueError:
+        raise InvalidProbabilityError(
+            f"expected a probability in [0, 1] after {kind}:, got {rest!r}", rest
+        ) from None
+    return makers[kind](board, probability)
+
+
+def _read(board: Board, path: Path, name: str) -> Channel:
+    """Return the channel that a CSV file records."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InvalidChannelError(
+            f"expected a readable CSV file, got {str(path)!r}: {reason}", str(path)
+        ) from error
+    try:
+        lines = list(csv.reader(text.splitlines(), skipinitialspace=True))
+    except csv.Error as error:
+        raise InvalidChannelError(
+            f"expected a readable CSV file, got {str(path)!r}: {error}", str(path)
+        ) from error
+    header = [word.strip() for word in lines[0]] if lines else []
+    if header not in (["true", "reported", "count"], ["true", "reported", "probability"]):
+        raise InvalidChannelError(
+            f"expected the columns true, reported, and count or probability in {str(path)!r}, got "
+            f"{', '.join(header) or 'nothing'}",
+            header,
+        )
+    counted = header[-1] == "count"
+    entries: dict[tuple[Reply, Reply], float] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        if not any(word.strip() for word in line):
+            continue
+        true, reported, value = _parse_line(board, line, f"line {number} of {str(path)!r}")
+        if (true, reported) in entries and not counted:
+            raise InvalidChannelError(
+                f"expected one probability of {reported} given {true} in {str(path)!r}, got a "
+                f"second in line {number}",
+                line,
+            )
+        entries[true, reported] = entries.get((true, reported), 0.0) + value
+    if counted:
+        return Channel.from_counts(board, entries, name=name)
+    return Channel.from_probabilities(board, entries, name=name)
+
+
+def _parse_line(board: Board, line: list[str], where: str) -> tuple[Reply, Reply, float]:
+    if len(line) != 3:
+        raise InvalidChannelError(f"expected three values in {where}, got {len(line)}", line)
+    try:
+        true, reported = (Reply.parse(word, pegs=board.pegs) for word in line[:2])
+        return true, reported, float(line[2])
+    except InvalidReplyError as error:
+        raise InvalidChannelError(f"{error} in {where}", line) from error
+    except ValueError:
+        raise InvalidChannelError(f"expected a number in {where}, got {line[2]!r}", line) from None
