@@ -1,0 +1,146 @@
+"""The elimination order of smallest total size, proven where the search can end.
+
+The graph is cut into atoms at its clique separators; each is given a good order first, and
+then searched with `bnmind.junction.exact_search`, narrowly at first: an order found is the
+cutoff of the next search, and the better the cutoff, the fewer sets a search must look at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from bnmind.errors import InvalidModelError
+from bnmind.junction.atoms import atoms, combined_order
+from bnmind.junction.exact_kernel import MOST_VERTICES
+from bnmind.junction.exact_search import Found, replayed_order, search, search_small
+from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.orders import (
+    EliminationOrder,
+    OrderFinder,
+    measured_order,
+    vertices_in_order,
+)
+from bnmind.junction.randomized import RandomizedGreedy
+from bnmind.junction.symmetry import BlockClass, interchangeable_blocks, n_canonical_sets
+
+__all__ = ["ExactOrder"]
+
+_SMALL = 2_000
+"""Up to so many sets of vertices are searched in Python: compiling would take longer."""
+
+_FIRST_WIDTH = 500
+"""Sets a level in the first search."""
+
+_WIDENING = 8
+"""By how much each search is wider than the one before."""
+
+_EXACT_FLOATS = 2**53
+"""Up to here the sizes in the compiled search are exact."""
+
+
+@dataclass(frozen=True)
+class ExactOrder:
+    """The smallest order, proven where the search comes to its end within ``max_states``.
+
+    Examples
+    --------
+    >>> ring = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2, "d": 5}, ring)
+    >>> print(ExactOrder()(graph))
+    total size 32 (proven smallest), largest clique 20, by exact search: b, a, c, d
+    """
+
+    max_states: int = 200_000
+    """The most sets of eliminated variables kept on one level of the search (of as many
+    levels as there are variables)."""
+    start: OrderFinder = field(default_factory=RandomizedGreedy)
+    """Finds the order to improve on; the better it is, the shorter the search."""
+
+    def __post_init__(self) -> None:
+        if self.max_states < 1:
+            raise InvalidModelError([f"expected max_states of at least 1, got {self.max_states}"])
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the best order found, with its sizes and whether it is proven."""
+        if min(graph.sizes, default=2) == 1:
+            return self._with_single_states(graph)
+        parts: list[tuple[int, list[int]]] = []
+        proven = True
+        for atom in atoms(graph):
+            vertices = tuple(bits(atom))
+            part = graph.subgraph(atom)
+            found = self._of_atom(part)
+            parts.append((atom, [vertices[i] for i in vertices_in_order(part, found.variables)]))
+            proven = proven and found.proven
+        order = combined_order(graph, parts)
+        return measured_order(graph, order, method="exact search", proven=proven)
+
+    def _with_single_states(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return an order of a graph with variables of one state.
+
+        Leaving these out of all cliques of any triangulation gives a triangulation of the
+        rest that is no larger, so the smallest order of the rest is a lower bound.
+        """
+        singles = [v for v in range(graph.n) if graph.sizes[v] == 1]
+        kept = graph.vertices & ~sum(1 << v for v in singles)
+        core = self(graph.subgraph(kept))
+        index = {name: v for v, name in enumerate(graph.names)}
+        order = [*(index[name] for name in core.variables), *singles]
+        last = measured_order(graph, order, method="exact search")
+        best = min(last, self.start(graph), key=lambda found: found.total_size)
+        return measured_order(
+            graph,
+            vertices_in_order(graph, best.variables),
+            method="exact search",
+            proven=core.proven and best.total_size == core.total_size,
+        )
+
+    def _of_atom(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the best order found for a graph without clique separators."""
+        if graph.is_clique(graph.vertices):
+            return measured_order(graph, range(graph.n), method="clique", proven=True)
+        best = self.start(graph)
+        if best.proven or graph.n > MOST_VERTICES:
+            return best
+        arranged, classes = _arranged(graph)
+        if n_canonical_sets(graph.n, classes) <= _SMALL:
+            found = search_small(arranged, classes, cutoff=best.total_size)
+            return replace(_better(best, found, arranged, classes), proven=True)
+        width = min(_FIRST_WIDTH, self.max_states)
+        while True:
+            found = search(arranged, classes, cutoff=best.total_size, width=width)
+            best = _better(best, found, arranged, classes)
+            if found.complete:
+                return replace(best, proven=best.total_size < _EXACT_FLOATS)
+            if width == self.max_states:
+                return best
+            width = min(width * _WIDENING, self.max_states)
+
+
+def _better(
+    best: EliminationOrder,
+    found: Found,
+    graph: InteractionGraph,
+    classes: tuple[BlockClass, ...],
+) -> EliminationOrder:
+    """Return the order that a search found, or the best one so far if it found none."""
+    if found.path is None:
+        return best
+    order = replayed_order(graph, classes, found.path)
+    return measured_order(graph, order, method="exact search")
+
+
+def _arranged(graph: InteractionGraph) -> tuple[InteractionGraph, tuple[BlockClass, ...]]:
+    """Return the graph with its vertices so ordered that interchangeable blocks are runs."""
+    classes = interchangeable_blocks(graph)
+    order = [v for cls in classes for block in cls.blocks for v in block]
+    order += [v for v in range(graph.n) if v not in order]
+    place = {v: i for i, v in enumerate(order)}
+    arranged = InteractionGraph(
+        tuple(graph.names[v] for v in order),
+        tuple(graph.sizes[v] for v in order),
+        tuple(sum(1 << place[u] for u in bits(graph.neighbors[v])) for v in order),
+    )
+    return arranged, tuple(
+        BlockClass(tuple(tuple(place[v] for v in block) for block in cls.blocks)) for cls in classes
+    )
