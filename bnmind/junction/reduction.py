@@ -1,0 +1,184 @@
+"""Models made smaller by what is known: fewer states, fewer tables, compound variables.
+
+A reduced model has variables of its own. A `Lift` says for each variable of the
+original model where it lives in the reduced one: a single state has no variable
+any more, a variable with fewer states keeps its name, and variables of which only
+some joint configurations are possible become one compound variable whose states
+are those configurations (zero compression: Jensen & Andersen, *Approximations in
+Bayesian belief universes for knowledge-based systems*, 1990, of exact zeros only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.junction.contraction import Scope
+from bnmind.junction.support import Domains
+from bnmind.pgm.factor import Values
+
+__all__ = ["Lift", "Reduction", "Table", "lift_of", "with_compound", "without_leaves"]
+
+_CONSTANT = 1e-14
+"""A sum that varies by less than this share of itself says nothing about its variables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lift:
+    """Where a variable of the original model lives in a reduced one."""
+
+    home: str | None
+    """The reduced variable, or None for a variable with a single state."""
+    positions: NDArray[np.intp]
+    """The original state position for each state of ``home``; one entry without a home."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values over reduced variables."""
+
+    scope: Scope
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A reduced model: its variables' sizes, its tables, and the way back."""
+
+    sizes: Mapping[str, int]
+    lifts: Mapping[str, Lift]
+    tables: tuple[Table, ...]
+
+    def scope(self, names: Iterable[str]) -> Scope:
+        """Return the reduced variables that original ones live in."""
+        homes = (self.lifts[name].home for name in names)
+        return tuple(dict.fromkeys(home for home in homes if home is not None))
+
+    def positions(self, names: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
+        """Return index arrays that take a table over ``names`` to one over their homes."""
+        scope = self.scope(names)
+        index = []
+        for name in names:
+            lift = self.lifts[name]
+            shape = [1] * len(scope)
+            if lift.home is not None:
+                shape[scope.index(lift.home)] = len(lift.positions)
+            index.append(lift.positions.reshape(shape))
+        return tuple(index)
+
+    def take(self, names: Sequence[str], values: Values) -> Table:
+        """Return a table over original variables as one over the reduced ones."""
+        if all(
+            self.lifts[name].home == name and len(self.lifts[name].positions) == size
+            for name, size in zip(names, values.shape, strict=True)
+        ):
+            return Table(tuple(names), values)
+        scope = self.scope(names)
+        shape = tuple(self.sizes[home] for home in scope)
+        return Table(scope, np.broadcast_to(values[self.positions(names)], shape))
+
+    def cells(self, names: Sequence[str], shape: Sequence[int]) -> NDArray[np.intp]:
+        """Return, for each cell of the reduced table, its flat place in the original one."""
+        sizes = tuple(self.sizes[home] for home in self.scope(names))
+        flat: Any = np.ravel_multi_index(
+            np.broadcast_arrays(*self.positions(names)) if names else (), tuple(shape)
+        )
+        return np.ascontiguousarray(np.broadcast_to(flat, sizes)).ravel()
+
+
+def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
+    """Return sizes and lifts that drop impossible states and certain variables."""
+    lifts = {
+        name: Lift(name if len(kept) > 1 else None, np.asarray(kept, dtype=np.intp))
+        for name, kept in domains.items()
+    }
+    return {n: len(k) for n, k in domains.items() if len(k) > 1}, lifts
+
+
+def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
+    """Return the model without variables that say nothing.
+
+    A variable that stands in a single table, and whose sum out of it is constant,
+    influences nothing (the C_i of a color that the guess does not have): the table
+    becomes a number. Doing so may free others.
+    """
+    safe = frozenset(protected)
+    tables = [_essential(table) for table in model.tables]
+    changed = True
+    while changed:
+        changed = False
+        holders: dict[str, list[int]] = {}
+        for i, table in enumerate(tables):
+            for name in table.scope:
+                holders.setdefault(name, []).append(i)
+        for name, where in holders.items():
+            if len(where) > 1 or name in safe:
+                continue
+            table = tables[where[0]]
+            total = table.values.sum(axis=table.scope.index(name))
+            low, high = np.abs(total - total.flat[0]).max(), np.abs(total.flat[0])
+            if low <= _CONSTANT * high:
+                number = np.asarray(total.flat[0])
+                tables[where[0]] = Table((), number)
+                changed = True
+                break
+    used = {name for table in tables for name in table.scope} | safe
+    # What no table mentions any more still counts: a factor of its number of states.
+    forgotten = [size for name, size in model.sizes.items() if name not in used]
+    tables += [Table((), np.asarray(float(size))) for size in forgotten]
+    sizes = {name: size for name, size in model.sizes.items() if name in used}
+    return Reduction(sizes, model.lifts, tuple(tables))
+
+
+def _essential(table: Table) -> Table:
+    """Return the table without the variables that its values do not depend on."""
+    for name in table.scope:
+        axis = table.scope.index(name)
+        first = table.values.take([0], axis=axis)
+        if np.array_equal(np.broadcast_to(first, table.values.shape), table.values):
+            rest = tuple(v for v in table.scope if v != name)
+            table = Table(rest, first.squeeze(axis=axis))
+    return table
+
+
+def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
+    """Return the model with a table's variables merged into one of its non-zero configurations.
+
+    Parameters
+    ----------
+    model
+        The model; every other table is gathered onto the new variable.
+    table
+        A table with zeros; one of the model's own.
+    name
+        The name of the new variable.
+    """
+    merged = table.scope
+    rows = np.argwhere(table.values != 0)
+    sizes = {n: s for n, s in model.sizes.items() if n not in merged}
+    sizes[name] = len(rows)
+    column = {v: rows[:, axis] for axis, v in enumerate(merged)}
+    lifts = {
+        original: Lift(name, lift.positions[column[lift.home]]) if lift.home in column else lift
+        for original, lift in model.lifts.items()
+    }
+    return replace(
+        model,
+        sizes=sizes,
+        lifts=lifts,
+        tables=tuple(_gathered(t, merged, rows, name) for t in model.tables),
+    )
+
+
+def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) -> Table:
+    inside = [v for v in merged if v in table.scope]
+    if not inside:
+        return table
+    rest = tuple(v for v in table.scope if v not in merged)
+    front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])
+    index = tuple(rows[:, merged.index(v)] for v in inside)
+    return Table((name, *rest), front[index])
