@@ -29,6 +29,7 @@ MAX_TABLE_BYTES = 2**31
 MAX_PAIRS = 2**36
 """The most pairs of guess and code that `reply_masses` evaluates without a table: minutes."""
 
+_SMALL_TABLE_BYTES = 2**22  # a table that is built sooner than asked for twice
 _BLOCK_BYTES = 2**16  # what stays in the cache while a block of the table is filled
 
 
@@ -45,7 +46,7 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
     Returns
     -------
     NDArray[np.uint8]
-        ``(n_codes,)``, places in ``board.true_replies``.
+        ``(n_codes,)``, places in ``board.true_replies``; read-only.
 
     Raises
     ------
@@ -62,11 +63,15 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
     Reply(black=1, white=2)
     """
     guesses = np.asarray([board.index(guess)], dtype=np.intp)
+    if board.n_codes**2 <= _SMALL_TABLE_BYTES:
+        return np.asarray(reply_table(board)[guesses[0]], dtype=np.uint8)
     ((_, replies),) = _blocks(board, guesses, board.codes)
-    return np.asarray(replies[0], dtype=np.uint8)
+    row = np.asarray(replies[0], dtype=np.uint8)
+    row.setflags(write=False)
+    return row
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def reply_table(board: Board) -> NDArray[np.uint8]:
     """Return the true reply of every code to every guess.
 
@@ -74,7 +79,7 @@ def reply_table(board: Board) -> NDArray[np.uint8]:
     -------
     NDArray[np.uint8]
         ``(n_codes, n_codes)``, [guess, code], places in ``board.true_replies``;
-        symmetric, read-only. The tables of the two latest boards are kept.
+        symmetric, read-only. The tables of the four latest boards are kept.
 
     Raises
     ------
