@@ -1,0 +1,91 @@
+"""Strategies by name, the house's own and the user's."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import cast
+
+from bnmind.errors import BnmindError, UnknownNameError
+from bnmind.strategies.entropy import Entropy
+from bnmind.strategies.knuth import Knuth
+from bnmind.strategies.map_code import MapCode
+from bnmind.strategies.random_code import RandomCode
+from bnmind.strategies.strategy import Strategy
+
+__all__ = ["STRATEGIES", "strategy_by_name"]
+
+STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
+    {"entropy": Entropy, "map": MapCode, "knuth": Knuth, "random": RandomCode}
+)
+"""What makes each strategy that has a name, by its name."""
+
+_NEEDED = ("name", "deterministic", "start", "choose")
+
+
+def strategy_by_name(name: str) -> Strategy:
+    """Return the strategy of a name.
+
+    Parameters
+    ----------
+    name
+        A key of `STRATEGIES`, or ``module:name`` for the user's own: a strategy, or a
+        class or function that gives one when called without arguments. The module is
+        looked for in the current directory too.
+
+    Raises
+    ------
+    UnknownNameError
+        If no strategy has the name, or the module has no such name.
+    BnmindError
+        If the module cannot be imported, or what it gives is no strategy.
+
+    Examples
+    --------
+    >>> strategy_by_name("knuth")
+    Knuth(name='knuth')
+    """
+    if name in STRATEGIES:
+        return STRATEGIES[name]()
+    module_name, separator, attribute = name.partition(":")
+    if not (separator and module_name and attribute):
+        raise UnknownNameError("strategy", name, (*STRATEGIES, "module:name"))
+    try:
+        with _current_directory_importable():
+            module = importlib.import_module(module_name)
+            found = getattr(module, attribute, None)
+            given = found() if callable(found) and _is_maker(found) else found
+    except Exception as error:  # the user's module may raise anything
+        reason = " ".join(str(error).split()) or "no message"
+        raise BnmindError(
+            f"expected a strategy at {name!r}, got {type(error).__name__}: {reason}"
+        ) from error
+    if found is None:
+        known = [public for public in vars(module) if not public.startswith("_")]
+        raise UnknownNameError(f"name in the module {module_name}", attribute, known)
+    missing = [needed for needed in _NEEDED if not hasattr(given, needed)]
+    if missing:
+        raise BnmindError(
+            f"expected a strategy at {name!r}, got {type(given).__name__} without "
+            f"{', '.join(missing)}"
+        )
+    return cast(Strategy, given)
+
+
+def _is_maker(found: object) -> bool:
+    """Whether a callable makes a strategy, rather than being one that is callable too."""
+    return isinstance(found, type) or not hasattr(found, "choose")
+
+
+@contextmanager
+def _current_directory_importable() -> Iterator[None]:
+    """Let imports find modules of the current directory, as ``python -m`` does."""
+    before = list(sys.path)
+    sys.path.insert(0, "")
+    try:
+        yield
+    finally:
+        sys.path[:] = before
