@@ -250,14 +250,34 @@ def _determined(
 
 
 def _compounds(model: Reduction, given: Mapping[str, Values], request: _Request) -> list[Reduction]:
-    """Return the model with the possible configurations of given inputs as compound variables."""
+    """Return models with the possible configurations of given inputs as compound variables.
+
+    What such a variable determines joins it, as long as that adds no configuration.
+    """
     result = []
+    observed = frozenset(request.observed)
     for name, values in given.items():
         whole = model.take([v.name for v in request.query.inputs[name]], values)
-        if len(whole.scope) > 1 and not whole.values.all():
-            model = with_compound(model, whole, "+".join(whole.scope))
-            result.append(model)
+        if len(whole.scope) < 2 or whole.values.all():
+            continue
+        model = with_compound(model, whole, "+".join(whole.scope))
+        result.append(model)
+        label = "+".join(whole.scope)
+        while joining := _determined_by(model, label, observed):
+            model = with_compound(model, joining, label)
+        result.append(model)
     return result
+
+
+def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
+    """Return a table whose other variables follow from a compound one, if there is one."""
+    for content in model.tables:
+        together = label in content.scope and len(content.scope) > 1
+        if not together or observed & set(content.scope):
+            continue
+        if np.count_nonzero(content.values) <= model.sizes[label]:
+            return content
+    return None
 
 
 def _tree(model: Reduction, request: _Request) -> JunctionTree:

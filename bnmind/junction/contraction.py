@@ -87,7 +87,8 @@ class _LookUp:
     def run(self, registers: list[Values]) -> Values:
         positions: Any = registers[self.positions]
         rows: Values = registers[self.source].transpose(self.axes)
-        return rows.take(positions, axis=0)
+        found: Values = rows.take(positions, axis=0)
+        return found
 
 
 _Step = _Sum | _Transpose | _Product | _LookUp

@@ -145,33 +145,80 @@ def _canonical(mask: int, starts: Ints, widths: Ints, counts: Ints, patterns: In
 
 
 @njit
-def _candidates(
-    eliminated: int, adjacent: Ints, rest: int, starts: Ints, widths: Ints, counts: Ints
-) -> int:
-    """Return the vertices to be tried next: a simplicial one alone, or one of each kind."""
+def _split(rest: int, separator: int, adjacent: Ints, parts: Ints) -> int:
+    """Fill in the components of the remaining graph without a separator; return how many."""
+    n_parts = 0
+    left = rest & ~separator
+    while left:
+        part = left & -left
+        frontier = part
+        while frontier:
+            single = frontier & -frontier
+            frontier ^= single
+            new = adjacent[_index(single)] & left & ~part
+            part |= new
+            frontier |= new
+        left &= ~part
+        parts[n_parts] = part
+        n_parts += 1
+    return n_parts
+
+
+@njit
+def _count(mask: int) -> int:
+    """Return the number of members of a set."""
+    members = 0
+    while mask:
+        mask &= mask - 1
+        members += 1
+    return members
+
+
+@njit
+def _is_simplicial(v: int, adjacent: Ints) -> bool:
+    """Tell whether the neighbors of a vertex are a clique."""
+    around = adjacent[v]
+    members = around
+    while members:
+        single = members & -members
+        members ^= single
+        if around & ~single & ~adjacent[_index(single)]:
+            return False
+    return True
+
+
+@njit
+def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: Ints) -> int:
+    """Return the vertices to be tried next: a simplicial one, or one side of a cover."""
     left = rest
     while left:
         single = left & -left
         left ^= single
-        around = adjacent[_index(single)]
-        members = around
-        simplicial = True
-        while members:
-            other = members & -members
-            members ^= other
-            if around & ~other & ~adjacent[_index(other)]:
-                simplicial = False
-                break
-        if simplicial:
+        if _is_simplicial(_index(single), adjacent):
             return single
+    smallest = rest
+    least = _count(rest)
+    for i in range(n_covers):
+        for j in range(_split(rest, covers[i], adjacent, parts)):
+            members = _count(parts[j])
+            if members < least:
+                least = members
+                smallest = parts[j]
+    return smallest
+
+
+@njit
+def _one_of_each_kind(tried: int, eliminated: int, starts: Ints, widths: Ints, counts: Ints) -> int:
+    """Leave out vertices whose block is eliminated as far as the block before it, also tried."""
+    result = tried
     for c in range(starts.size):
         width = widths[c]
         low = (1 << width) - 1
         for b in range(1, counts[c]):
             shift = starts[c] + b * width
             if eliminated >> shift & low == eliminated >> (shift - width) & low:
-                rest &= ~(low << shift)
-    return rest
+                result &= ~((tried >> (shift - width) & low) << shift)
+    return result
 
 
 @njit
@@ -206,6 +253,7 @@ def expand(
     full = (1 << n) - 1
     adjacent = np.zeros(n, dtype=np.int64)
     covers = np.zeros(n, dtype=np.int64)
+    parts = np.zeros(n, dtype=np.int64)
     patterns = np.zeros(n, dtype=np.int64)
     room = 1024
     found = np.zeros(room, dtype=np.int64)
@@ -217,7 +265,8 @@ def expand(
     for s in range(masks.size):
         eliminated = masks[s]
         n_covers = _remaining(eliminated, neighbors, adjacent, covers)
-        tried = _candidates(eliminated, adjacent, full & ~eliminated, starts, widths, counts)
+        tried = _candidates(full & ~eliminated, adjacent, covers, n_covers, parts)
+        tried = _one_of_each_kind(tried, eliminated, starts, widths, counts)
         while tried:
             single = tried & -tried
             tried ^= single
@@ -328,6 +377,39 @@ def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) ->
 
 
 @njit
+def _sum_of_bounds(
+    rest: int,
+    separator: int,
+    adjacent: Ints,
+    covers: Ints,
+    n_covers: int,
+    parts: Ints,
+    sizes: Floats,
+    products: Floats,
+) -> float:
+    """Return a lower bound on what is to be paid, summed over the parts beside a separator."""
+    total = 0.0
+    inner = np.zeros(adjacent.size, dtype=np.int64)
+    for j in range(_split(rest, separator, adjacent, parts)):
+        side = parts[j]
+        left = side
+        while left:
+            single = left & -left
+            left ^= single
+            side |= adjacent[_index(single)]
+        for v in range(adjacent.size):
+            inner[v] = adjacent[v] & side
+        bound = _widest_minor(side, inner, sizes, products)
+        paid = _product(side & separator, products) >= bound
+        for i in range(n_covers):
+            if covers[i] & parts[j] and _product(covers[i], products) >= bound:
+                paid = True
+        if not paid:
+            total += bound
+    return total
+
+
+@njit
 def lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats) -> Floats:
     """Return for each set at least what is still to be paid once it is eliminated.
 
@@ -347,13 +429,28 @@ def lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats) 
     full = (1 << n) - 1
     adjacent = np.zeros(n, dtype=np.int64)
     covers = np.zeros(n, dtype=np.int64)
+    parts = np.zeros(n, dtype=np.int64)
     bounds = np.zeros(masks.size)
     for s in range(masks.size):
+        rest = full & ~masks[s]
         n_covers = _remaining(masks[s], neighbors, adjacent, covers)
-        bound = _widest_minor(full & ~masks[s], adjacent, sizes, products)
+        best = _sum_of_bounds(rest, 0, adjacent, covers, n_covers, parts, sizes, products)
+        # Of the covers, the one whose removal leaves the smallest largest part.
+        smallest = n
+        chosen = -1
         for i in range(n_covers):
-            if _product(covers[i], products) >= bound:
-                bound = 0.0
-                break
-        bounds[s] = bound
+            n_parts = _split(rest, covers[i], adjacent, parts)
+            if n_parts > 1:
+                largest = 0
+                for j in range(n_parts):
+                    largest = max(largest, _count(parts[j]))
+                if largest < smallest:
+                    smallest = largest
+                    chosen = i
+        if chosen >= 0:
+            total = _sum_of_bounds(
+                rest, covers[chosen], adjacent, covers, n_covers, parts, sizes, products
+            )
+            best = max(best, total)
+        bounds[s] = best
     return bounds

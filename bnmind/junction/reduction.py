@@ -108,6 +108,7 @@ def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
     """
     safe = frozenset(protected)
     tables = [_essential(table) for table in model.tables]
+    summed = set()
     changed = True
     while changed:
         changed = False
@@ -124,11 +125,12 @@ def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
             if low <= _CONSTANT * high:
                 number = np.asarray(total.flat[0])
                 tables[where[0]] = Table((), number)
+                summed.add(name)
                 changed = True
                 break
     used = {name for table in tables for name in table.scope} | safe
-    # What no table mentions any more still counts: a factor of its number of states.
-    forgotten = [size for name, size in model.sizes.items() if name not in used]
+    # What no table depends on any more still counts: a factor of its number of states.
+    forgotten = [size for name, size in model.sizes.items() if name not in used | summed]
     tables += [Table((), np.asarray(float(size))) for size in forgotten]
     sizes = {name: size for name, size in model.sizes.items() if name in used}
     return Reduction(sizes, model.lifts, tuple(tables))

@@ -92,10 +92,7 @@ def possible_states(
             others = tuple(a for a in range(positive.ndim) if a != axis)
             possible = positive.any(axis=others)
             if not possible.any():
-                given = {n: str(d[0]) for n, d in domains.items() if len(d) == 1}
-                raise ImpossibleEvidenceError(
-                    f"expected evidence that is possible, got {_listed(given)}", given
-                )
+                raise _impossible(potentials, domains)
             if not possible.all():
                 current[name] = tuple(np.asarray(current[name])[possible].tolist())
                 positive = positive.compress(possible, axis=axis)
@@ -107,5 +104,15 @@ def _cells(potential: Potential) -> int:
     return math.prod(v.n_states for v in potential.scope)
 
 
-def _listed(evidence: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}={state}" for name, state in evidence.items())
+def _impossible(potentials: Sequence[Potential], domains: Domains) -> ImpossibleEvidenceError:
+    """Return the error that names what had a single state to begin with, of several."""
+    variables = {v.name: v for potential in potentials for v in potential.scope}
+    given = {
+        name: variables[name].states[kept[0]]
+        for name, kept in domains.items()
+        if len(kept) == 1 and variables[name].n_states > 1
+    }
+    shown = ", ".join(f"{name}={state}" for name, state in given.items())
+    return ImpossibleEvidenceError(
+        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}", given
+    )

@@ -1,0 +1,329 @@
+r"""Vomlel's Bayesian network of Mastermind, in all its stages.
+
+Jiří Vomlel, *Bayesian networks in Mastermind* (2004), sections 3 and 4.
+
+=======================  =====================================================
+paper                    variable here
+=======================  =====================================================
+H_j, T_j, j = 1 … n      ``H1`` …, ``T1`` …: the code and the guess, states 1 … k
+P_j = δ(T_j, H_j)        ``P1`` …, eq. (1)
+P = Σ_j P_j              ``P``: black pegs, eq. (2)
+C_i = Σ_j δ(H_j, i)      ``C1`` …, eq. (3), for each color i = 1 … k
+G_i = Σ_j δ(T_j, i)      ``G1`` …, eq. (4)
+M_i = min(C_i, G_i)      ``M1`` …, eq. (5)
+C = Σ_i M_i − P          ``C``: white pegs, eq. (6)
+P′, C′                   ``P_reported``, ``C_reported``: what is heard of them
+B                        ``B``: the auxiliary variable of section 4
+=======================  =====================================================
+
+Two liberties are taken. C is ΣM_i − P modulo n + 1, which is the same wherever the
+network has positive probability and a proper table everywhere. And C′ depends on
+P′ as well where the channel does not treat the two numbers apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind.errors import InvalidModelError, InvalidProbabilityError
+from bnmind.information import Floats
+from bnmind.junction import JunctionTree, OrderFinder, junction_tree
+from bnmind.junction.support import possible_states
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.pgm import (
+    CPD,
+    Addition,
+    Equality,
+    FactorModel,
+    FunctionalCPD,
+    Minimum,
+    Network,
+    TabularCPD,
+    Variable,
+)
+from bnmind.rank_one import Nodes, factorize
+
+__all__ = [
+    "REPORTS",
+    "WON",
+    "Stage",
+    "code_variables",
+    "evidence_of_guess",
+    "reduced_to_guess",
+    "stage",
+    "vomlel_network",
+]
+
+REPORTS = ("P_reported", "C_reported")
+"""The names of P′ and C′."""
+
+WON = "won"
+"""The state of P′ and C′ once the code-maker has truthfully ended the game."""
+
+
+def code_variables(board: Board) -> tuple[Variable, ...]:
+    """Return H_1, …, H_n."""
+    return _colored("H", board)
+
+
+def evidence_of_guess(guess: Sequence[int]) -> dict[str, str]:
+    """Return the evidence T_1 = t_1, …, T_n = t_n."""
+    return {f"T{j}": str(color) for j, color in enumerate(guess, 1)}
+
+
+def vomlel_network(
+    board: Board,
+    *,
+    channel: Channel | None = None,
+    prior: ArrayLike | None = None,
+    arc: bool = True,
+) -> Network:
+    """Return the network of figure 1.
+
+    Parameters
+    ----------
+    board
+        Any pegs and colors. Without repeats, the prior is uniform over the codes
+        that have none, and the guess is whatever is inserted.
+    channel
+        Adds P′ and C′, reported through this channel; left out without one.
+    prior
+        Of the code: ``(pegs, colors)``, independent for each peg, or the joint,
+        ``(colors,) * pegs``; non-negative, normalized here. Uniform unless given.
+    arc
+        False leaves the arc P → C out, C being ΣM_i: the comparison that section 4
+        makes, not a model of the game.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If the prior has another shape, negative entries, or no positive one.
+    """
+    n, k = board.pegs, board.colors
+    counts = range(n + 1)
+    h, t = code_variables(board), _colored("T", board)
+    hits = tuple(Variable.of_integers(f"P{j}", range(2)) for j in range(1, n + 1))
+    in_code, in_guess, matched = (
+        tuple(Variable.of_integers(f"{letter}{i}", counts) for i in range(1, k + 1))
+        for letter in "CGM"
+    )
+    black, white = Variable.of_integers("P", counts), Variable.of_integers("C", counts)
+    up, down = tuple(counts), tuple(-i for i in counts)
+    cpds: list[CPD] = [*_prior_cpds(board, h, prior)]
+    cpds += [TabularCPD(v, (), np.full(k, 1 / k)) for v in t]
+    cpds += [FunctionalCPD(p, (t[j], h[j]), Equality()) for j, p in enumerate(hits)]
+    cpds.append(FunctionalCPD(black, hits, Addition(((0, 1),) * n, n + 1)))
+    for i in range(k):
+        is_color = tuple(int(color == i) for color in range(k))
+        count = Addition((is_color,) * n, n + 1)
+        cpds.append(FunctionalCPD(in_code[i], h, count))
+        cpds.append(FunctionalCPD(in_guess[i], t, count))
+        cpds.append(FunctionalCPD(matched[i], (in_code[i], in_guess[i]), Minimum()))
+    if arc:
+        total = Addition((*((up,) * k), down), n + 1)
+        cpds.append(FunctionalCPD(white, (*matched, black), total))
+    else:
+        cpds.append(FunctionalCPD(white, matched, Addition((up,) * k, n + 1)))
+    if channel is not None:
+        cpds += _report_cpds(board, channel, black, white)
+    return Network(tuple(cpds))
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A stage of the paper's construction: the network as it stands there, and its junction tree.
+
+    1. the full network; 2. the guess inserted, T and G gone; 3. the table of C
+    replaced by its factorization with B. Stage 4 is the junction tree, ``tree``.
+    """
+
+    number: int
+    board: Board
+    guess: tuple[int, ...] | None
+    arc: bool
+    model: Network | FactorModel
+    order: OrderFinder | None = None
+
+    @cached_property
+    def tree(self) -> JunctionTree:
+        """The smallest junction tree found, of the model without P′ and C′."""
+        present = {v.name for v in self.model.variables}
+        return junction_tree(
+            self.model, without=[name for name in REPORTS if name in present], order=self.order
+        )
+
+    def __str__(self) -> str:
+        guess = f", guess {self.board.format(self.guess)}" if self.guess else ""
+        arc = "" if self.arc else ", without the arc P → C"
+        return f"Stage {self.number} of Vomlel's network, {self.board}{guess}{arc}\n{self.tree}"
+
+
+def stage(
+    board: Board,
+    number: int,
+    *,
+    guess: Sequence[int] | None = None,
+    arc: bool = True,
+    channel: Channel | None = None,
+    nodes: Nodes | None = None,
+    order: OrderFinder | None = None,
+) -> Stage:
+    """Return a stage of the paper's construction.
+
+    Parameters
+    ----------
+    board
+        Any pegs and colors.
+    number
+        1, 2 or 3.
+    guess
+        What is inserted at stages 2 and 3; the first colors in turn unless given.
+        Sizes do not depend on it.
+    arc, channel
+        As for `vomlel_network`.
+    nodes
+        Of the factorization at stage 3; roots of unity unless given.
+    order
+        How to look for an elimination order.
+
+    Raises
+    ------
+    InvalidModelError
+        If there is no such stage.
+    InvalidCodeError
+        If the guess is not of the board.
+    """
+    if number not in (1, 2, 3):
+        raise InvalidModelError([f"expected stage 1, 2 or 3, got {number!r}"])
+    model: Network | FactorModel = vomlel_network(board, channel=channel, arc=arc)
+    if number == 1:
+        return Stage(1, board, None, arc, model, order)
+    if guess is None:
+        guess = tuple(j % board.colors + 1 for j in range(board.pegs))
+    code = board.code(board.index(guess))
+    assert isinstance(model, Network)
+    model = model.given(evidence_of_guess(code))
+    if number == 3:
+        model = factorize(model, "C", nodes=nodes, name="B")
+    return Stage(number, board, code, arc, model, order)
+
+
+def reduced_to_guess(
+    board: Board, guess: Sequence[int], *, channel: Channel | None = None
+) -> Network:
+    """Return stage 2 with the states cut to what the guess allows.
+
+    M_i keeps g_i + 1 states; the M_i of colors that the guess does not have are
+    certain, and they and their C_i, which then influence nothing, are left out.
+    """
+    network = stage(board, 2, guess=guess, channel=channel).model
+    assert isinstance(network, Network)
+    domains = {v.name: tuple(range(v.n_states)) for v in network.variables}
+    possible = possible_states(network.cpds, domains, keep=REPORTS)
+    network = network.restrict(possible)
+    present = {v.name for v in network.variables}
+    idle = [
+        f"C{i}" for i in range(1, board.colors + 1) if f"C{i}" in present and f"M{i}" not in present
+    ]
+    return network.without(idle)
+
+
+def _colored(letter: str, board: Board) -> tuple[Variable, ...]:
+    colors = range(1, board.colors + 1)
+    return tuple(Variable.of_integers(f"{letter}{j}", colors) for j in range(1, board.pegs + 1))
+
+
+def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) -> list[TabularCPD]:
+    """Return P(H_1), P(H_2 | H_1), … of a prior; without parents where pegs are independent."""
+    n, k = board.pegs, board.colors
+    if prior is None and board.repeats:
+        prior = np.ones((n, k))
+    elif prior is None:
+        prior = np.zeros((k,) * n)
+        prior[tuple(board.codes.T.astype(np.intp) - 1)] = 1.0
+    weights = np.asarray(prior, dtype=np.float64)
+    if weights.shape not in ((n, k), (k,) * n):
+        raise InvalidProbabilityError(
+            f"expected a prior of shape {(n, k)} or {(k,) * n}, got {weights.shape}", prior
+        )
+    if not np.all((weights >= 0) & np.isfinite(weights)):
+        raise InvalidProbabilityError("expected a prior of non-negative numbers", prior)
+    # At two pegs and as many colors both shapes agree; rows that all sum alike are marginals.
+    independent = weights.shape == (n, k) and (n != 2 or k != 2 or _is_marginals(weights))
+    if independent:
+        sums = weights.sum(axis=1, keepdims=True)
+        if not np.all(sums > 0):
+            raise InvalidProbabilityError("expected a possible color for every peg", prior)
+        return [TabularCPD(v, (), row) for v, row in zip(h, weights / sums, strict=True)]
+    if not weights.sum() > 0:
+        raise InvalidProbabilityError("expected a code of positive probability", prior)
+    cpds = []
+    for j in range(n):
+        joint = weights.sum(axis=tuple(range(j + 1, n)))
+        table = np.moveaxis(joint, -1, 0)
+        sums = table.sum(axis=0)
+        # What comes after an impossible beginning does not matter, but must be a distribution.
+        table = np.where(sums > 0, table / np.where(sums > 0, sums, 1.0), 1 / k)
+        cpds.append(TabularCPD(h[j], h[:j], table))
+    return cpds
+
+
+def _is_marginals(weights: Floats) -> bool:
+    return bool(np.allclose(weights.sum(axis=1), 1.0))
+
+
+def _report_cpds(
+    board: Board, channel: Channel, black: Variable, white: Variable
+) -> list[TabularCPD]:
+    """Return P(P′ | P) and P(C′ | C), or P(P′ | P, C) and P(C′ | P′, P, C) if those are not enough.
+
+    A pair P, C that is no true reply has probability zero; its reports are uniform.
+    """
+    n = board.pegs
+    states = [str(i) for i in range(n + 1)] + ([WON] if channel.ends else [])
+    heard_black, heard_white = (Variable(name, tuple(states)) for name in REPORTS)
+    size = len(states)
+    joint = np.full((n + 1, n + 1, size, size), np.nan)  # [P, C, P′, C′]
+    for true, row in zip(board.true_replies, channel.matrix, strict=True):
+        joint[true] = 0.0
+        for report, chance in zip(channel.reports, row, strict=False):
+            joint[true][report] = chance
+        if channel.ends:
+            joint[true][-1, -1] = row[-1]
+    apart = _apart(joint)
+    if apart is not None:
+        return [
+            TabularCPD(heard_black, (black,), apart[0].T),
+            TabularCPD(heard_white, (white,), apart[1].T),
+        ]
+    joint = np.where(np.isnan(joint), 1 / size**2, joint)
+    first = joint.sum(axis=3)  # [P, C, P′]
+    safe = np.where(first > 0, first, 1.0)[..., None]
+    second = np.where(first[..., None] > 0, joint / safe, 1 / size)  # [P, C, P′, C′]
+    return [
+        TabularCPD(heard_black, (black, white), np.moveaxis(first, 2, 0)),
+        TabularCPD(heard_white, (heard_black, black, white), second.transpose(3, 2, 0, 1)),
+    ]
+
+
+def _apart(joint: Floats) -> tuple[Floats, Floats] | None:
+    """Return Q(P′ | P) and Q(C′ | C) if the reports depend on nothing else, else None."""
+    possible = ~np.isnan(joint[:, :, 0, 0])
+    tables = []
+    for heard, given in ((3, 0), (2, 1)):
+        rows = np.moveaxis(joint.sum(axis=heard), given, 0)  # [P or C, the other, heard]
+        table = np.full((len(rows), rows.shape[2]), 1 / rows.shape[2])
+        for i, row in enumerate(rows):
+            seen = row[~np.isnan(row[:, 0])]
+            if len(seen):
+                table[i] = seen[0]
+        tables.append(table)
+    product = np.einsum("pa,cb->pcab", *tables)
+    same = np.allclose(product[possible], joint[possible], rtol=0.0, atol=1e-12)
+    return (tables[0], tables[1]) if same else None

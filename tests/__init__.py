@@ -1,0 +1,1 @@
+"""Tests of bnmind; they mirror the package."""

@@ -1,0 +1,45 @@
+"""Errors carry what they speak of, also across processes."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from bnmind import errors
+from bnmind.errors import (
+    BnmindError,
+    ImpossibleEvidenceError,
+    InvalidCodeError,
+    InvalidModelError,
+    TooLargeError,
+    UnknownNameError,
+)
+
+EXAMPLES: list[BnmindError] = [
+    InvalidCodeError("expected a code, got 12", "12"),
+    InvalidModelError(["expected this", "expected that"]),
+    ImpossibleEvidenceError("expected possible evidence", {"a": "b"}),
+    TooLargeError("expected less", needed=3, budget=2),
+    UnknownNameError("strategy", "x", ("map", "entropy")),
+]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_attributes_and_message_survive_pickling(error: BnmindError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert copy.__dict__ == error.__dict__
+
+
+def test_every_error_is_also_a_value_or_lookup_error() -> None:
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        assert issubclass(kind, BnmindError)
+        assert kind is BnmindError or issubclass(kind, ValueError | LookupError)
+
+
+def test_all_faults_are_listed() -> None:
+    assert str(EXAMPLES[1]) == "expected this; expected that"
+    assert str(EXAMPLES[4]) == "expected a strategy among map, entropy; got 'x'"
