@@ -21,6 +21,8 @@ __all__ = ["TableBelief"]
 class TableBelief:
     """A belief kept as the probability of every code.
 
+    A code whose probability falls below 1e-308 is lost, as if it were impossible.
+
     Examples
     --------
     >>> belief = TableBelief.start(Channel.exact(Board(4, 6)))

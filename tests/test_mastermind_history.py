@@ -1,0 +1,65 @@
+"""Histories as text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnmind.errors import InvalidHistoryError
+from bnmind.mastermind import Board, Reply, Turn, format_history, parse_history
+from tests.strategies import boards, histories
+
+FOUR_SIX = Board(4, 6)
+TURNS = (Turn((1, 1, 2, 3), Reply(1, 1)), Turn((2, 3, 4, 5), Reply(0, 2)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1123 1b1w, 2345 0b2w",
+        "1123 1b1w; 2345 0b2w;",
+        " 1123   1B1W ,2345 0b2w, ",
+        "AABC 1b1w, bcde 0b2w",
+        "1 1 2 3 1b1w; 2 3 4 5 0b2w",
+    ],
+)
+def test_ways_to_write_a_history(text: str) -> None:
+    assert parse_history(FOUR_SIX, text) == TURNS
+
+
+def test_separated_numbers() -> None:
+    turns = parse_history(Board(4, 12), "1 1 12 3 1b1w, 10 11 12 1 0b0w")
+    assert [turn.guess for turn in turns] == [(1, 1, 12, 3), (10, 11, 12, 1)]
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_no_turns(text: str) -> None:
+    assert parse_history(FOUR_SIX, text) == ()
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_text_of_a_history_reads_back(data: st.DataObject, board: Board) -> None:
+    turns = data.draw(histories(board))
+    assert parse_history(board, format_history(board, turns)) == turns
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1123", "like 1111 1b0w, in entry 1 of the history, got '1123'"),
+        (" ; ", "in entry 1 of the history, got ''"),
+        ("1b1w", "in entry 1 of the history, got '1b1w'"),
+        ("1123 11", "in entry 1 of the history, got '1123 11'"),
+        ("1123 1b1w 2345 0b2w", "entry 1 of the history: expected"),
+        ("1123 1b1w,, 2345 0b2w", "in entry 2 of the history, got ''"),
+        ("1123 1b1w, 2347 0b2w", "entry 2 of the history: expected colors 1 to 6, got 7"),
+        ("1123 9b0w", "entry 1 of the history: expected at most 4 black"),
+        ("112 1b1w", "entry 1 of the history: expected a code of 4 pegs, got 3 pegs"),
+    ],
+)
+def test_text_that_is_no_history(text: str, message: str) -> None:
+    with pytest.raises(InvalidHistoryError) as caught:
+        parse_history(FOUR_SIX, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
