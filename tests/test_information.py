@@ -43,7 +43,7 @@ def test_entropy_lies_between_certainty_and_uniform(weights: list[float]) -> Non
 
 
 def test_questions_may_have_channels_of_their_own() -> None:
-    channels = [[[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]]
+    channels = np.array([[[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]])
     assert information([[0.5, 0.5], [0.5, 0.5]], channels).tolist() == [1.0, 0.0]
 
 

@@ -91,13 +91,14 @@ def test_factorize_replaces_one_table_of_a_network() -> None:
     x, y = (Variable.of_integers(name, range(2)) for name in "xy")
     half = np.array([0.5, 0.5])
     total = FunctionalCPD(Variable.of_integers("s", range(3)), (x, y), Addition(((0, 1),) * 2, 3))
-    network = Network((TabularCPD(x, (), half), TabularCPD(y, (), half), total))
+    z = TabularCPD(Variable.of_integers("z", range(2)), (), half)
+    network = Network((TabularCPD(x, (), half), TabularCPD(y, (), half), total, z))
     model = factorize(network, "s", name="B")
-    assert {v.name for v in model.variables} == {"x", "y", "s", "B"}
+    assert {v.name for v in model.variables} == {"x", "y", "z", "s", "B"}
     assert max(len(p.scope) for p in model.potentials) == 2
     assert factorize_addition(total).auxiliary.name == "B_s"
-    with pytest.raises(InvalidModelError, match="expected a new name, got 'x'"):
-        factorize(network, "s", name="x")
+    with pytest.raises(InvalidModelError, match="expected a new name, got 'z'"):
+        factorize(network, "s", name="z")
     with pytest.raises(InvalidModelError, match="expected x to be an addition"):
         factorize(network, "x")
     with pytest.raises(InvalidModelError, match="expected x to be an addition"):
