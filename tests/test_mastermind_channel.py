@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidChannelError, InvalidProbabilityError, InvalidReplyError
+from bnmind.errors import (
+    InvalidChannelError,
+    InvalidProbabilityError,
+    InvalidReplyError,
+    TooLargeError,
+)
 from bnmind.mastermind import Board, Channel, Reply
 from tests.strategies import boards, channels, probabilities
 
@@ -294,3 +299,17 @@ def test_rows_are_normalized_within_the_tolerance() -> None:
     assert np.array_equal(channel.matrix, np.eye(14))
     with pytest.raises(InvalidProbabilityError):
         Channel(FOUR_SIX, REPLIES, np.eye(14) * (1 - 5e-9), "x")
+
+
+def test_channels_of_huge_boards_are_refused_before_they_are_allocated() -> None:
+    board = Board(255, 255)
+    makers: list[Callable[[], Channel]] = [
+        lambda: Channel.exact(board),
+        lambda: Channel.false_reply(board, 0.2),
+        lambda: Channel.independent_error(board, 0.2),
+        lambda: Channel.from_counts(board, {}),
+    ]
+    for make in makers:
+        with pytest.raises(TooLargeError, match=r"at most 16,777,216 numbers, got .* GB"):
+            make()
+    assert Channel.independent_error(Board(30, 40), 0.2).n_outcomes == 961

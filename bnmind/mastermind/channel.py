@@ -21,12 +21,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind.errors import InvalidChannelError, InvalidProbabilityError, InvalidReplyError
+from bnmind.errors import (
+    InvalidChannelError,
+    InvalidProbabilityError,
+    InvalidReplyError,
+    TooLargeError,
+)
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.reply import Reply
 
-__all__ = ["Channel"]
+__all__ = ["MAX_CELLS", "Channel"]
+
+MAX_CELLS = 2**24
+"""The most numbers that the matrix of a channel may have: it suffices for 75 pegs."""
 
 _TOLERANCE = 1e-9  # how far a row may be from summing to one
 
@@ -95,7 +103,9 @@ class Channel:
     def exact(board: Board) -> Channel:
         """Return the channel that reports every reply as it is."""
         replies = board.true_replies
-        return Channel(board, replies, np.eye(len(replies)), "exact")
+        matrix = _empty(board, len(replies))
+        np.fill_diagonal(matrix, 1.0)
+        return Channel(board, replies, matrix, "exact")
 
     @staticmethod
     def independent(
@@ -128,9 +138,11 @@ class Channel:
                 )
             rows = [f"{count} {color}" for count in counts]
             tables.append(_normalized(table, rows, f"channel {name}"))
-        matrix = [np.outer(tables[0][b], tables[1][w]).ravel() for b, w in board.true_replies]
         reports = tuple(Reply(b, w) for b, w in product(counts, counts))
-        return Channel(board, reports, np.array(matrix), name)
+        matrix = _empty(board, len(reports))
+        for row, (b, w) in zip(matrix, board.true_replies, strict=True):
+            row[:] = np.outer(tables[0][b], tables[1][w]).ravel()
+        return Channel(board, reports, matrix, name)
 
     @staticmethod
     def independent_error(board: Board, p: float) -> Channel:
@@ -158,7 +170,7 @@ class Channel:
         false = _probability(p)
         replies = board.true_replies
         others = len(replies) - 1
-        matrix = np.zeros((len(replies), len(replies)))
+        matrix = _empty(board, len(replies))
         matrix[:-1, :-1] = false / others
         matrix[np.diag_indices(others)] += 1 - false
         matrix[-1, -1] = 1.0
@@ -301,6 +313,20 @@ class Channel:
         return np.cumsum(self.matrix, axis=1)
 
 
+def _empty(board: Board, n_reports: int) -> Floats:
+    """Return a matrix of zeros, true replies by reports, if it is not too large."""
+    cells = len(board.true_replies) * n_reports
+    if cells > MAX_CELLS:
+        raise TooLargeError(
+            f"expected a channel of at most {MAX_CELLS:,} numbers, got the board {board} with "
+            f"{len(board.true_replies):,} true replies and {n_reports:,} reports, which would need "
+            f"{cells:,}, or {cells * 8 / 1e9:,.1f} GB",
+            needed=cells,
+            budget=MAX_CELLS,
+        )
+    return np.zeros((len(board.true_replies), n_reports))
+
+
 def _tabulated(
     board: Board,
     reports: Sequence[Reply],
@@ -316,7 +342,7 @@ def _tabulated(
             f"channel {name}: expected true replies of the board {board}, got {_names(strange)}",
             tuple(strange),
         )
-    matrix = np.zeros((len(rows), len(columns)))
+    matrix = _empty(board, len(columns))
     for (true, reported), entry in entries.items():
         matrix[rows[true], columns[reported]] = entry
     return matrix
