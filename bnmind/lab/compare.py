@@ -1,0 +1,270 @@
+"""Comparisons: the same secrets and the same luck, met by each of several strategies."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bnmind.errors import BnmindError
+from bnmind.lab.code_maker import CodeMaker
+from bnmind.lab.endings import Revealed
+from bnmind.lab.games import assumed_channel, play_game
+from bnmind.mastermind.belief import Belief
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn
+from bnmind.strategies.strategy import GuessInfo, Strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Comparison", "GameRow", "Summary", "compare"]
+
+
+@dataclass(frozen=True)
+class GameRow:
+    """One game of a comparison, a row of its CSV file."""
+
+    board: str
+    """The board, as 4x6."""
+    channel: str
+    """The name of the channel that the replies passed through."""
+    strategy: str
+    """The name of the strategy."""
+    game: int
+    """The number of the game, from 1; it is the same game for every strategy."""
+    seed: int
+    """What the secret, the luck and the choices left to chance were drawn from."""
+    secret: str
+    """The hidden code; given, not drawn, when every code is played once."""
+    guesses: int
+    """How many guesses were made: of a game that was not won, the most allowed."""
+    won: bool
+    """Whether the code was guessed."""
+    seconds: float
+    """What the game took; choices remembered from an earlier game take no time."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The games of one strategy in a comparison."""
+
+    strategy: str
+    """The name of the strategy."""
+    games: int
+    """How many games were played."""
+    mean: float
+    """The mean number of guesses, where games not won count as the most allowed."""
+    standard_error: float
+    """Of the mean; nan for a single game."""
+    sd: float
+    """The standard deviation of the number of guesses; nan for a single game."""
+    worst: int
+    """The largest number of guesses."""
+    won: float
+    """The share of games won."""
+    within_ten: float
+    """The share of games won within ten guesses."""
+    seconds_per_game: float
+    """The mean time of a game."""
+
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """Return the fields by name, with None for nan, which JSON lacks."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The games that several strategies played on one board, through one channel."""
+
+    board: str
+    """The board, as 4x6."""
+    channel: str
+    """The name of the channel that the replies passed through."""
+    assumed: str
+    """The name of the channel that the strategies were told to assume."""
+    strategies: tuple[str, ...]
+    """The names of the strategies, in the order asked for."""
+    games: int
+    """How many games each strategy played."""
+    seed: int
+    """What the seeds of the games were drawn from."""
+    max_guesses: int
+    """The most guesses of a game."""
+    rows: tuple[GameRow, ...]
+    """One row a game and strategy, ordered by game."""
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """One summary a strategy, in the order asked for."""
+        return tuple(_summary(name, self.rows_of(name)) for name in self.strategies)
+
+    def rows_of(self, strategy: str) -> tuple[GameRow, ...]:
+        """Return the games of one strategy, ordered by game."""
+        return tuple(row for row in self.rows if row.strategy == strategy)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a new pandas data frame."""
+        import pandas as pd
+
+        columns = [column.name for column in fields(GameRow)]
+        return pd.DataFrame([astuple(row) for row in self.rows], columns=columns)
+
+
+def compare(
+    strategies: Sequence[Strategy],
+    channel: Channel,
+    *,
+    games: int | None = 1000,
+    seed: int = 0,
+    max_guesses: int = 100,
+    assumed: Channel | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Return how several strategies fare against the same secrets and the same luck.
+
+    Every game has a seed of its own, which determines it together with the strategy,
+    so that no game depends on the others or on their order. The game ends when the code
+    is guessed. Choices of deterministic strategies are remembered within the
+    comparison, since many games begin alike.
+
+    Parameters
+    ----------
+    strategies
+        The strategies, of different names.
+    channel
+        What the replies pass through.
+    games
+        How many games each strategy plays; None for every code of the board once.
+    seed
+        What the seeds of the games are drawn from, not negative.
+    max_guesses
+        The most guesses of a game; a game that takes more counts as this many, not won.
+    assumed
+        The channel that the strategies are to assume; the real one unless given.
+    progress
+        Called after every game with the number of games played so far, all strategies
+        together, and of games in all.
+
+    Raises
+    ------
+    BnmindError
+        Without games, without strategies, or with two of the same name.
+    InvalidChannelError
+        If the assumed channel rules out what the real one may report.
+
+    Examples
+    --------
+    >>> from bnmind.strategies import Knuth
+    >>> comparison = compare([Knuth()], Channel.exact(Board(2, 3)), games=None)
+    >>> [row.guesses for row in comparison.rows]
+    [1, 2, 3, 3, 2, 3, 3, 4, 3]
+    """
+    names = tuple(strategy.name for strategy in strategies)
+    if not names or len(set(names)) < len(names):
+        got = ", ".join(names) or "none"
+        raise BnmindError(f"expected one or more strategies of different names, got {got}")
+    ending = Revealed(max_guesses)
+    believed = assumed_channel(channel, assumed, ending)
+    players = [_Remembering(one) if one.deterministic else one for one in strategies]
+    total = _number_of_games(channel.board, games)
+    rows: list[GameRow] = []
+    for number, game_seed in enumerate(_game_seeds(seed, total), start=1):
+        secret = channel.board.code(number - 1) if games is None else None
+        maker = CodeMaker.from_seed(channel, game_seed, secret=secret, turns=ending.limit)
+        for player in players:
+            started = time.perf_counter()
+            game = play_game(player, maker, ending=ending, assumed=believed)
+            rows.append(
+                GameRow(
+                    str(channel.board),
+                    channel.name,
+                    player.name,
+                    number,
+                    game_seed,
+                    channel.board.format(maker.secret),
+                    game.guesses,
+                    game.won,
+                    time.perf_counter() - started,
+                )
+            )
+            if progress is not None:
+                progress(len(rows), total * len(players))
+    return Comparison(
+        str(channel.board),
+        channel.name,
+        believed.name,
+        names,
+        total,
+        seed,
+        ending.limit,
+        tuple(rows),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Remembering:
+    """A deterministic strategy that is asked once for every history."""
+
+    strategy: Strategy
+    remembered: dict[tuple[Turn, ...], tuple[int, GuessInfo]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.strategy.name
+
+    @property
+    def deterministic(self) -> bool:
+        return True
+
+    def start(self, channel: Channel) -> Belief:
+        return self.strategy.start(channel)
+
+    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+        choice = self.remembered.get(belief.history)
+        if choice is None:
+            choice = self.remembered[belief.history] = self.strategy.choose(belief, rng)
+        return choice
+
+
+def _number_of_games(board: Board, games: int | None) -> int:
+    if games is None:
+        return len(board.codes)
+    if games < 1:
+        raise BnmindError(f"expected at least one game, got {games}")
+    return games
+
+
+def _game_seeds(seed: int, games: int) -> Iterator[int]:
+    """Yield a seed for each game; a spreadsheet can hold it without rounding."""
+    if seed < 0:
+        raise BnmindError(f"expected a seed that is a whole number from 0, got {seed}")
+    for source in np.random.SeedSequence(seed).spawn(games):
+        yield int(source.generate_state(1, np.uint64)[0]) >> 11
+
+
+def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
+    guesses = [row.guesses for row in rows]
+    sd = statistics.stdev(guesses) if len(guesses) > 1 else math.nan
+    return Summary(
+        strategy,
+        len(rows),
+        statistics.fmean(guesses),
+        sd / math.sqrt(len(rows)),
+        sd,
+        max(guesses),
+        sum(row.won for row in rows) / len(rows),
+        sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
+        statistics.fmean(row.seconds for row in rows),
+    )

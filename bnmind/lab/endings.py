@@ -1,0 +1,110 @@
+"""How a game ends: the code-maker says so, the breaker dares to, or the turns run out."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Protocol
+
+from bnmind.errors import BnmindError, InvalidProbabilityError
+from bnmind.mastermind.belief import Belief
+
+__all__ = ["Declared", "Ending", "Limit", "Revealed"]
+
+
+class Ending(Protocol):
+    """How a game ends."""
+
+    @property
+    def reveals(self) -> bool:
+        """Whether the code-maker truthfully ends the game when the guess is the code.
+
+        If not, the breaker names a code in the end, and has won if it is the code.
+        """
+
+    @property
+    def limit(self) -> int:
+        """The most guesses of a game."""
+
+    def stops(self, belief: Belief) -> bool:
+        """Return whether the breaker stops here and names the most probable code."""
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """The code-maker ends the game, truthfully, when the guess is the code.
+
+    A report of all pegs black in a game that goes on is therefore false.
+    """
+
+    limit: int = 100
+    """The most guesses; a game that takes more is lost."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limit", _checked(self.limit))
+
+    @property
+    def reveals(self) -> bool:
+        """The game ends with the code."""
+        return True
+
+    def stops(self, belief: Belief) -> bool:
+        """Return False: the breaker never stops."""
+        return False
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The breaker stops when certain enough, and names a code, right or wrong."""
+
+    certainty: float = 0.95
+    """The probability of the most probable code that is enough, in (0, 1]."""
+    limit: int = 100
+    """The most guesses; after the last of them a code is named, certain or not."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.certainty <= 1:
+            raise InvalidProbabilityError(
+                f"expected a certainty in (0, 1], got {self.certainty}", self.certainty
+            )
+        object.__setattr__(self, "limit", _checked(self.limit))
+
+    @property
+    def reveals(self) -> bool:
+        """Nobody tells the breaker when a guess is the code."""
+        return False
+
+    def stops(self, belief: Belief) -> bool:
+        """Return whether one code is certain enough, up to rounding."""
+        return float(belief.codes.probabilities.max()) >= self.certainty - 1e-12
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The breaker has so many guesses, then names the most probable code."""
+
+    limit: int
+    """How many guesses."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limit", _checked(self.limit))
+
+    @property
+    def reveals(self) -> bool:
+        """Nobody tells the breaker when a guess is the code."""
+        return False
+
+    def stops(self, belief: Belief) -> bool:
+        """Return False: the breaker uses every guess."""
+        return False
+
+
+def _checked(limit: int) -> int:
+    """Return a limit as a whole number, or raise."""
+    try:
+        number = operator.index(limit)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise BnmindError(f"expected a limit of at least one guess, got {limit!r}")
+    return number
