@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bnmind.errors import InvalidModelError
 from bnmind.junction.best_order import BestOrder
+from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, Scope
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.messages import schedule
@@ -195,13 +196,13 @@ def _build(
         else:
             values = table(potential, domains).reshape([sizes[name] for name in scope])
             tables.append(Table(scope, values))
-    model = Reduction(sizes, lifts, tuple(tables))
+    joints = [*query.targets, *inputs.values(), *(p.scope for p in large)]
+    protected = {v.name for scope in joints for v in scope} | set(observed)
+    model = without_conjugates(Reduction(sizes, lifts, tuple(tables)), protected)
     request = _Request(query, free, derived, inputs, tuple(large), certain)
     candidates = [model]
     if restricted:
-        joints = [*query.targets, *inputs.values(), *(p.scope for p in large)]
-        protected = {v.name for scope in joints for v in scope} & set(sizes)
-        model = without_leaves(model, protected | (set(observed) & set(sizes)))
+        model = without_leaves(model, protected & set(sizes))
         candidates = [model, *_compounds(model, given, request)]
     planned = [(candidate, _tree(candidate, request)) for candidate in candidates]
     best, tree = min(planned, key=lambda pair: pair[1].total_size)
@@ -321,7 +322,7 @@ def _assemble(
         sources=sources,
         derived=request.derived,
         certain=request.certain,
-        program=builder.build(),
+        program=builder.build(r for r in registers if r is not None),
         answers=tuple(
             _answer(
                 model,

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -66,12 +66,24 @@ class _Product:
     cost: int
     sums: bool
     """Whether shared variables are summed out, by a matrix product."""
+    overwrites: bool = False
+    """Whether the left register is not needed any more and may take the product."""
 
     def run(self, registers: list[Values]) -> Values:
         left = registers[self.left].transpose(self.left_axes).reshape(self.left_shape)
         right = registers[self.right].transpose(self.right_axes).reshape(self.right_shape)
-        product: Values = np.matmul(left, right) if self.sums else left * right
+        if self.sums:
+            product: Values = np.matmul(left, right)
+        elif self._fits(left, right):
+            product = np.multiply(left, right, out=left)
+        else:
+            product = left * right
         return product.reshape(self.shape)
+
+    def _fits(self, left: Values, right: Values) -> bool:
+        """Return whether the product may be written over the left operand."""
+        same = left.shape == self.shape and left.dtype == np.result_type(left, right)
+        return self.overwrites and same and left.ndim > 0
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,12 @@ class _LookUp:
 _Step = _Sum | _Transpose | _Product | _LookUp
 
 
+def _operands(step: _Step) -> tuple[int, ...]:
+    if isinstance(step, _Product):
+        return (step.left, step.right)
+    return (step.positions, step.source) if isinstance(step, _LookUp) else (step.source,)
+
+
 @dataclass(frozen=True)
 class Program:
     """A straight line of contractions over numbered registers."""
@@ -101,6 +119,8 @@ class Program:
     n_inputs: int
     """Registers 0, …, n_inputs − 1 are given; each step fills the next one."""
     steps: tuple[_Step, ...]
+    spent: tuple[tuple[int, ...], ...]
+    """For each step, the registers that nobody needs after it."""
 
     @property
     def multiplications(self) -> int:
@@ -108,10 +128,13 @@ class Program:
         return sum(step.cost for step in self.steps)
 
     def run(self, inputs: Sequence[Values]) -> list[Values]:
-        """Return all the registers after the last step."""
+        """Return the registers after the last step; those not kept are empty."""
         registers = list(inputs)
-        for step in self.steps:
+        empty = np.empty(0)
+        for step, spent in zip(self.steps, self.spent, strict=True):
             registers.append(step.run(registers))
+            for register in spent:
+                registers[register] = empty
         return registers
 
 
@@ -130,9 +153,29 @@ class ProgramBuilder:
     def __post_init__(self) -> None:
         self._n_inputs = len(self.scopes)
 
-    def build(self) -> Program:
-        """Return the program."""
-        return Program(self._n_inputs, tuple(self._steps))
+    def build(self, keep: Iterable[int]) -> Program:
+        """Return the program that leaves the registers ``keep`` filled."""
+        kept, last = frozenset(keep), {}
+        for number, step in enumerate(self._steps):
+            for register in _operands(step):
+                last[register] = number
+        spent: list[list[int]] = [[] for _ in self._steps]
+        for register, number in last.items():
+            if register >= self._n_inputs and register not in kept:
+                spent[number].append(register)
+        # A transposed register is a view, which must not be written over.
+        fresh = [not isinstance(step, _Transpose) for step in self._steps]
+        views = {step.source for step in self._steps if isinstance(step, _Transpose)}
+        steps = [
+            replace(step, overwrites=True)
+            if isinstance(step, _Product)
+            and step.left in spent[number]
+            and step.left not in views
+            and fresh[step.left - self._n_inputs]
+            else step
+            for number, step in enumerate(self._steps)
+        ]
+        return Program(self._n_inputs, tuple(steps), tuple(map(tuple, spent)))
 
     def contract(self, operands: Sequence[int], keep: Scope) -> int:
         """Add the steps that contract registers to ``keep``, in this order; return the register."""
