@@ -32,7 +32,7 @@ class CodeMaker:
     (6, 4, 5, 2)
     >>> true, reported = maker.answer(0, (1, 1, 2, 2))
     >>> str(true), str(reported)
-    ('0b1w', '0b1w')
+    ('1b0w', '1b0w')
     """
 
     channel: Channel

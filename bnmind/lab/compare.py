@@ -176,13 +176,14 @@ def compare(
         got = ", ".join(names) or "none"
         raise BnmindError(f"expected one or more strategies of different names, got {got}")
     ending = Revealed(max_guesses)
-    believed = assumed_channel(channel, assumed, ending)
+    revealed = channel.revealed()
+    believed = assumed_channel(revealed, assumed, ending)
     players = [_Remembering(one) if one.deterministic else one for one in strategies]
     total = _number_of_games(channel.board, games)
     rows: list[GameRow] = []
     for number, game_seed in enumerate(_game_seeds(seed, total), start=1):
         secret = channel.board.code(number - 1) if games is None else None
-        maker = CodeMaker.from_seed(channel, game_seed, secret=secret, turns=ending.limit)
+        maker = CodeMaker.from_seed(revealed, game_seed, secret=secret, turns=ending.limit)
         for player in players:
             started = time.perf_counter()
             game = play_game(player, maker, ending=ending, assumed=believed)

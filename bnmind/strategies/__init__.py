@@ -12,16 +12,22 @@ from bnmind.strategies.strategy import (
     start_belief,
     trusting_channel,
 )
+from bnmind.strategies.tree import Lengths, StrategyTree, TreeNode, build_tree, grow_tree
 
 __all__ = [
     "STRATEGIES",
     "Entropy",
     "GuessInfo",
     "Knuth",
+    "Lengths",
     "MapCode",
     "RandomCode",
     "Strategy",
+    "StrategyTree",
+    "TreeNode",
+    "build_tree",
     "describe_guess",
+    "grow_tree",
     "start_belief",
     "strategy_by_name",
     "trusting_channel",
