@@ -67,7 +67,8 @@ class TabularCPD:
                     f"expected the table of {name} to sum to one for every configuration of its"
                     f" parents, got a sum of {float(sums.flat[np.abs(sums - 1).argmax()]):.9g}"
                 )
-            elif worst > 0:
+            elif worst > 4 * len(values) * np.finfo(np.float64).eps:
+                # Sums that are one but for rounding stay: a copy has the same digits.
                 values = values / sums
         if problems:
             raise InvalidModelError(problems)
@@ -196,11 +197,11 @@ class FunctionalCPD:
             v.keep(kept) for v, kept in zip(self.parents, keep, strict=True) if len(kept) > 1
         )
         if not parents:
-            certain = np.zeros(child.n_states)
-            certain[results.index(self.value([kept[0] for kept in keep]))] = 1.0
-            return TabularCPD(child, (), certain)
+            value = self.value([kept[0] for kept in keep])
+            # A certain result that was cut away leaves zeros, which is refused.
+            return TabularCPD(child, (), np.array([float(i == value) for i in results]))
         function = self.function.restrict(keep)
-        if len(results) < self.variable.n_states:
+        if results != tuple(range(self.variable.n_states)):
             everything = tuple(tuple(range(v.n_states)) for v in parents)
             function = Restricted(function, everything, results)
         return FunctionalCPD(child, parents, function)

@@ -25,9 +25,9 @@ Values: TypeAlias = NDArray[np.inexact[Any]]
 
 def frozen_array(values: ArrayLike) -> Values:
     """Return a read-only float64 or complex128 copy."""
-    array = np.array(values)
-    kind = np.complex128 if np.iscomplexobj(array) else np.float64
-    array = np.array(array, dtype=kind, order="C")
+    given = np.asarray(values)
+    kind = np.complex128 if np.iscomplexobj(given) else np.float64
+    array = np.array(given, dtype=kind, order="C")
     array.setflags(write=False)
     return array
 
@@ -143,14 +143,20 @@ class SparseFactor:
     values: Values
 
     def __post_init__(self) -> None:
-        rows = np.array(self.configurations, dtype=np.intp).reshape(-1, len(self.scope))
         values = frozen_array(self.values)
+        rows = np.array(self.configurations, dtype=np.intp)
+        if values.ndim != 1 or rows.size != len(values) * len(self.scope):
+            raise InvalidModelError(
+                [
+                    f"expected as many configurations of {len(self.scope)} variables as values,"
+                    f" got arrays of shape {rows.shape} and {values.shape}"
+                ]
+            )
+        rows = rows.reshape(len(values), len(self.scope))
         rows.setflags(write=False)
         object.__setattr__(self, "configurations", rows)
         object.__setattr__(self, "values", values)
         problems = []
-        if values.shape != (len(rows),):
-            problems.append(f"expected {len(rows)} values, got an array of shape {values.shape}")
         limits = np.array([v.n_states for v in self.scope], dtype=np.intp)
         if np.any(rows < 0) or np.any(rows >= limits):
             problems.append(f"expected state positions below {limits.tolist()}")
@@ -165,13 +171,14 @@ class SparseFactor:
     @classmethod
     def from_factor(cls, factor: Factor) -> SparseFactor:
         """Return the factor's entries that are not exactly zero."""
-        rows = np.argwhere(factor.values != 0)
-        return cls(factor.scope, rows, factor.values[tuple(rows.T)])
+        there = factor.values != 0
+        return cls(factor.scope, np.argwhere(there), factor.values[there])
 
     def to_factor(self) -> Factor:
         """Return the dense form."""
         values = np.zeros([v.n_states for v in self.scope], dtype=self.values.dtype)
-        values[tuple(self.configurations.T)] = self.values
+        # Without variables there is a single cell, or none of it is left.
+        values[tuple(self.configurations.T)] = self.values if self.scope else self.values.sum()
         return Factor(self.scope, values)
 
     @property

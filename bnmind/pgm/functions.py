@@ -151,8 +151,9 @@ class Restricted:
         if self.results is None:
             return value
         # A result that was cut away cannot occur; any position will do for it.
-        place = np.searchsorted(np.asarray(self.results), value)
-        return np.asarray(np.minimum(place, len(self.results) - 1), dtype=np.intp)
+        order = np.argsort(self.results)
+        place = np.searchsorted(np.asarray(self.results)[order], value)
+        return np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.intp)
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Restricted:
         """Return the function on fewer states still."""
