@@ -4,20 +4,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind.errors import InvalidModelError
+from bnmind.junction.exact_order import ExactOrder
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder
 from bnmind.junction.randomized import RandomizedGreedy
 
 __all__ = ["BestOrder"]
 
+_LARGE = 200
+"""Above so many variables the graph is not cut into parts that are searched one by one."""
+
+_ELIMINATIONS = 12_000
+"""About so many eliminations are spent on randomized passes."""
+
 
 @dataclass(frozen=True)
 class BestOrder:
-    """The best order that can be had at a reasonable, counted amount of work."""
+    """The best order that a reasonable, counted amount of work finds: usually a second or two.
 
+    Randomized greedy passes, then `ExactOrder` from the best of them; above 200 variables the
+    passes alone. Up to about 20 variables, more on symmetric graphs and on graphs that fall
+    into parts, the order is proven. Work is counted, not timed: the same graph gets the same
+    order on any machine.
+    """
+
+    max_sets: int = 250_000
+    """As in `ExactOrder`."""
     seed: int = 0
-    """Seed of the randomized part; the same seed finds the same order."""
+    """Seed of the randomized passes."""
+
+    def __post_init__(self) -> None:
+        if self.max_sets < 1:
+            raise InvalidModelError([f"expected max_sets of at least 1, got {self.max_sets}"])
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
-        return RandomizedGreedy(seed=self.seed)(graph)
+        passes = max(5, min(100, _ELIMINATIONS // max(graph.n, 1)))
+        greedy = RandomizedGreedy(restarts=passes, seed=self.seed)
+        if graph.n > _LARGE:
+            return greedy(graph)
+        return ExactOrder(max_sets=self.max_sets, start=greedy)(graph)

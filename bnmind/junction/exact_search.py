@@ -24,11 +24,21 @@ and a level is complete before it is left. What makes it short, and why nothing 
 * **Symmetry**: of all sets that interchangeable blocks turn into each other one is kept
   (`bnmind.junction.symmetry`); completing them costs the same. Among blocks with the same
   pattern only the first is tried.
+* **One side of a cover**: a cover S is a clique of the remaining graph, because the last
+  eliminated vertex of its component saw all of S. Let R be a component of what remains
+  without S. No minimal triangulation joins R to anything outside R and N(R), which is a
+  clique; and a triangulation has an order that eliminates R first, since R with N(R) can be
+  eliminated from any clique away. So only the vertices of R are tried; R is the smallest
+  over all covers.
 * **Lower bound** on what is still to be paid after X. Let W be a lower bound on the largest
   clique of any triangulation of the remaining graph. A later clique K of at least that size
   exists. It lies in a maximal one; if that is eliminated after X too, at least W is still to
   be paid. Otherwise it was made by some u in X, and K lies in the cover of the component of
   u, by the argument for fact 2. So if all covers are smaller than W, W is a bound; else 0 is.
+  If a cover S splits the rest into R₁, R₂, …, the bounds W_i of the parts (R_i with N(R_i))
+  add up, where W_i exceeds S and all covers that meet R_i: the largest clique of that part
+  has a vertex in R_i, lies in no cover, and the maximal cliques that hold these cliques are
+  distinct, as none reaches from R_i into R_j in a minimal triangulation.
   W is the largest, over the remaining graph and some of its minors, of the smallest closed
   neighborhood: the first vertex eliminated makes its closed neighborhood a clique; and
   contracting two neighbors into one vertex with the smaller of both sizes, in every clique of
@@ -69,10 +79,17 @@ class Found:
     """The canonical sets on the way of an order below the cutoff, from the empty one on."""
     complete: bool
     """Whether nothing was left out: the path is the best, or there is none."""
+    n_sets: int
+    """How many sets were looked at."""
 
 
 def search(
-    graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int, width: int
+    graph: InteractionGraph,
+    classes: Sequence[BlockClass],
+    *,
+    cutoff: int,
+    width: int,
+    max_sets: int,
 ) -> Found:
     """Search in compiled code.
 
@@ -87,6 +104,8 @@ def search(
         Only orders with a smaller total size are looked for, in cells.
     width
         The most sets kept on a level.
+    max_sets
+        The most sets looked at; the search gives up before it would be more.
     """
     arrays = problem(graph, classes)
     masks = np.zeros(1, dtype=np.int64)
@@ -94,7 +113,11 @@ def search(
     parents = np.zeros(1, dtype=np.int64)
     levels: list[tuple[Ints, Ints]] = []
     complete = True
+    n_sets = 0
     for _ in range(graph.n + 1):
+        n_sets += len(masks)
+        if n_sets > max_sets:
+            return Found(None, complete=False, n_sets=n_sets - len(masks))
         promise = costs + lower_bounds(masks, arrays.neighbors, arrays.sizes, arrays.products)
         kept = np.flatnonzero(promise < cutoff)
         if len(kept) > width:
@@ -102,7 +125,7 @@ def search(
             # Ties are broken on the sets themselves: the search is the same everywhere.
             kept = np.sort(kept[np.lexsort((masks[kept], promise[kept]))[:width]])
         if not len(kept):
-            return Found(None, complete)
+            return Found(None, complete, n_sets)
         levels.append((masks[kept], parents[kept]))
         if len(levels) > graph.n:
             break
@@ -121,12 +144,13 @@ def search(
     for masks, parents in reversed(levels):
         path.append(int(masks[place]))
         place = int(parents[place])
-    return Found(tuple(reversed(path)), complete)
+    return Found(tuple(reversed(path)), complete, n_sets)
 
 
 def search_small(graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int) -> Found:
     """Search in plain Python: the same, without lower bounds and of any width."""
     level: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, (0,))}
+    n_sets = 1
     for _ in range(graph.n):
         following: dict[int, tuple[int, tuple[int, ...]]] = {}
         for eliminated, (paid, path) in level.items():
@@ -140,7 +164,8 @@ def search_small(graph: InteractionGraph, classes: Sequence[BlockClass], *, cuto
                     if image not in following or cost < following[image][0]:
                         following[image] = (cost, (*path, image))
         level = following
-    return Found(min(level.values())[1] if level else None, complete=True)
+        n_sets += len(level)
+    return Found(min(level.values())[1] if level else None, complete=True, n_sets=n_sets)
 
 
 def remaining(graph: InteractionGraph, eliminated: int) -> tuple[dict[int, int], set[int]]:
