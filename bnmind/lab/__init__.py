@@ -4,6 +4,8 @@ from bnmind.lab.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.compare import Comparison, GameRow, Summary, compare
 from bnmind.lab.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.games import assumed_channel, play_game, replay
+from bnmind.lab.plots import plot_lengths
+from bnmind.lab.store import comparison_csv, save_comparison, write_files
 from bnmind.lab.transcript import PlayedTurn, Transcript
 
 __all__ = [
@@ -19,7 +21,11 @@ __all__ = [
     "Transcript",
     "assumed_channel",
     "compare",
+    "comparison_csv",
     "play_game",
+    "plot_lengths",
     "replay",
+    "save_comparison",
     "strategy_rng",
+    "write_files",
 ]
