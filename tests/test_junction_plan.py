@@ -156,6 +156,27 @@ def test_factorized_sums_answer_the_same(n: int, states: int, seed: int) -> None
         assert found.log_evidence == pytest.approx(math.log(whole[s]), abs=1e-9)
 
 
+def test_conjugate_terms_are_halved_unless_the_auxiliary_variable_is_asked_for() -> None:
+    x = Variable.of_integers("X", range(4))
+    y = Variable.of_integers("Y", range(3))
+    total = Variable.of_integers("S", range(6))
+    network = Network(
+        (
+            TabularCPD(x, (), np.full(4, 0.25)),
+            TabularCPD(y, (), np.full(3, 1 / 3)),
+            FunctionalCPD(total, (x, y), Addition(((0, 1, 2, 3), (0, 1, 2)), 6)),
+        )
+    )
+    model = factorize(network, "S", name="B")
+    half = compile_plan(model, evidence=["S"], targets=[["X", "Y"]])
+    assert max(c.size for c in half.tree.cliques) == 4 * 3 * 4
+    whole = compile_plan(model, evidence=["S"], targets=[["X", "Y"], ["B"]])
+    assert max(c.size for c in whole.tree.cliques) == 4 * 3 * 6
+    for s in total.states:
+        one, other = half.run({"S": s}), whole.run({"S": s})
+        assert one.targets[0].isclose(other.targets[0], atol=1e-14)
+
+
 def test_evidence_that_determines_functions_reaches_them() -> None:
     # G follows from T alone, and M from G and C: what the guess does in Vomlel's network.
     t, g, c = (Variable.of_integers(name, range(3)) for name in "TGC")
@@ -205,6 +226,9 @@ def test_plan_prints_what_it_will_do() -> None:
     assert "input     in(rain)" in text
     assert "target    rain" in text
     assert "multiplications in a run" in text
+    assert repr(compile_plan(GARDEN, evidence=["wet"], targets=[["rain"]])) == (
+        "Plan(rain | wet; 2 cells)"
+    )
     text = str(compile_plan(GARDEN, evidence=["wet"], targets=[["rain"]]).restrict({"wet": "yes"}))
     assert "cells before restriction  2, after  2" in text
 

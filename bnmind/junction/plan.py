@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -72,7 +72,7 @@ class Source:
     """Its positions, over ``observed`` and then ``scope`` without it."""
     input: str | None = None
     """The name of the input that fills the register at each run."""
-    take: Callable[[Values], Values] | None = field(default=None, repr=False)
+    take: Callable[[Values], Values] | None = None
     """How a full input becomes a reduced one."""
 
 
@@ -105,7 +105,7 @@ class Answer:
         return Factor(self.variables, flat.reshape(full))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """A compiled query: which evidence comes in, which joints come out, and the way between.
 
@@ -122,14 +122,14 @@ class Plan:
     cells_before: int | None
     """Cells of the plan that this one was restricted from."""
     max_cells: int
-    sources: tuple[Source, ...] = field(repr=False)
-    derived: tuple[FunctionalCPD, ...] = field(repr=False)
+    sources: tuple[Source, ...]
+    derived: tuple[FunctionalCPD, ...]
     """Variables that are functions of the evidence, parents first."""
-    certain: Mapping[str, int] = field(repr=False)
+    certain: Mapping[str, int]
     """State positions of evidence that the plan was restricted to."""
-    program: Program = field(repr=False)
-    answers: tuple[Answer, ...] = field(repr=False)
-    narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan] = field(repr=False)
+    program: Program
+    answers: tuple[Answer, ...]
+    narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
 
     @property
     def cells(self) -> int:
@@ -140,6 +140,11 @@ class Plan:
     def multiplications(self) -> int:
         """Multiplications of one run."""
         return self.program.multiplications
+
+    def __repr__(self) -> str:
+        evidence = ", ".join(v.name for v in self.evidence)
+        targets = "; ".join(", ".join(v.name for v in scope) for scope in self.targets)
+        return f"Plan({targets} | {evidence}; {self.cells:,} cells)"
 
     def __str__(self) -> str:
         lines = [str(self.tree)]
