@@ -38,6 +38,9 @@ _WIDENING = 4
 _EXACT_FLOATS = 2**53
 """Up to here the sizes in the compiled search are exact."""
 
+_LARGEST_FLOAT = 10**300
+"""Beyond this they are no numbers any more, and nothing is searched."""
+
 
 @dataclass(frozen=True)
 class ExactOrder:
@@ -105,6 +108,8 @@ class ExactOrder:
             found = search_small(arranged, classes, cutoff=best.total_size)
             return replace(_better(best, found, arranged, classes), proven=True)
         best = self.start(graph)
+        if best.total_size > _LARGEST_FLOAT:
+            return best
         width = max(1, min(_FIRST_WIDTH, self.max_sets // graph.n**2))
         left = self.max_sets
         while True:
@@ -130,7 +135,10 @@ def _better(
     if found.path is None:
         return best
     order = replayed_order(graph, classes, found.path)
-    return measured_order(graph, order, method="exact search")
+    # Above 2^53 a search may take a worse order for a better one.
+    return min(
+        best, measured_order(graph, order, method="exact search"), key=lambda o: o.total_size
+    )
 
 
 def _arranged(graph: InteractionGraph) -> tuple[InteractionGraph, tuple[BlockClass, ...]]:

@@ -80,7 +80,7 @@ class Found:
     complete: bool
     """Whether nothing was left out: the path is the best, or there is none."""
     n_sets: int
-    """How many sets were looked at."""
+    """How many sets were met."""
 
 
 def search(
@@ -105,7 +105,7 @@ def search(
     width
         The most sets kept on a level.
     max_sets
-        The most sets looked at; the search gives up before it would be more.
+        The search gives up when it has met more sets than this.
     """
     arrays = problem(graph, classes)
     masks = np.zeros(1, dtype=np.int64)
@@ -117,9 +117,9 @@ def search(
     for _ in range(graph.n + 1):
         n_sets += len(masks)
         if n_sets > max_sets:
-            return Found(None, complete=False, n_sets=n_sets - len(masks))
+            return Found(None, complete=False, n_sets=n_sets)
         promise = costs + lower_bounds(masks, arrays.neighbors, arrays.sizes, arrays.products)
-        kept = np.flatnonzero(promise < cutoff)
+        kept = np.flatnonzero(promise < float(cutoff))
         if len(kept) > width:
             complete = False
             # Ties are broken on the sets themselves: the search is the same everywhere.

@@ -1,0 +1,67 @@
+"""Interaction graphs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnmind.errors import InvalidModelError
+from bnmind.junction.graph import InteractionGraph, bits
+from tests.graphs import graph_of, graphs
+
+
+def test_scopes_become_cliques() -> None:
+    graph = InteractionGraph.from_scopes(
+        {"x": 2, "y": 3, "z": 4, "alone": 5}, [("x", "y"), ("y", "z", "x"), ("z",), ()]
+    )
+    assert graph.names == ("x", "y", "z", "alone")
+    assert graph.sizes == (2, 3, 4, 5)
+    assert graph.neighbors == (0b110, 0b101, 0b011, 0)
+    assert graph.n_edges == 3
+    assert graph.is_clique(graph.mask(["x", "y", "z"]))
+    assert not graph.is_clique(graph.vertices)
+    assert graph.members(0b1001) == ("x", "alone")
+
+
+def test_sizes_are_exact_beyond_floating_point() -> None:
+    graph = graph_of([7] * 100, [])
+    assert graph.clique_size(graph.vertices) == 7**100
+
+
+def test_all_faults_are_told_at_once() -> None:
+    with pytest.raises(InvalidModelError) as caught:
+        InteractionGraph.from_scopes({"x": 2}, [("x", "nowhere"), ("elsewhere",)])
+    assert len(caught.value.problems) == 2
+    with pytest.raises(InvalidModelError) as caught:
+        InteractionGraph(("x", "y", "y"), (0, 2, 2), (0b010, 0b001, 0b100))
+    assert len(caught.value.problems) == 3
+    with pytest.raises(InvalidModelError, match="neighbor of its neighbors"):
+        InteractionGraph(("x", "y"), (2, 2), (0b10, 0))
+    with pytest.raises(InvalidModelError, match="for each of 2 variables"):
+        InteractionGraph(("x", "y"), (2,), (0, 0))
+    with pytest.raises(InvalidModelError, match="'z'"):
+        graph_of([2], []).mask(["z"])
+
+
+@given(graphs(), st.integers(0, 255))
+def test_components_are_connected_and_apart(graph: InteractionGraph, mask: int) -> None:
+    mask &= graph.vertices
+    parts = graph.components(mask)
+    assert sum(parts) == mask
+    for part in parts:
+        assert not graph.neighborhood(part) & mask
+        grown = part & -part
+        for _ in range(graph.n):
+            grown |= graph.neighborhood(grown) & mask
+        assert grown == part
+
+
+@given(graphs(), st.integers(0, 255))
+def test_subgraph_keeps_names_sizes_and_edges(graph: InteractionGraph, mask: int) -> None:
+    mask &= graph.vertices
+    part = graph.subgraph(mask)
+    assert part.names == graph.members(mask)
+    for i, v in enumerate(bits(mask)):
+        assert part.sizes[i] == graph.sizes[v]
+        assert part.members(part.neighbors[i]) == graph.members(graph.neighbors[v] & mask)
