@@ -1,0 +1,203 @@
+"""What the player is told: the belief about the code, the next guess, the replies to doubt.
+
+All of it is asked of a belief and of the entropy strategy; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bnmind.errors import InvalidHistoryError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from bnmind.mastermind import Belief, Board, Channel, Turn
+
+__all__ = [
+    "Advice",
+    "Doubt",
+    "advise",
+    "belief_after",
+    "contradictions",
+    "doubts_of",
+    "ending",
+    "found",
+    "most_probable",
+    "start",
+    "winning_report_ends",
+]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An earlier guess, its reported reply, and how probable it is that the reply is wrong."""
+
+    guess: str
+    reply: str
+    probability_wrong: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The next guess and why; or the code, if it is found."""
+
+    guess: str
+    information: float
+    """What the guess is expected to tell, in bits."""
+    expected_entropy: float
+    """What is expected to stay unknown after it, in bits."""
+    entropy: float
+    """What is unknown now, in bits."""
+    possible_codes: int
+    most_probable: tuple[tuple[str, float], ...]
+    """At most ten codes and their probabilities."""
+    doubts: tuple[Doubt, ...]
+    """One for each turn, in their order."""
+    contradictions: int | None
+    """How many replies must be wrong; None where noise explains wrong replies."""
+    found: bool = False
+    """Whether the last reply has won, and the guess is the code."""
+
+
+def start(channel: Channel) -> Belief:
+    """Return a player's belief before the first guess.
+
+    Noise that is called ``exact`` is the limit of vanishing noise, in which replies
+    that contradict each other are told and outlived.
+    """
+    from bnmind.mastermind import TableBelief, VanishingBelief
+
+    if channel.name == "exact":
+        return VanishingBelief.start(channel.board)
+    return TableBelief.start(channel.revealed())
+
+
+def belief_after(belief: Belief, turns: Iterable[Turn]) -> Belief:
+    """Return the belief after some more turns."""
+    for turn in turns:
+        belief = belief.update(turn.guess, turn.reply)
+    return belief
+
+
+def winning_report_ends(channel: Channel) -> bool:
+    """Whether a report of n black pegs can only mean that the game is won.
+
+    Where the two numbers err by themselves it may be heard in a game that goes on.
+    """
+    winning = channel.board.winning
+    if winning not in channel.reports:
+        return True
+    return not channel.revealed().likelihood(winning).any()
+
+
+def ending(channel: Channel, turns: Sequence[Turn], *, goes_on: bool) -> bool:
+    """Return whether the last turn has won the game.
+
+    Raises
+    ------
+    InvalidHistoryError
+        If a game goes on after a reply that must have ended it.
+    """
+    winning = channel.board.winning
+    last = bool(turns) and turns[-1].reply == winning and not goes_on
+    earlier = turns[:-1] if last else turns
+    if winning_report_ends(channel):
+        for number, turn in enumerate(earlier, start=1):
+            if turn.reply == winning:
+                raise InvalidHistoryError(
+                    f"expected a game that goes on after entry {number} of the history, got "
+                    f"{channel.board.format(turn.guess)} {turn.reply}, which ends it under the "
+                    f"noise {channel.name}",
+                    turn,
+                )
+    return last
+
+
+def most_probable(belief: Belief, n: int = 10) -> tuple[tuple[str, float], ...]:
+    """Return the most probable codes and their probabilities."""
+    board = belief.board
+    return tuple(
+        (board.format(board.code(index)), probability)
+        for index, probability in belief.codes.most_probable(n)
+    )
+
+
+def doubts_of(belief: Belief) -> tuple[Doubt, ...]:
+    """Return for each turn how probable it is that its reply is wrong."""
+    return _doubts(belief.board, belief.history, belief.misreport_probabilities())
+
+
+def contradictions(belief: Belief) -> int | None:
+    """Return how many replies must be wrong; None where noise explains wrong replies."""
+    from bnmind.mastermind import VanishingBelief
+
+    return belief.contradictions if isinstance(belief, VanishingBelief) else None
+
+
+def advise(belief: Belief, rng: np.random.Generator) -> Advice:
+    """Return the next guess of the entropy strategy, and why."""
+    from bnmind.strategies import Entropy
+
+    board = belief.board
+    guess, info = Entropy().choose(belief, rng)
+    return Advice(
+        guess=board.format(board.code(guess)),
+        information=info.information,
+        expected_entropy=info.expected_entropy,
+        entropy=belief.codes.entropy(),
+        possible_codes=belief.codes.possible_codes(),
+        most_probable=most_probable(belief),
+        doubts=doubts_of(belief),
+        contradictions=contradictions(belief),
+    )
+
+
+def found(belief: Belief, last: Turn) -> Advice:
+    """Return the code as found by the last turn, and what that says of the earlier replies.
+
+    Parameters
+    ----------
+    belief
+        The belief before the last turn.
+    last
+        The turn that has won.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the earlier replies rule the code out under noise that is not exact.
+    """
+    import numpy as np
+
+    from bnmind.mastermind import CodeDistribution, impossible_history, misreport_probabilities
+
+    board = belief.board
+    turns = (*belief.history, last)
+    trusting = contradictions(belief) is not None
+    if not trusting and belief.codes.probability(last.guess) == 0:
+        raise impossible_history(belief.channel, turns)
+    certain = np.zeros(board.n_codes)
+    certain[board.index(last.guess)] = 1.0
+    wrong = misreport_probabilities(CodeDistribution(board, certain), turns)
+    code = board.format(last.guess)
+    return Advice(
+        guess=code,
+        information=0.0,
+        expected_entropy=0.0,
+        entropy=0.0,
+        possible_codes=1,
+        most_probable=((code, 1.0),),
+        doubts=_doubts(board, turns, wrong),
+        contradictions=round(sum(wrong)) if trusting else None,
+        found=True,
+    )
+
+
+def _doubts(board: Board, turns: Sequence[Turn], wrong: Sequence[float]) -> tuple[Doubt, ...]:
+    return tuple(
+        Doubt(board.format(turn.guess), str(turn.reply), probability)
+        for turn, probability in zip(turns, wrong, strict=True)
+    )

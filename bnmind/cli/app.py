@@ -1,0 +1,76 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bnmind.cli.assist import ASSIST_HELP, assist
+from bnmind.cli.compare import COMPARE_HELP, compare
+from bnmind.cli.errors import OneLineErrors
+from bnmind.cli.network import NETWORK_HELP, network
+from bnmind.cli.play import PLAY_HELP, play
+from bnmind.cli.suggest import SUGGEST_HELP, suggest
+
+__all__ = ["app"]
+
+_HELP = """Probabilistic Mastermind, exactly: replies may be false, every guess is reasoned.
+
+\b
+Examples:
+  bnmind play
+  bnmind assist --noise false:0.2
+  bnmind suggest --history "1123 1b1w, 2345 0b2w"
+  bnmind network --stage 3
+  bnmind compare entropy map --out results
+
+Codes are digits (1123) or letters (AABC), from 1 or A to the number of colors;
+separated numbers (1 1 12 3) above nine colors. A reply of one black peg (right color,
+right position) and two white ones (right color, wrong position) is 1b2w.
+
+Noise is exact; false:P, where a reply is with probability P replaced by a random one, but
+the winning one never; independent:P, where each of the two numbers is wrong with
+probability P; or file:PATH, a CSV file with the columns true, reported, and count or
+probability.
+"""
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    help=_HELP,
+    add_completion=False,
+    # Plain help is short, reads the same without color, and starts in half the time.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version, and exit.")
+    ] = False,
+) -> None:
+    if version:
+        from importlib.metadata import PackageNotFoundError
+        from importlib.metadata import version as installed_version
+
+        try:
+            number = installed_version("bnmind")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        typer.echo(f"bnmind {number}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for name, command, text, short in (
+    ("play", play, PLAY_HELP, "Guess a code that the machine hides."),
+    ("assist", assist, ASSIST_HELP, "Get help against a code-maker of your own."),
+    ("suggest", suggest, SUGGEST_HELP, "Get one guess, the reasons, the replies to doubt."),
+    ("network", network, NETWORK_HELP, "Look at the Bayesian network behind it."),
+    ("compare", compare, COMPARE_HELP, "Let strategies play the same games."),
+):
+    app.command(name, help=text, short_help=short)(command)

@@ -1,0 +1,74 @@
+"""Errors at the command line: one line on the standard error stream, exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from bnmind.errors import BnmindError
+
+__all__ = ["EXIT_CODE", "OneLineErrors", "one_line"]
+
+EXIT_CODE = 2
+"""What bnmind exits with when the input is at fault."""
+
+
+def one_line(error: Exception) -> str:
+    """Return what an error says, on one line."""
+    # Usage errors keep their full sentence in a method of their own.
+    say = getattr(error, "format_message", None)
+    text = say() if say else str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+class OneLineErrors(TyperGroup):
+    """A group of commands that reports what is wrong with the input on one line."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command, and exit."""
+        try:
+            code = super().main(
+                args=args,
+                prog_name=prog_name,
+                complete_var=complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+        except BnmindError as error:
+            _fail(one_line(error))
+        except typer.Abort:
+            _fail("expected more input, got its end")
+        except OSError as error:
+            place = "" if error.filename is None else f"{error.filename}: "
+            _fail(f"expected a file that can be read and written, got {place}{error.strerror}")
+        except MemoryError as error:
+            _fail(f"expected something that fits in memory, got: {one_line(error)}")
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise  # a fault of the program, not of the input
+            _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _help_of(error: Exception, prog_name: str | None) -> str:
+    """Return the command line that explains the command at fault."""
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context else prog_name or 'bnmind'} --help"
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"error: {message}", err=True)
+    sys.exit(EXIT_CODE)

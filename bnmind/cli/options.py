@@ -1,0 +1,49 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+__all__ = [
+    "DEFAULT_COLORS",
+    "DEFAULT_PEGS",
+    "Colors",
+    "History",
+    "Json",
+    "NoRepeats",
+    "Noise",
+    "Pegs",
+    "Seed",
+]
+
+DEFAULT_PEGS = 4
+DEFAULT_COLORS = 6
+
+_NOISE = "exact, false:P, independent:P or file:PATH."
+
+Pegs: TypeAlias = Annotated[int, typer.Option("--pegs", help="Positions of a code.")]
+Colors: TypeAlias = Annotated[int, typer.Option("--colors", help="Colors that a peg can have.")]
+NoRepeats: TypeAlias = Annotated[
+    bool, typer.Option("--no-repeats", help="No color twice, in codes and in guesses.")
+]
+Noise: TypeAlias = Annotated[
+    str, typer.Option("--noise", metavar="NOISE", help=f"How replies are falsified: {_NOISE}")
+]
+History: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--history",
+        metavar="TEXT",
+        help='Guesses and the replies to them, like "1123 1b1w, 2345 0b2w".',
+        show_default=False,
+    ),
+]
+Seed: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, metavar="N", help="Makes all that is random repeatable."),
+]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print JSON, numbers in full precision, entropies in bits.")
+]

@@ -1,0 +1,93 @@
+"""The commands as a whole: help, versions, errors, and how fast they start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bnmind.cli import errors
+from bnmind.errors import InvalidModelError
+from tests.command_line import ROOT, assert_one_line_error, cold, run
+
+COMMANDS = ("play", "assist", "suggest", "network", "compare")
+HEAVY = ("pgmpy", "matplotlib", "pandas", "numba", "numpy", "scipy", "networkx", "torch", "rich")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["suggest", "--help"], ["compare", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    program = (
+        "import sys\n"
+        "from bnmind.cli import main\n"
+        f"sys.argv = ['bnmind', *{arguments!r}]\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert result.stderr == "[]\n"
+    assert "Usage: bnmind" in result.stdout
+
+
+def test_help_names_every_command() -> None:
+    shown = run("--help").stdout
+    assert all(f"  {command} " in shown for command in COMMANDS)
+    assert run().stdout == shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_by_examples(command: str) -> None:
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"Examples:\n    bnmind {command}" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_version() -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("bnmind ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["nonsense"], "nonsense"),
+        (["suggest", "--pegs", "four"], "--pegs"),
+        (["suggest", "--nonsense"], "--nonsense"),
+        (["suggest", "1123"], "1123"),
+        (["play", "--seed", "-1"], "--seed"),
+        (["network", "--stage"], "--stage"),
+    ],
+)
+def test_usage_errors_take_one_line(arguments: list[str], word: str) -> None:
+    assert_one_line_error(run(*arguments), word, "--help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["suggest", "--history", "1123 3b1w"], "3b1w"),
+        (["network", "--stage", "3", "--out", "stage.bif"], ".json"),
+        (["compare", "nonsense", "--games", "1", "--out", "out"], "nonsense"),
+        (["assist", "--pegs", "0"], "pegs"),
+        (["play", "--noise", "false:2"], "2"),
+    ],
+)
+def test_errors_of_a_real_process_leave_nothing_behind(
+    arguments: list[str], word: str, tmp_path: Path
+) -> None:
+    assert_one_line_error(cold(*arguments, directory=tmp_path), word)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_several_lines_are_told_on_one() -> None:
+    assert errors.one_line(InvalidModelError(["one\n  fault", "another"])) == "one fault; another"
+
+
+def test_errors_without_words_are_named() -> None:
+    assert errors.one_line(MemoryError()) == "MemoryError"

@@ -1,0 +1,275 @@
+"""``bnmind assist``: the dialogue, undoing, saving and resuming."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from bnmind.cli.saved_game import SavedGame, read_game, write_game
+from bnmind.mastermind import Board, Reply, Turn, parse_history
+from tests.command_line import assert_one_line_error, cold, run, run_json
+
+SAVE = Path("bnmind-game.json")
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _play(*answers: str, options: str = "") -> Result:
+    result = run("assist", *options.split(), answers="".join(f"{line}\n" for line in answers))
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return result
+
+
+def _saved() -> Any:
+    return json.loads(SAVE.read_text())
+
+
+def _turns() -> list[str]:
+    return [f"{turn['guess']} {turn['reply']}" for turn in _saved()["turns"]]
+
+
+def test_enter_accepts_the_proposal_which_is_that_of_suggest() -> None:
+    first = run_json("suggest")["guess"]
+    history = f"{first} 1b1w"
+    second = run_json("suggest", "--history", history)["guess"]
+    shown = _play("", "1b1w", "", "0 2", "q").stdout
+    assert f"Guess [{first}]: " in shown
+    assert f"Reply to {second}: " in shown
+    assert _turns() == [history, f"{second} 0b2w"]
+
+
+def test_any_other_guess_may_be_typed_and_replies_in_every_form() -> None:
+    shown = _play("1123", "1,1", "bcde", "02", "q").stdout
+    assert _turns() == ["1123 1b1w", "2345 0b2w"]
+    assert "1123 should tell 3.04 bits, 1234 would 3.06" in shown
+
+
+def test_entropy_most_probable_codes_and_doubts_are_shown() -> None:
+    shown = _play("1122", "0b0w", "1122", "0b1w", "q").stdout
+    assert "10.34 bits unknown" in shown
+    assert "Most probable: " in shown
+    assert "contradict" in shown
+    assert "Most likely wrong: 1122 0b" in shown
+
+
+def test_every_reply_is_saved_and_the_same_command_resumes() -> None:
+    options = "--noise false:0.2 --pegs 3 --colors 4"
+    _play("112", "11", options=options)  # and then the input ends
+    assert _turns() == ["112 1b1w"]
+    assert [path.name for path in Path().iterdir()] == [SAVE.name]
+    shown = _play("234", "0b2w", options=options).stdout
+    assert "Resumed" in shown
+    assert "112 1b1w" in shown
+    assert _turns() == ["112 1b1w", "234 0b2w"]
+    # What is not asked for is as saved.
+    assert "3x4, noise false:0.2" in _play("q").stdout
+
+
+def test_resuming_equals_playing_on() -> None:
+    without = _play("1123", "11", "", "02", "q", options="--save a.json").stdout
+    _play("1123", "11", "q", options="--save b.json")
+    resumed = _play("", "02", "q", options="--save b.json").stdout
+    ends = "codes possible"
+    assert (
+        without[without.rindex(ends) :].replace("a.json", "b.json")
+        == (resumed[resumed.rindex(ends) :])
+    )
+    assert Path("a.json").read_text() == Path("b.json").read_text()
+    assert not SAVE.exists()
+
+
+def test_undo_at_the_guess_takes_the_last_turn_back_and_saves() -> None:
+    shown = _play("1123", "11", "2345", "02", "u", "q").stdout
+    assert "undone: 2345 0b2w" in shown
+    assert _turns() == ["1123 1b1w"]
+    _play("u", "q")  # in a resumed game too
+    assert _turns() == []
+    assert "nothing to undo" in _play("u", "q").stdout
+
+
+def test_undo_at_the_reply_takes_the_guess_back() -> None:
+    _play("1123", "u", "1234", "11", "q")
+    assert _turns() == ["1234 1b1w"]
+
+
+def test_undo_after_the_end_takes_the_win_back() -> None:
+    shown = _play("1123", "4b0w", "u", "1145", "20", "q").stdout
+    assert "The code is 1123, found in 1 guess." in shown
+    assert "undone: 1123 4b0w" in shown
+    assert _turns() == ["1145 2b0w"]
+    assert _saved()["over"] is False
+
+
+def test_a_game_over_is_not_resumed() -> None:
+    shown = _play("1123", "11", "2145", "40", "").stdout
+    assert "The code is 2145, found in 2 guesses." in shown
+    assert _saved()["over"] is True
+    shown = _play("1111", "10", "q", options="--pegs 4 --noise false:0.1").stdout
+    assert "is over; a new one begins" in shown
+    assert (_turns(), _saved()["over"], _saved()["noise"]) == (["1111 1b0w"], False, "false:0.1")
+
+
+def test_contradictions_are_told_with_the_code() -> None:
+    shown = _play("1122", "0b0w", "1133", "40", "").stdout
+    assert "The replies contradict each other: at least one reply is wrong." in shown
+    assert "100.0 %" in shown
+
+
+def test_all_black_under_independent_noise_may_not_be_the_end() -> None:
+    options = "--noise independent:0.1"
+    shown = _play("1123", "4b0w", "perhaps", "n", "q", options=options).stdout
+    assert shown.count("Is the game over? [y/n] ") == 2
+    assert "expected y or n" in shown
+    assert "Most likely wrong: 1123 4b0w (100.0 %)" in shown
+    assert (_turns(), _saved()["over"]) == (["1123 4b0w"], False)
+    # The wrong report survives saving and resuming.
+    shown = _play("2245", "4b0w", "y", "", options=options).stdout
+    assert "1123 4b0w" in shown
+    assert "The code is 2245, found in 2 guesses." in shown
+    assert (_turns(), _saved()["over"]) == (["1123 4b0w", "2245 4b0w"], True)
+
+
+def test_undo_and_quit_where_the_end_is_asked_for() -> None:
+    options = "--noise independent:0.1"
+    _play("1123", "4b0w", "u", "1234", "00", "q", options=options)
+    assert _turns() == ["1234 0b0w"]
+    _play("1123", "4b0w", "q", options=options)
+    assert _turns() == ["1234 0b0w"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        (("1127",), "1 to 6"),
+        (("112",), "4 pegs"),
+        (("what",), "expected"),
+        (("1123", "3b1w"), "3b1w"),
+        (("1123", "9b0w"), "9b0w"),
+        (("1123", ""), "expected a reply"),
+        (("1123", "1b"), "1b"),
+    ],
+)
+def test_bad_answers_take_one_line_and_are_asked_again(
+    answers: tuple[str, ...], words: str
+) -> None:
+    shown = _play(*answers, "q").stdout
+    question = "Guess [1234]: " if len(answers) == 1 else "Reply to 1123: "
+    # Questions do not echo what is typed here: between two of them stands the fault alone.
+    _, between, _ = shown.split(question)
+    assert words in between
+    assert between.startswith("  expected ")
+    assert between.count("\n") == 1
+    assert not SAVE.exists()
+
+
+def test_replies_that_no_code_explains_are_asked_again() -> None:
+    options = "--noise false:0"
+    shown = _play("1122", "0b0w", "1122", "0b1w", "u", "1133", "40", "q", options=options).stdout
+    assert "1122 0b0w, 1122 0b1w" in shown
+    assert "1122 0b0w, 1133 4b0w" in shown
+    assert _turns() == ["1122 0b0w"]
+
+
+def test_the_end_of_the_input_quits() -> None:
+    assert run("assist", answers="").exit_code == 0
+    assert run("assist", answers="1123").exit_code == 0
+    assert not SAVE.exists()
+
+
+def test_a_history_begins_a_game() -> None:
+    assert run("assist", "--history", "AABC 1b1w", answers="q\n").exit_code == 0
+    assert _turns() == ["1123 1b1w"]
+    result = run("assist", "--history", "1123 1b1w", answers="2345\n02\n")
+    assert "Resumed" in result.stdout
+    assert _turns() == ["1123 1b1w", "2345 0b2w"]
+    assert_one_line_error(run("assist", "--history", "1123 0b0w"), "1123 1b1w", "--new")
+    assert run("assist", "--new", "--history", "1123 0b0w", answers="q\n").exit_code == 0
+    assert _turns() == ["1123 0b0w"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--pegs", "5"], ["--pegs 4", "5"]),
+        (["--colors", "7"], ["--colors 6", "7"]),
+        (["--no-repeats"], ["--no-repeats"]),
+        (["--noise", "false:0.1"], ["--noise exact", "false:0.1"]),
+    ],
+)
+def test_options_of_another_game_are_refused(options: list[str], words: list[str]) -> None:
+    _play("1123", "11", "q")
+    before = SAVE.read_text()
+    assert_one_line_error(run("assist", *options), *words, "--new", "--save")
+    assert SAVE.read_text() == before
+    assert run("assist", *options, "--new", answers="q\n").exit_code == 0
+    assert SAVE.read_text() == before  # until the first reply
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "not JSON",
+        "[]",
+        "{}",
+        '{"format": "bnmind assist", "version": 99}',
+        '{"format": "bnmind assist", "version": 1, "pegs": 0, "colors": 6, "repeats": true}',
+        '{"format": "bnmind assist", "version": 1, "pegs": 4, "colors": 6, "repeats": true, '
+        '"noise": "exact", "turns": [{"guess": 1123, "reply": "1b1w"}], "over": false}',
+        '{"format": "bnmind assist", "version": 1, "pegs": 4, "colors": 6, "repeats": true, '
+        '"noise": "exact", "turns": [{"guess": "1123", "reply": "1b9w"}], "over": false}',
+    ],
+)
+def test_files_that_are_no_games(content: str) -> None:
+    SAVE.write_text(content)
+    assert_one_line_error(run("assist"), SAVE.name, "--new")
+    assert SAVE.read_text() == content
+
+
+def test_a_saved_game_that_cannot_go_on() -> None:
+    turns = (Turn((1, 1, 2, 3), Reply(4, 0)), Turn((1, 1, 2, 4), Reply(0, 0)))
+    write_game(SAVE, SavedGame(Board(4, 6), "exact", turns))
+    assert_one_line_error(run("assist"), "1123 4b0w")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--pegs", "0"], ["pegs"]),
+        (["--colors", "1"], ["colors"]),
+        (["--noise", "false:2"], ["2"]),
+        (["--noise", "loud"], ["loud"]),
+        (["--history", "1123 3b1w"], ["3b1w"]),
+        (["--history", "1123"], ["entry 1"]),
+        (["--history", "1123 4b0w"], ["1123 4b0w"]),
+        (["--pegs", "20", "--colors", "10"], ["GB"]),
+        (["--save", "nowhere/game.json"], ["nowhere"]),
+        (["--save", "."], ["expected"]),
+    ],
+)
+def test_bad_input(options: list[str], words: list[str]) -> None:
+    assert_one_line_error(run("assist", *options, answers="1111\n00\n"), *words)
+    assert list(Path().iterdir()) == []
+
+
+def test_games_survive_being_saved() -> None:
+    board = Board(3, 12, repeats=False)
+    game = SavedGame(board, "independent:0.1", parse_history(board, "1 12 3 3b3w; CBA 0b0w"))
+    write_game(SAVE, game)
+    assert read_game(SAVE) == game
+    assert [path.name for path in Path().iterdir()] == [SAVE.name]
+
+
+def test_a_real_process(tmp_path: Path) -> None:
+    result = cold("assist", directory=tmp_path, answers="1123\n11\nq\n")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert _turns() == ["1123 1b1w"]
+    assert "\x1b" not in result.stdout

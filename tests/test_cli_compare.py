@@ -1,0 +1,150 @@
+"""``bnmind compare``: what it prints and writes, and what is left when it fails: nothing."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from pathlib import Path
+
+import pytest
+
+from bnmind.cli.compare import DEFAULT_STRATEGIES
+from tests.command_line import assert_one_line_error, cold, run, run_json
+
+COLUMNS = ["board", "channel", "strategy", "game", "seed", "secret", "guesses", "won", "seconds"]
+SMALL = ("--pegs", "2", "--colors", "3")
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_summary_is_that_of_the_rows(tmp_path: Path) -> None:
+    summary = run_json("compare", "entropy", "map", *SMALL, "--games", "20", "--out", "out")
+    rows = _rows(tmp_path / "out" / "games.csv")
+    assert list(rows[0]) == COLUMNS
+    assert len(rows) == 40
+    assert (summary["board"], summary["channel"], summary["games"]) == ("2x3", "false:0.2", 20)
+    assert (summary["seed"], summary["max_guesses"]) == (0, 100)
+    for one in summary["strategies"]:
+        guesses = [int(row["guesses"]) for row in rows if row["strategy"] == one["strategy"]]
+        assert one["games"] == len(guesses) == 20
+        assert one["mean"] == statistics.fmean(guesses)
+        assert one["sd"] == pytest.approx(statistics.stdev(guesses), rel=1e-12)
+        assert one["standard_error"] == pytest.approx(one["sd"] / 20**0.5, rel=1e-12)
+        assert one["worst"] == max(guesses)
+        assert one["within_ten"] == sum(g <= 10 for g in guesses) / 20
+        assert one["seconds_per_game"] >= 0
+    assert (tmp_path / "out" / "lengths.png").read_bytes().startswith(b"\x89PNG")
+    assert summary["files"] == [str(Path("out", name)) for name in ("games.csv", "lengths.png")]
+
+
+def test_strategies_meet_the_same_secrets_and_seeds_repeat(tmp_path: Path) -> None:
+    arguments = ("compare", "map", "random", *SMALL, "--games", "10")
+    run_json(*arguments, "--seed", "5", "--out", "a")
+    run_json(*arguments, "--seed", "5", "--out", "b")
+    run_json(*arguments, "--seed", "6", "--out", "c")
+    tables = [
+        [{k: v for k, v in row.items() if k != "seconds"} for row in _rows(Path(name, "games.csv"))]
+        for name in "abc"
+    ]
+    assert tables[0] == tables[1] != tables[2]
+    secrets = {
+        name: [row["secret"] for row in tables[0] if row["strategy"] == name]
+        for name in ("map", "random")
+    }
+    assert secrets["map"] == secrets["random"]
+
+
+def test_table_names_all_strategies_and_states_the_cap() -> None:
+    result = run("compare", *SMALL, "--games", "3", "--max-guesses", "50", "--seed", "2")
+    assert result.exit_code == 0
+    assert result.stderr == ""  # no progress bar where there is no terminal
+    lines = result.stdout.splitlines()
+    header = next(line for line in lines if "strategy" in line)
+    assert header.split("  ")[1].strip() == "strategy"
+    assert all(word in header for word in ("games", "mean", "std error", "sd", "worst"))
+    assert all(word in header for word in ("within 10", "seconds"))
+    shown = [line.split()[0] for line in lines if line.startswith("  ")][1:]
+    assert shown == list(DEFAULT_STRATEGIES)
+    assert "At most 50 guesses a game" in result.stdout
+    assert sorted(path.name for path in Path("results").iterdir()) == ["games.csv", "lengths.png"]
+
+
+def test_all_codes_once() -> None:
+    run_json("compare", "knuth", *SMALL, "--noise", "exact", "--games", "all")
+    rows = _rows(Path("results", "games.csv"))
+    assert [row["secret"] for row in rows] == [f"{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)]
+    assert {row["won"] for row in rows} == {"True"}
+
+
+def test_lost_games_count_as_the_cap() -> None:
+    arguments = ("compare", "random", *SMALL, "--games", "9", "--max-guesses", "1")
+    one = run_json(*arguments)["strategies"][0]
+    assert one["mean"] == one["worst"] == 1
+    assert one["won"] < 1
+    assert "random lost" in run(*arguments).stdout
+
+
+def test_one_game_has_no_standard_error() -> None:
+    arguments = ("compare", "map", *SMALL, "--games", "1")
+    assert run_json(*arguments)["strategies"][0]["standard_error"] is None
+    assert " - " in run(*arguments).stdout
+
+
+def test_strategies_may_assume_another_noise() -> None:
+    summary = run_json("compare", "map", *SMALL, "--games", "2", "--assume", "false:0.4")
+    assert (summary["channel"], summary["assumed"]) == ("false:0.2", "false:0.4")
+
+
+def test_a_strategy_of_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "lazy_player.py").write_text(
+        "from dataclasses import dataclass, field\n"
+        "from bnmind.strategies import MapCode\n"
+        "def make():\n"
+        "    return MapCode(name='lazy')\n"
+    )
+    result = cold(
+        *("compare", "lazy_player:make", *SMALL, "--games", "2", "--json"), directory=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    assert '"strategy": "lazy"' in result.stdout
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nonsense"], ["nonsense", "entropy"]),
+        (["no_such_module:Strategy"], ["no_such_module"]),
+        (["bnmind.errors:BnmindError"], ["BnmindError"]),
+        (["map", "map"], ["map, map"]),
+        (["--games", "0"], ["0"]),
+        (["--games", "-3"], ["-3"]),
+        (["--games", "many"], ["many", "all"]),
+        (["--max-guesses", "0"], ["0"]),
+        (["--noise", "false:7"], ["7"]),
+        (["--pegs", "0"], ["pegs"]),
+        (["--assume", "loud"], ["loud"]),
+        (["--noise", "false:0.2", "--assume", "independent:0"], ["independent:0"]),
+        (["--pegs", "30", "--colors", "30"], ["GB"]),
+        (["--pegs", "30", "--colors", "30", "--games", "all"], ["GB"]),
+    ],
+)
+def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    assert_one_line_error(run("compare", *arguments, "--json"), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("mine")
+    assert_one_line_error(run("compare", *SMALL, "--games", "1"), "results")
+    assert (tmp_path / "results").read_text() == "mine"
+    assert_one_line_error(run("compare", *SMALL, "--games", "1", "--out", "results/in"), "results")
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]

@@ -1,0 +1,257 @@
+"""``bnmind suggest`` against beliefs and strategies asked directly."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bnmind.cli.advice import start, winning_report_ends
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    Reply,
+    TableBelief,
+    VanishingBelief,
+    parse_history,
+    parse_noise,
+    reply,
+)
+from bnmind.strategies import Entropy
+from tests.command_line import assert_one_line_error, run, run_json
+
+KEYS = {
+    "guess",
+    "information",
+    "expected_entropy",
+    "entropy",
+    "possible_codes",
+    "most_probable",
+    "doubts",
+    "contradictions",
+    "found",
+}
+
+
+def test_first_guess_with_all_defaults() -> None:
+    advice = run_json("suggest")
+    assert set(advice) == KEYS
+    assert advice["guess"] == "1234"
+    assert advice["information"] == pytest.approx(3.0567, abs=5e-5)
+    assert advice["entropy"] == pytest.approx(math.log2(1296), abs=1e-12)
+    assert advice["expected_entropy"] == advice["entropy"] - advice["information"]
+    assert advice["possible_codes"] == 1296
+    assert [row["code"] for row in advice["most_probable"]] == [
+        *("1111", "1112", "1113", "1114", "1115", "1116", "1121", "1122", "1123", "1124")
+    ]
+    assert all(row["probability"] == 1 / 1296 for row in advice["most_probable"])
+    assert (advice["doubts"], advice["found"], advice["contradictions"]) == ([], False, 0)
+
+
+@pytest.mark.parametrize(
+    ("noise", "history"),
+    [
+        ("exact", "1123 1b1w, 2345 0b2w"),
+        ("false:0.2", "1123 1b1w, 2345 0b2w, 1123 0b0w"),
+        ("independent:0.1", "1123 3b2w; AABC 4b0w; 4456 1b1w"),
+    ],
+)
+def test_numbers_are_those_of_belief_and_strategy_in_full(noise: str, history: str) -> None:
+    board = Board(4, 6)
+    channel = parse_noise(board, noise)
+    turns = parse_history(board, history)
+    belief: TableBelief | VanishingBelief = TableBelief.start(channel.revealed())
+    if noise == "exact":
+        belief = VanishingBelief.start(board)
+    for turn in turns:
+        belief = belief.update(turn.guess, turn.reply)
+    guess, info = Entropy().choose(belief, np.random.default_rng(0))
+
+    advice = run_json("suggest", "--noise", noise, "--history", history)
+    assert advice["guess"] == board.format(board.code(guess))
+    assert advice["information"] == info.information
+    assert advice["expected_entropy"] == info.expected_entropy
+    assert advice["entropy"] == belief.codes.entropy()
+    assert advice["possible_codes"] == belief.codes.possible_codes()
+    assert advice["most_probable"] == [
+        {"code": board.format(board.code(index)), "probability": probability}
+        for index, probability in belief.codes.most_probable(10)
+    ]
+    assert advice["doubts"] == [
+        {"guess": board.format(turn.guess), "reply": str(turn.reply), "probability_wrong": wrong}
+        for turn, wrong in zip(turns, belief.misreport_probabilities(), strict=True)
+    ]
+
+
+def test_truthful_replies_leave_the_codes_that_agree_with_them() -> None:
+    board = Board(4, 6)
+    agree = [
+        board.format(code)
+        for code in map(board.code, range(board.n_codes))
+        if reply((1, 1, 2, 3), code) == (1, 1) and reply((2, 3, 4, 5), code) == (0, 2)
+    ]
+    advice = run_json("suggest", "--history", "1123 1b1w, 2345 0b2w")
+    assert advice["possible_codes"] == len(agree)
+    assert [row["code"] for row in advice["most_probable"]] == agree[:10]
+    assert [row["probability_wrong"] for row in advice["doubts"]] == [0.0, 0.0]
+
+
+def test_letters_digits_and_separated_numbers_are_read() -> None:
+    digits = run_json("suggest", "--history", "1123 1b1w, 2345 0b2w")
+    assert run_json("suggest", "--history", "aabc 1b1w; BCDE 0b2w;") == digits
+    wide = run_json(*["suggest", "--pegs", "2", "--colors", "12", "--history"], "1 12 1b0w")
+    assert wide["doubts"][0]["guess"] == "1 12"
+    assert wide["guess"].count(" ") == 1
+
+
+def test_boards_without_repeats() -> None:
+    advice = run_json("suggest", "--no-repeats", "--history", "1234 1b1w")
+    assert len(set(advice["guess"])) == 4
+    assert all(len(set(row["code"])) == 4 for row in advice["most_probable"])
+    assert_one_line_error(run("suggest", "--no-repeats", "--history", "1123 1b1w"), "1123")
+
+
+def test_contradictions_under_exact_noise_are_told_and_advice_goes_on() -> None:
+    arguments = ("suggest", "--history", "1122 0b0w, 1122 0b0w, 1122 0b1w")
+    advice = run_json(*arguments)
+    assert advice["contradictions"] == 1
+    assert [row["probability_wrong"] for row in advice["doubts"]] == [0.0, 0.0, 1.0]
+    assert advice["possible_codes"] == 256
+    shown = run(*arguments)
+    assert shown.exit_code == 0
+    assert "contradict" in shown.stdout
+    assert "100.0 %" in shown.stdout
+
+
+def test_a_last_reply_that_wins_has_found_the_code() -> None:
+    advice = run_json("suggest", "--history", "1123 1b1w, 1456 4b0w")
+    assert advice == {
+        "guess": "1456",
+        "information": 0.0,
+        "expected_entropy": 0.0,
+        "entropy": 0.0,
+        "possible_codes": 1,
+        "most_probable": [{"code": "1456", "probability": 1.0}],
+        "doubts": [
+            # 1456 has one black peg and no white one.
+            {"guess": "1123", "reply": "1b1w", "probability_wrong": 1.0},
+            {"guess": "1456", "reply": "4b0w", "probability_wrong": 0.0},
+        ],
+        "contradictions": 1,
+        "found": True,
+    }
+    shown = run("suggest", "--history", "1456 4b0w").stdout
+    assert shown == "The code is 1456, found in 1 guess.\n"
+
+
+def test_a_found_code_is_certain_under_noise_too() -> None:
+    history = "1123 1b1w, 2345 0b2w, 1256 4b0w"
+    advice = run_json("suggest", "--noise", "false:0.2", "--history", history)
+    assert (advice["found"], advice["guess"], advice["contradictions"]) == (True, "1256", None)
+    assert [row["probability_wrong"] for row in advice["doubts"]] == [0.0, 0.0, 0.0]
+
+
+def test_under_independent_noise_all_black_in_a_game_that_goes_on_is_wrong() -> None:
+    noise = ("--noise", "independent:0.1")
+    followed = run_json("suggest", *noise, "--history", "1123 4b0w, 2345 0b2w")
+    assert followed["doubts"][0]["probability_wrong"] == 1.0
+    assert all(row["code"] != "1123" for row in followed["most_probable"])
+    assert not followed["found"]
+    assert run_json("suggest", *noise, "--history", "1123 4b0w")["found"]
+    on = run_json("suggest", *noise, "--goes-on", "--history", "1123 4b0w")
+    assert not on["found"]
+    assert on["doubts"][0]["probability_wrong"] == 1.0
+
+
+@pytest.mark.parametrize("noise", ["exact", "false:0.2"])
+def test_truthful_endings_end_the_game(noise: str) -> None:
+    later = run("suggest", "--noise", noise, "--history", "1123 4b0w, 2345 0b2w")
+    assert_one_line_error(later, "1123 4b0w", "entry 1")
+    on = run("suggest", "--noise", noise, "--goes-on", "--history", "1123 4b0w")
+    assert_one_line_error(on, "1123 4b0w")
+
+
+def test_what_a_report_of_all_black_means_depends_on_the_channel() -> None:
+    board = Board(2, 3)
+    assert winning_report_ends(Channel.exact(board))
+    assert winning_report_ends(Channel.false_reply(board, 0.5))
+    assert winning_report_ends(Channel.independent_error(board, 0.0))
+    assert not winning_report_ends(Channel.independent_error(board, 0.1))
+    assert not winning_report_ends(Channel.from_counts(board, {}))
+    silent = {(true, Reply(0, 0)): 1.0 for true in board.true_replies}
+    assert winning_report_ends(Channel.from_probabilities(board, silent))
+
+
+def test_only_noise_called_exact_outlives_contradictions() -> None:
+    board = Board(2, 3)
+    assert isinstance(start(Channel.exact(board)), VanishingBelief)
+    assert isinstance(start(Channel.false_reply(board, 0.0)), TableBelief)
+
+
+def test_noise_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "noise.csv"
+    rows = [f"{true},{true},10" for true in map(str, Board(4, 6).true_replies)]
+    path.write_text("\n".join(["true,reported,count", *rows]))
+    advice = run_json("suggest", "--noise", f"file:{path}", "--history", "1123 1b1w")
+    # Fourteen reports, a prior of one half on each.
+    assert 0 < advice["doubts"][0]["probability_wrong"] < 1
+    assert advice["possible_codes"] == 1295
+
+
+def test_text_says_the_guess_last() -> None:
+    shown = run("suggest", "--noise", "false:0.2", "--history", "1123 1b1w").stdout
+    assert shown.splitlines()[-1].startswith("Guess ")
+    assert "bits unknown" in shown
+    assert "probably wrong" in shown
+    assert not any(line.endswith(" ") for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--pegs", "0"], ["pegs", "0"]),
+        (["--pegs", "-4"], ["pegs", "-4"]),
+        (["--colors", "1"], ["colors", "1"]),
+        (["--no-repeats", "--colors", "3"], ["without repeats"]),
+        (["--pegs", "20", "--colors", "10"], ["GB", "20x10"]),
+        (["--history", "1127 1b1w"], ["1 to 6", "7"]),
+        (["--history", "1120 1b1w"], ["1 to 6", "0"]),
+        (["--history", "112 1b1w"], ["4 pegs", "3"]),
+        (["--history", "1123 3b1w"], ["3b1w"]),
+        (["--history", "1123 3b1w", "--noise", "false:0.2"], ["3b1w"]),
+        (["--history", "1123 9b0w"], ["9b0w"]),
+        (["--history", "1123 9b0w", "--noise", "independent:0.1"], ["9b0w"]),
+        (["--history", "1123"], ["entry 1"]),
+        (["--history", "1123 1b1w,, 2345 0b2w"], ["entry 2"]),
+        (["--history", "1123 1b1w; what?"], ["what?"]),
+        (["--noise", "false:1.5"], ["1.5"]),
+        (["--noise", "false:-0.1"], ["-0.1"]),
+        (["--noise", "independent:nan"], ["nan"]),
+        (["--noise", "false:x"], ["x"]),
+        (["--noise", "false"], ["false"]),
+        (["--noise", "loud"], ["loud"]),
+        (["--noise", "file:missing.csv"], ["missing.csv"]),
+        (["--noise", "false:0", "--history", "1122 0b0w, 1122 0b1w"], ["1122 0b0w, 1122 0b1w"]),
+        (["--noise", "false:0", "--history", "1122 0b0w, 1133 4b0w"], ["1133 4b0w"]),
+        (["--noise", "false:0.2", "--history", "1122 0b0w, 1122 4b0w"], ["1122 4b0w"]),
+    ],
+)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_bad_input(
+    arguments: list[str],
+    words: list[str],
+    form: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_one_line_error(run("suggest", *arguments, *form), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_a_file_that_do_not_sum_to_one(tmp_path: Path) -> None:
+    path = tmp_path / "noise.csv"
+    path.write_text("true,reported,probability\n0b0w,0b0w,0.5\n")
+    assert_one_line_error(run("suggest", "--noise", f"file:{path}"), "sum of 1", "0b0w", "0.5")
