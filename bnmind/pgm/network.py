@@ -8,7 +8,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.variable import Variable
@@ -169,6 +169,8 @@ class Network:
         ------
         InvalidModelError
             If an ancestor of an observed variable is not observed.
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
         """
         fixed = {name: self.variable(name).index(state) for name, state in evidence.items()}
         problems = [
@@ -180,8 +182,20 @@ class Network:
         if problems:
             raise InvalidModelError(problems)
         for cpd in self.cpds:
-            if isinstance(cpd, FunctionalCPD) and all(v.name in fixed for v in cpd.parents):
-                fixed.setdefault(cpd.variable.name, cpd.value([fixed[v.name] for v in cpd.parents]))
+            name = cpd.variable.name
+            at = [fixed[v.name] for v in cpd.parents if v.name in fixed]
+            if isinstance(cpd, FunctionalCPD) and len(at) == len(cpd.parents):
+                possible = fixed.setdefault(name, cpd.value(at)) == cpd.value(at)
+            elif isinstance(cpd, TabularCPD) and name in fixed:
+                possible = bool(cpd.values[(fixed[name], *at)] > 0)
+            else:
+                continue
+            if not possible:
+                raise ImpossibleEvidenceError(
+                    f"expected evidence of positive probability, got {name}={evidence[name]},"
+                    " which the rest of it excludes",
+                    evidence,
+                )
         return self.restrict({name: (position,) for name, position in fixed.items()})
 
     def restrict(self, states: Mapping[str, Sequence[int]]) -> Network:
