@@ -26,8 +26,11 @@ from bnmind.junction.symmetry import BlockClass, interchangeable_blocks, n_canon
 
 __all__ = ["ExactOrder"]
 
-_SMALL = 2_000
-"""Up to so many sets of vertices are searched in Python: compiling would take longer."""
+_FEW_SETS = 2_000
+"""Up to so many sets are searched in Python: compiling would take longer."""
+
+_MANY_SETS = 12_000
+"""Up to here there is hope that a good cutoff leaves few."""
 
 _FIRST_WIDTH = 250
 """Sets a level in the first search."""
@@ -103,11 +106,14 @@ class ExactOrder:
         if graph.n > MOST_VERTICES:
             return self.start(graph)
         arranged, classes = _arranged(graph)
-        if n_canonical_sets(graph.n, classes) <= _SMALL:
-            best = MinFill()(graph)
-            found = search_small(arranged, classes, cutoff=best.total_size)
-            return replace(_better(best, found, arranged, classes), proven=True)
-        best = self.start(graph)
+        n_sets = n_canonical_sets(graph.n, classes)
+        best = MinFill()(graph) if n_sets <= _FEW_SETS else self.start(graph)
+        if n_sets <= _MANY_SETS:
+            found = search_small(
+                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, self.max_sets)
+            )
+            if found.complete:
+                return replace(_better(best, found, arranged, classes), proven=True)
         if best.total_size > _LARGEST_FLOAT:
             return best
         width = max(1, min(_FIRST_WIDTH, self.max_sets // graph.n**2))

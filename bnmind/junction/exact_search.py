@@ -147,8 +147,10 @@ def search(
     return Found(tuple(reversed(path)), complete, n_sets)
 
 
-def search_small(graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int) -> Found:
-    """Search in plain Python: the same, without lower bounds and of any width."""
+def search_small(
+    graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int, max_sets: int
+) -> Found:
+    """Search in plain Python: the same, with fewer reductions and of any width."""
     level: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, (0,))}
     n_sets = 1
     for _ in range(graph.n):
@@ -165,6 +167,8 @@ def search_small(graph: InteractionGraph, classes: Sequence[BlockClass], *, cuto
                         following[image] = (cost, (*path, image))
         level = following
         n_sets += len(level)
+        if n_sets > max_sets:
+            return Found(None, complete=False, n_sets=n_sets)
     return Found(min(level.values())[1] if level else None, complete=True, n_sets=n_sets)
 
 
