@@ -1,0 +1,159 @@
+"""To pgmpy and back, what is refused on the way, and silence."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
+from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
+from bnmind.pgm.pgmpy_bridge import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
+from tests.networks import enumerate_joint, networks
+
+
+def pgmpy_network(*tables: Any, edges: tuple[tuple[str, str], ...] = ()) -> Any:
+    with quiet_pgmpy():
+        model = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")()
+        model.add_nodes_from([table.variable for table in tables])
+        model.add_edges_from(edges)
+        model.add_cpds(*tables)
+    return model
+
+
+def pgmpy_table(*arguments: Any, **options: Any) -> Any:
+    return pgmpy_object("pgmpy.factors.discrete", "TabularCPD")(*arguments, **options)
+
+
+@settings(max_examples=40)
+@given(networks())
+def test_there_and_back_is_the_same_network(network: Network) -> None:
+    model = to_pgmpy(network)
+    assert model.check_model()
+    back = from_pgmpy(model)
+    for cpd in network.cpds:
+        again = back.cpd(cpd.variable.name)
+        assert again.scope == cpd.scope
+        np.testing.assert_array_equal(again.to_factor().values, cpd.to_factor().values)
+
+
+@settings(max_examples=15, deadline=None)
+@given(networks(max_variables=5))
+def test_pgmpy_computes_the_marginals_that_enumeration_does(network: Network) -> None:
+    with quiet_pgmpy():
+        engine = pgmpy_object("pgmpy.inference", "VariableElimination")(to_pgmpy(network))
+        joint = enumerate_joint(network)
+        for variable in network.variables:
+            found = engine.query([variable.name], show_progress=False)
+            expected = joint.sum_to([variable.name]).values
+            np.testing.assert_allclose(found.values, np.real(expected), rtol=0, atol=1e-12)
+
+
+def test_states_become_strings() -> None:
+    network = from_pgmpy(
+        pgmpy_network(
+            pgmpy_table("a", 2, [[0.2], [0.8]]),
+            pgmpy_table("b", 1, [[1, 1]], ["a"], [2], state_names={"b": [True], "a": [0, 1]}),
+            edges=(("a", "b"),),
+        )
+    )
+    assert [v.states for v in network.variables] == [("0", "1"), ("True",)]
+
+
+def test_tables_that_nearly_sum_to_one_are_normalized() -> None:
+    network = from_pgmpy(pgmpy_network(pgmpy_table("a", 3, [[0.3333333]] * 3)))
+    np.testing.assert_allclose(network.cpd("a").to_factor().values, 1 / 3, rtol=1e-15)
+
+
+def test_all_faults_are_told_at_once() -> None:
+    model = pgmpy_network(
+        pgmpy_table("a", 2, [[0.2], [0.809]]),
+        pgmpy_table("b c", 2, [[0.2], [0.8]]),
+        pgmpy_table("d", 2, [[0.2], [0.8]]),
+        edges=(("a", "d"),),
+    )
+    model.add_node("e")
+    with pytest.raises(InvalidModelError) as caught:
+        from_pgmpy(model)
+    told = "\n".join(caught.value.problems)
+    assert len(caught.value.problems) == 4
+    for part in ("table of a to sum to one", "got 'b c'", "parents ['a'], got []", "table of e"):
+        assert part in told
+
+
+def test_states_in_two_orders_are_refused() -> None:
+    model = pgmpy_network(
+        pgmpy_table("a", 2, [[0.2], [0.8]], state_names={"a": ["x", "y"]}),
+        pgmpy_table("b", 1, [[1, 1]], ["a"], [2], state_names={"b": ["0"], "a": ["y", "x"]}),
+        edges=(("a", "b"),),
+    )
+    with pytest.raises(InvalidModelError, match="one set of states of a"):
+        from_pgmpy(model)
+
+
+@pytest.mark.parametrize("model", [None, "asia", 3])
+def test_only_discrete_bayesian_networks_come_through(model: object) -> None:
+    with pytest.raises(InvalidModelError, match="expected a pgmpy DiscreteBayesianNetwork"):
+        from_pgmpy(model)
+
+
+def test_the_largest_table_is_named_before_anything_is_made() -> None:
+    digits = tuple(Variable.of_integers(f"X{i}", range(10)) for i in range(12))
+    uniform = np.full(10, 0.1)
+    small = FunctionalCPD(
+        Variable.of_integers("few", range(2)), digits[:2], Addition((tuple(range(10)),) * 2, 2)
+    )
+    large = FunctionalCPD(
+        Variable.of_integers("all", range(2)), digits, Addition((tuple(range(10)),) * 12, 2)
+    )
+    network = Network((*(TabularCPD(v, (), uniform) for v in digits), small, large))
+    with pytest.raises(
+        TooLargeError, match=r"got 2,000,000,000,000 in the table of all given"
+    ) as e:
+        to_pgmpy(network)
+    assert (e.value.needed, e.value.budget) == (2 * 10**12, 2**25)
+    with pytest.raises(TooLargeError, match=r"got 200 in the table of few given X0, X1"):
+        to_pgmpy(network.without(["all"]), max_cells=199)
+    assert len(to_pgmpy(network.without(["all"]), max_cells=200).nodes()) == 13
+
+
+def test_a_missing_or_odd_pgmpy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BnmindError, match="expected an installed pgmpy"):
+        pgmpy_object("pgmpy.models", "NoSuchNetwork")
+
+    def missing(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(BnmindError, match=r"No module named 'pgmpy\.models'"):
+        to_pgmpy(Network((TabularCPD(Variable("a", ("0",)), (), np.ones(1)),)))
+
+
+def test_silence_ends_with_the_block() -> None:
+    logger = logging.getLogger("pgmpy")
+    level = logger.level
+
+    def warn() -> None:
+        warnings.warn("heard", FutureWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with quiet_pgmpy():
+            assert not logger.isEnabledFor(logging.CRITICAL)
+            warn()
+        assert logger.level == level
+        with pytest.raises(FutureWarning, match="heard"):
+            warn()
+
+
+def test_silence_ends_with_an_error_too() -> None:
+    logger = logging.getLogger("pgmpy")
+    level = logger.level
+    with pytest.raises(ZeroDivisionError), quiet_pgmpy():
+        _ = 1 / 0
+    assert logger.level == level
