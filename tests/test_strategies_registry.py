@@ -1,0 +1,74 @@
+"""Strategies by name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from bnmind.errors import BnmindError, UnknownNameError
+from bnmind.strategies import STRATEGIES, Entropy, Knuth, strategy_by_name
+
+MODULE = """
+from bnmind.strategies import Knuth
+
+class Mine(Knuth):
+    pass
+
+instance = Knuth(name="instance")
+
+def made():
+    return Knuth(name="made")
+
+def needs(argument):
+    return argument
+
+number = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    name = f"own_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    (tmp_path / f"{name}_broken.py").write_text("import nothing_like_this\n")
+    (tmp_path / f"{name}_odd.py").write_text("def f(:\n")
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+def test_the_strategies_of_the_house() -> None:
+    assert set(STRATEGIES) == {"entropy", "map", "knuth", "random"}
+    assert strategy_by_name("entropy") == Entropy()
+    with pytest.raises(TypeError):
+        STRATEGIES["entropy"] = Knuth  # type: ignore[index]
+
+
+def test_strategies_of_the_user(module: str) -> None:
+    before = list(sys.path)
+    assert strategy_by_name(f"{module}:Mine").name == "knuth"
+    assert strategy_by_name(f"{module}:instance").name == "instance"
+    assert strategy_by_name(f"{module}:made").name == "made"
+    assert sys.path == before
+
+
+@pytest.mark.parametrize("name", ["entrpy", "", "module:", ":name", "knuth "])
+def test_unknown_names_say_which_are_known(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=r"entropy, map, knuth, random, module:name"):
+        strategy_by_name(name)
+
+
+def test_what_cannot_be_imported_is_one_line(module: str) -> None:
+    for name, what in (
+        (f"{module}_broken:x", "ModuleNotFoundError"),
+        (f"{module}_odd:x", "SyntaxError"),
+        (f"{module}_absent:x", "ModuleNotFoundError"),
+        (f"{module}:needs", "TypeError"),
+        (f"{module}:number", "int without name, deterministic, start, choose"),
+    ):
+        with pytest.raises(BnmindError, match=what) as caught:
+            strategy_by_name(name)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(UnknownNameError, match="Mine, instance, made"):
+        strategy_by_name(f"{module}:absent")
