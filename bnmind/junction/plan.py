@@ -144,7 +144,8 @@ class Plan:
     def __repr__(self) -> str:
         evidence = ", ".join(v.name for v in self.evidence)
         targets = "; ".join(", ".join(v.name for v in scope) for scope in self.targets)
-        return f"Plan({targets} | {evidence}; {self.cells:,} cells)"
+        given = "; ".join([evidence or "nothing", *self.inputs])
+        return f"Plan({targets} | {given}; {self.cells:,} cells)"
 
     def __str__(self) -> str:
         lines = [str(self.tree)]

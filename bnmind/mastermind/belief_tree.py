@@ -77,7 +77,7 @@ class TreeBelief:
     --------
     >>> belief = TreeBelief.start(Channel.exact(Board(3, 4)))
     >>> belief.update((1, 1, 2), Reply(1, 1)).codes.possible_codes()
-    6
+    8
     """
 
     channel: Channel
