@@ -2,6 +2,7 @@
 
 from bnmind.mastermind.belief import Belief, impossible_history, misreport_probabilities
 from bnmind.mastermind.belief_table import TableBelief
+from bnmind.mastermind.belief_tree import TreeBelief, belief_plan
 from bnmind.mastermind.belief_vanishing import VanishingBelief
 from bnmind.mastermind.board import MAX_CODES, Board
 from bnmind.mastermind.channel import Channel
@@ -10,6 +11,7 @@ from bnmind.mastermind.history import Turn, format_history, parse_history
 from bnmind.mastermind.noise_text import parse_noise
 from bnmind.mastermind.reply import Reply, reply
 from bnmind.mastermind.reply_table import replies_to, reply_masses, reply_table
+from bnmind.mastermind.vomlel import Stage, evidence_of_guess, stage, vomlel_network
 
 __all__ = [
     "MAX_CODES",
@@ -18,9 +20,13 @@ __all__ = [
     "Channel",
     "CodeDistribution",
     "Reply",
+    "Stage",
     "TableBelief",
+    "TreeBelief",
     "Turn",
     "VanishingBelief",
+    "belief_plan",
+    "evidence_of_guess",
     "format_history",
     "impossible_history",
     "misreport_probabilities",
@@ -30,4 +36,6 @@ __all__ = [
     "reply",
     "reply_masses",
     "reply_table",
+    "stage",
+    "vomlel_network",
 ]
