@@ -13,7 +13,7 @@ from bnmind.lab.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
-from bnmind.strategies.strategy import Strategy, trusting_channel
+from bnmind.strategies.strategy import Strategy, is_trusting, trusting_channel
 
 __all__ = ["assumed_channel", "play_game", "replay"]
 
@@ -73,8 +73,8 @@ def play_game(
     while not won and len(turns) < ending.limit and not ending.stops(belief):
         index, info = strategy.choose(belief, rng)
         guess = board.code(index)
-        noise = float(code_maker.noise[len(turns)])
         true, report = code_maker.answer(len(turns), guess)
+        noise = float(code_maker.noise[len(turns)])
         won = ending.reveals and guess == code_maker.secret
         turns.append(PlayedTurn(guess, true, None if won else report, noise, info))
         if report is not None and not won:
@@ -123,9 +123,9 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
         )
     if ending.reveals:
         real, wanted = real.revealed(), wanted.revealed()
-    if wanted.ends and wanted.is_exact:
-        # Trust survives any report: see the limit of vanishing noise.
-        return wanted if wanted.reports == real.reports else trusting_channel(real)
+    if wanted.ends and is_trusting(wanted):
+        # Trust survives any report that it hears: see the limit of vanishing noise.
+        return wanted if set(real.reports) <= set(wanted.reports) else trusting_channel(real)
     _require_possible(real, wanted)
     return wanted
 

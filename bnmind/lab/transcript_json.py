@@ -64,8 +64,8 @@ class _Turn(_Part):
 
 
 class _Transcript(_Part):
-    format: Literal["bnmind transcript"] = "bnmind transcript"
-    version: Literal[1] = 1
+    format: Literal["bnmind transcript"]
+    version: Literal[1]
     board: _Board
     strategy: str
     channel: _Channel
@@ -82,6 +82,8 @@ def write_transcript(transcript: Transcript) -> str:
     """Return the text of a file that `read_transcript` reads."""
     board = transcript.board
     model = _Transcript(
+        format="bnmind transcript",
+        version=1,
         board=_Board(pegs=board.pegs, colors=board.colors, repeats=board.repeats),
         strategy=transcript.strategy,
         channel=_written_channel(transcript.channel),

@@ -18,6 +18,7 @@ from bnmind.strategies.strategy import (
     GuessInfo,
     Strategy,
     describe_guess,
+    is_trusting,
     start_belief,
     trusting_channel,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "describe_guess",
     "first_guesses",
     "grow_tree",
+    "is_trusting",
     "most_informative",
     "most_wins",
     "optimal_in_worst_case",

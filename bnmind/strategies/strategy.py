@@ -20,7 +20,14 @@ from bnmind.mastermind.belief_table import TableBelief
 from bnmind.mastermind.belief_vanishing import VanishingBelief
 from bnmind.mastermind.channel import Channel
 
-__all__ = ["GuessInfo", "Strategy", "describe_guess", "start_belief", "trusting_channel"]
+__all__ = [
+    "GuessInfo",
+    "Strategy",
+    "describe_guess",
+    "is_trusting",
+    "start_belief",
+    "trusting_channel",
+]
 
 
 @dataclass(frozen=True)
@@ -82,15 +89,22 @@ def start_belief(channel: Channel) -> Belief:
     belief is the limit of vanishing noise, which survives replies that contradict each
     other. In any other game it is a table.
     """
-    places = {report: place for place, report in enumerate(channel.reports)}
-    replies = channel.board.true_replies
-    exact = all(
-        reply in places and channel.matrix[row, places[reply]] == 1
-        for row, reply in enumerate(replies[:-1])
-    )
-    if channel.ends and exact:
+    if channel.ends and is_trusting(channel):
         return VanishingBelief.start(channel.board, reports=channel.reports)
     return TableBelief.start(channel)
+
+
+def is_trusting(channel: Channel) -> bool:
+    """Return whether a channel reports every reply as it is.
+
+    Unlike an exact channel it may know reports that no code draws, of probability zero.
+    """
+    places = {report: place for place, report in enumerate(channel.reports)}
+    replies = channel.board.true_replies
+    return all(
+        reply in places and channel.matrix[row, places[reply]] == 1
+        for row, reply in enumerate(replies[:-1] if channel.ends else replies)
+    )
 
 
 def trusting_channel(channel: Channel) -> Channel:

@@ -1,0 +1,73 @@
+"""What the lab writes: pictures and tables, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from bnmind.errors import BnmindError
+from bnmind.lab import (
+    Comparison,
+    compare,
+    comparison_csv,
+    plot_lengths,
+    save_comparison,
+    write_files,
+)
+from bnmind.mastermind import Board, Channel
+from bnmind.strategies import Knuth, MapCode, RandomCode
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    channel = Channel.false_reply(Board(3, 3), 0.3)
+    return compare([MapCode(), RandomCode(), Knuth()], channel, games=300)
+
+
+def test_the_table_reads_back(comparison: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
+    assert list(rows[0]) == list(comparison.frame.columns)
+    assert len(rows) == 900
+    assert [int(row["guesses"]) for row in rows] == [row.guesses for row in comparison.rows]
+    assert {row["won"] for row in rows} == {"True"}
+
+
+def test_the_picture_shows_every_strategy(comparison: Comparison) -> None:
+    figure = plot_lengths(comparison)
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    assert legend is not None
+    labels = [text.get_text() for text in legend.get_texts()]
+    for label, summary in zip(labels, comparison.summaries, strict=True):
+        assert label == f"{summary.strategy}  {summary.mean:.2f} ± {summary.standard_error:.2f}"
+    heights = [patch.get_height() for patch in axes.patches]  # type: ignore[attr-defined]
+    assert sum(heights) == pytest.approx(300)  # 100 % each
+    assert axes.get_xlabel() == "guesses"
+    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
+    longest = max(row.guesses for row in comparison.rows)
+    assert ticks[-1].endswith("+") == (int(ticks[-1].rstrip("+")) < longest)
+
+
+def test_a_single_game_can_be_drawn() -> None:
+    plot_lengths(compare([Knuth()], Channel.exact(Board(2, 2)), games=1))
+
+
+def test_files_are_written_together(comparison: Comparison, tmp_path: Path) -> None:
+    directory = tmp_path / "a" / "b"
+    written = save_comparison(comparison, directory)
+    assert sorted(directory.iterdir()) == sorted(written)
+    assert (directory / "games.csv").read_text() == comparison_csv(comparison)
+    assert (directory / "lengths.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_nothing_is_half_written(tmp_path: Path) -> None:
+    (tmp_path / "first").write_text("old")
+    with pytest.raises(BnmindError, match="expected to write first, no/second"):
+        write_files(tmp_path, {"first": b"new", "no/second": b"new"})
+    assert [path.name for path in tmp_path.iterdir()] == ["first"]
+    assert (tmp_path / "first").read_text() == "old"
+    with pytest.raises(BnmindError, match="expected to write"):
+        write_files(tmp_path / "first", {"x": b""})
