@@ -132,7 +132,7 @@ def test_a_strategy_of_the_users_own(tmp_path: Path) -> None:
         (["--noise", "false:7"], ["7"]),
         (["--pegs", "0"], ["pegs"]),
         (["--assume", "loud"], ["loud"]),
-        (["--noise", "false:0.2", "--assume", "independent:0"], ["independent:0"]),
+        (["--noise", "independent:0.1", "--assume", "false:0.2"], ["independent:0.1", "false:0.2"]),
         (["--pegs", "30", "--colors", "30"], ["GB"]),
         (["--pegs", "30", "--colors", "30", "--games", "all"], ["GB"]),
     ],
