@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,7 @@ def cold(*arguments: str, directory: Path, answers: str = "") -> subprocess.Comp
         encoding="utf-8",
         timeout=120,
         cwd=directory,
-        env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(directory), "PYTHONUTF8": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
         check=False,
     )
 
