@@ -73,6 +73,15 @@ def test_a_table_cut_where_it_is_possible_is_refused() -> None:
         table([0.5, 0.5]).restrict({"A": (0,)})
 
 
+def test_a_row_that_needs_what_was_cut_is_made_up_to_one() -> None:
+    """As for functions: the parents' configuration must be impossible, so any row will do."""
+    cpd = table([[0.5, 1, 0], [0.5, 0, 0], [0, 0, 1]], B, variable=Variable("C", ("0", "1", "2")))
+    cut = cpd.restrict({"C": (1, 2)})
+    assert cut.values.tolist() == [[1, 0.5, 0], [0, 0.5, 1]]
+    with pytest.raises(InvalidModelError, match="sum to one"):
+        cpd.restrict({"C": (1,)})
+
+
 @given(variable_tuples(max_size=4), st.data())
 def test_restricting_a_table_is_slicing(scope: tuple[Variable, ...], data: st.DataObject) -> None:
     cpd = data.draw(tabular_cpds(scope[0], scope[1:]))

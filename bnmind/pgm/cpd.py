@@ -94,11 +94,18 @@ class TabularCPD:
     def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD:
         """Return the distribution on fewer states; parents with a single one are dropped.
 
-        ``states`` gives the positions that remain for each variable named; states
-        of the child that are cut away must have probability zero.
+        ``states`` gives the positions that remain for each variable named. States
+        of the child that are cut away must be impossible: a configuration of the
+        parents that would need them is therefore impossible too, and its row is
+        made up to one again. `InvalidModelError` if that goes for all of them.
         """
         keep = [states.get(v.name, range(v.n_states)) for v in self.scope]
         values = self.values[np.ix_(*[list(kept) for kept in keep])]
+        sums = values.sum(axis=0)
+        cut = sums < 1 - _ROW_TOLERANCE
+        if cut.any() and not cut.all():
+            rows = np.where(sums > 0, values / np.where(sums > 0, sums, 1.0), 1 / len(values))
+            values = np.where(cut, rows, values)
         dropped = tuple(axis for axis in range(1, len(keep)) if len(keep[axis]) == 1)
         parents = tuple(
             v.keep(kept) for v, kept in zip(self.parents, keep[1:], strict=True) if len(kept) > 1
