@@ -133,7 +133,8 @@ def test_the_contract_of_strategies(name: str) -> None:
         assert strategy.choose(belief, np.random.default_rng(1))[0] == guess
         # Whatever the channel may report, the belief takes in.
         for report in channel.reports:
-            belief.update(board.code(guess), report) if report != board.winning else None
+            if report != board.winning:
+                belief.update(board.code(guess), report)
 
 
 @given(boards(81).flatmap(lambda board: channels(board, revealed=True)), st.data())
@@ -205,3 +206,20 @@ def test_a_trusting_channel_hears_what_the_noisy_one_says() -> None:
     assert trusting.likelihood(Reply(2, 2)).tolist() == [0.0] * 5
     assert not trusting.ends
     assert trusting_channel(Channel.exact(Board(2, 3)).revealed()).is_exact
+
+
+@given(st.integers(0, 99))
+@settings(max_examples=10)
+def test_under_false_replies_trust_is_as_good_as_knowing_the_noise(seed: int) -> None:
+    # A false reply is equally likely to be any, so the most probable codes are those that
+    # contradict the fewest replies: `map` and `random` are one strategy there.
+    board = Board(3, 4)
+    channel = Channel.false_reply(board, 0.3).revealed()
+    rng = np.random.default_rng(seed)
+    knowing, trusting = MapCode().start(channel), RandomCode().start(channel)
+    for guess in map(board.code, rng.choice(board.n_codes, 4, replace=False).tolist()):
+        report = channel.reports[int(rng.integers(len(channel.reports) - 1))]
+        knowing, trusting = knowing.update(guess, report), trusting.update(guess, report)
+        p = knowing.codes.probabilities
+        tied = np.flatnonzero(p >= p.max() * (1 - 1e-9))
+        assert tied.tolist() == np.flatnonzero(trusting.codes.probabilities).tolist()
