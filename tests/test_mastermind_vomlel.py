@@ -151,6 +151,11 @@ def test_bad_priors(prior: np.ndarray[tuple[int, int], np.dtype[np.float64]]) ->
         vomlel_network(Board(2, 3), prior=prior)
 
 
+def test_a_joint_prior_that_does_not_fit_is_refused_before_it_is_made() -> None:
+    with pytest.raises(TooLargeError, match="61,917,364,224 of the board 10x12 without repeats"):
+        vomlel_network(Board(10, 12, repeats=False))
+
+
 def channels(board: Board) -> list[Channel]:
     return [
         Channel.exact(board),

@@ -30,7 +30,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind.errors import InvalidModelError, InvalidProbabilityError
+from bnmind.errors import InvalidModelError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
 from bnmind.junction.support import possible_states
@@ -47,6 +47,7 @@ from bnmind.pgm import (
     TabularCPD,
     Variable,
 )
+from bnmind.pgm.cpd import DEFAULT_CELLS
 from bnmind.rank_one import Nodes, factorize
 
 __all__ = [
@@ -104,6 +105,8 @@ def vomlel_network(
     ------
     InvalidProbabilityError
         If the prior has another shape, negative entries, or no positive one.
+    TooLargeError
+        Without repeats, if the joint of the pegs would have too many cells.
     """
     n, k = board.pegs, board.colors
     counts = range(n + 1)
@@ -245,6 +248,13 @@ def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) 
     if prior is None and board.repeats:
         prior = np.ones((n, k))
     elif prior is None:
+        if k**n > DEFAULT_CELLS:
+            raise TooLargeError(
+                f"expected a joint of at most {DEFAULT_CELLS:,} cells, got {k**n:,} of the board"
+                f" {board}, whose pegs depend on each other",
+                needed=k**n,
+                budget=DEFAULT_CELLS,
+            )
         prior = np.zeros((k,) * n)
         prior[tuple(board.codes.T.astype(np.intp) - 1)] = 1.0
     weights = np.asarray(prior, dtype=np.float64)
