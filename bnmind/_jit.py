@@ -7,11 +7,12 @@ before: it takes half a second, which ``bnmind --help`` should not cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
-__all__ = ["njit"]
+__all__ = ["njit", "njit_superword"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -19,9 +20,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class _Kernel:
     """A function that numba compiles at its first call, from Python or from another kernel."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, superword: bool = False) -> None:
         update_wrapper(self, function)
         self._function = function
+        self._superword = superword
 
     @cached_property
     def _compiled(self) -> Any:
@@ -37,7 +39,29 @@ class _Kernel:
         return numba.typeof(self._compiled)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._compiled(*arguments)
+        kernel = self._compiled
+        if self._superword and not kernel.signatures:
+            # Not compiled yet: this call will.
+            with _superword_vectorization():
+                return kernel(*arguments)
+        return kernel(*arguments)
+
+
+@contextmanager
+def _superword_vectorization() -> Iterator[None]:
+    """Let what is compiled meanwhile join neighboring scalar operations into vector ones.
+
+    numba leaves that pass out unless this setting, which it has for whole processes only
+    (NUMBA_SLP_VECTORIZE), says otherwise.
+    """
+    from numba.core import config
+
+    before = config.SLP_VECTORIZE
+    config.SLP_VECTORIZE = 1
+    try:
+        yield
+    finally:
+        config.SLP_VECTORIZE = before
 
 
 def njit(function: _F) -> _F:
@@ -55,3 +79,11 @@ def njit(function: _F) -> _F:
     42
     """
     return cast(_F, _Kernel(function))
+
+
+def njit_superword(function: _F) -> _F:
+    """Return the function compiled as by `njit`, neighboring operations joined into vector ones.
+
+    For kernels that write out the same operation for each lane of a register.
+    """
+    return cast(_F, _Kernel(function, superword=True))

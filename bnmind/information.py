@@ -28,6 +28,11 @@ __all__ = ["Choice", "Floats", "choose_question", "entropy", "information", "tie
 
 Floats: TypeAlias = NDArray[np.float64]
 
+_TINY = 1e-300
+
+_BLOCK = 2048
+"""Questions evaluated at a time: their outcomes stay in the cache."""
+
 
 def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     """Return the entropy along an axis, in bits.
@@ -44,10 +49,11 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     >>> float(entropy([0.5, 0.25, 0.25, 0.0]))
     1.5
     """
-    p = np.asarray(probabilities, dtype=np.float64)
-    # log2(1) = 0 stands in for the undefined logarithm, and is multiplied by 0.
-    logs = np.log2(np.where(p > 0, p, 1.0))
-    return np.asarray(-np.sum(p * logs, axis=axis) + 0.0, dtype=np.float64)
+    p = np.moveaxis(np.asarray(probabilities, dtype=np.float64), axis, -1)
+    # A number too small to matter stands in for 0, whose logarithm is multiplied by 0.
+    logs = np.maximum(p, _TINY)
+    np.log2(logs, out=logs)
+    return np.asarray(0.0 - np.einsum("...i,...i->...", p, logs), dtype=np.float64)
 
 
 def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
@@ -82,10 +88,16 @@ def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
     """
     m = np.asarray(masses, dtype=np.float64)
     n = np.asarray(channel, dtype=np.float64)
-    outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
-    noise = np.sum(m * entropy(n), axis=-1)
-    gained: Floats = np.maximum(entropy(outcomes) - noise, 0.0)
-    return gained
+    noise = entropy(n)
+    if m.ndim < 2 or n.ndim > 2:
+        outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
+        gained: Floats = np.maximum(entropy(outcomes) - np.sum(m * noise, axis=-1), 0.0)
+        return gained
+    gained = np.empty(len(m))
+    for start in range(0, len(m), _BLOCK):
+        part = m[start : start + _BLOCK]
+        gained[start : start + _BLOCK] = entropy(part @ n) - part @ noise
+    return np.maximum(gained, 0.0, out=gained)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,132 @@
+"""The inner loops of color elimination: eight sets of colors side by side.
+
+A row of a buffer is eight numbers, one for each of eight sets of colors: a cache
+line, and one or two vector registers. All loops run over rows in the order of the
+index maps, so the sums, and with them the results, do not depend on the machine's
+number of threads.
+
+The eight are written out, and indices are unsigned: only then does the compiler, which
+would otherwise look out for negative ones at every access, use vector registers.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit_superword
+from bnmind.information import Floats
+
+__all__ = ["LANES", "Places", "collapse", "contract"]
+
+Places: TypeAlias = NDArray[np.uint64]
+"""Unsigned indices."""
+
+LANES = 8
+"""Sets of colors that are eliminated side by side."""
+
+
+@njit_superword
+def collapse(marginals: Floats, high: Places, low: Places, n: int, out: Floats) -> None:
+    """Fill a buffer with the beliefs in codes collapsed to the colors of each lane's set.
+
+    ``marginals[high[i, lane] + low[j, lane]]`` has symbol 0 for "any color" where row
+    ``i * len(low) + j`` shall have 0 for "any other color": the difference is taken here,
+    one position after another. What rounding leaves below zero is cut off.
+    """
+    rows = len(high) * len(low)
+    for i in range(len(high)):
+        for j in range(len(low)):
+            row = np.uint64(i * len(low) + j)
+            for lane in range(8):
+                out[row, lane] = marginals[high[i, lane] + low[j, lane]]
+    symbols = round(rows ** (1 / n))
+    stride = 1
+    for _ in range(n):
+        block = stride * symbols
+        for start in range(0, rows, block):
+            for at in range(start, start + stride):
+                a = np.uint64(at)
+                s0 = out[a, 0]
+                s1 = out[a, 1]
+                s2 = out[a, 2]
+                s3 = out[a, 3]
+                s4 = out[a, 4]
+                s5 = out[a, 5]
+                s6 = out[a, 6]
+                s7 = out[a, 7]
+                for symbol in range(1, symbols):
+                    b = np.uint64(at + symbol * stride)
+                    s0 -= out[b, 0]
+                    s1 -= out[b, 1]
+                    s2 -= out[b, 2]
+                    s3 -= out[b, 3]
+                    s4 -= out[b, 4]
+                    s5 -= out[b, 5]
+                    s6 -= out[b, 6]
+                    s7 -= out[b, 7]
+                out[a, 0] = max(s0, 0.0)
+                out[a, 1] = max(s1, 0.0)
+                out[a, 2] = max(s2, 0.0)
+                out[a, 3] = max(s3, 0.0)
+                out[a, 4] = max(s4, 0.0)
+                out[a, 5] = max(s5, 0.0)
+                out[a, 6] = max(s6, 0.0)
+                out[a, 7] = max(s7, 0.0)
+        stride = block
+
+
+@njit_superword
+def contract(
+    buffer: Floats,
+    offsets: Places,
+    level: Places,
+    first: Places,
+    count: Places,
+    leaf: NDArray[np.int64],
+    starts: NDArray[np.uint32],
+    sources: NDArray[np.uint32],
+    causes: NDArray[np.int64],
+    guesses: NDArray[np.int64],
+    masses: Floats,
+) -> None:
+    """Run all contractions of one elimination; leaves write the masses of their guesses.
+
+    ``buffer`` holds the levels below each other, from the rows ``offsets`` on.
+    ``guesses[pattern, lane]`` is the guess that a pattern makes with a lane's colors, or
+    −1; ``causes`` the place in ``masses``' rows of each row of a leaf, or −1.
+    """
+    for step in range(len(level)):
+        source = buffer[offsets[level[step]] :]
+        result = buffer[offsets[level[step] + np.uint64(1)] :]
+        begin = first[step]
+        for row in range(count[step]):
+            s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+            for at in range(starts[begin + row], starts[begin + row + np.uint64(1)]):
+                a = sources[at]
+                s0 += source[a, 0]
+                s1 += source[a, 1]
+                s2 += source[a, 2]
+                s3 += source[a, 3]
+                s4 += source[a, 4]
+                s5 += source[a, 5]
+                s6 += source[a, 6]
+                s7 += source[a, 7]
+            result[row, 0] = s0
+            result[row, 1] = s1
+            result[row, 2] = s2
+            result[row, 3] = s3
+            result[row, 4] = s4
+            result[row, 5] = s5
+            result[row, 6] = s6
+            result[row, 7] = s7
+        pattern = leaf[step]
+        if pattern >= 0:
+            for lane in range(8):
+                guess = guesses[pattern, lane]
+                if guess >= 0:
+                    for row in range(count[step]):
+                        if causes[row] >= 0:
+                            masses[guess, causes[row]] = result[row, lane]

@@ -1,0 +1,229 @@
+"""Index maps of color elimination: which sums of which rows, for every guess pattern.
+
+A guess that uses exactly d colors gives each of them a non-empty set A of positions.
+The colors are contracted one after another, from the d-th down to the first. When f
+positions are still free and r colors are left, the state is a list of *rows*,
+each with a belief mass:
+
+===========  =================================================================
+symbol       meaning
+===========  =================================================================
+x            the code's symbol on each free position: 1 … r for a color still
+             left, 0 for any other
+v            how often each color still left stands on used positions, capped
+             at f − r + 1, the most positions that a color can still get
+P            black pegs so far
+S            black and white pegs so far, Σ min(|A|, how often the code has it)
+===========  =================================================================
+
+Contracting color r on the set A of free positions moves a row to one with f − |A|
+free positions and r − 1 colors: its symbols on A are counted into v, symbols r
+become 0, P grows by the symbols r on A, and S by min(|A|, their number on all free
+positions + v_r). Rows with the same destination are added. Where a row goes depends
+on n, d, f, r and A alone, not on the belief and not on which colors the d are: so
+it is worked out once for a board. Only rows that can be reached are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Elimination", "elimination"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """All eliminations of d colors from n positions: contractions in depth-first order.
+
+    A contraction reads the rows of its level's buffer and fills that of the next
+    level; each destination row is the sum of the source rows
+    ``sources[starts[i]:starts[i + 1]]``.
+    """
+
+    n: int
+    d: int
+    level_rows: Ints
+    """``(d + 1,)``: the most rows that a level's buffer holds."""
+    level: NDArray[np.uint64]
+    """For each contraction, the level that it reads."""
+    first: NDArray[np.uint64]
+    """For each contraction, its first destination row in ``starts``."""
+    count: NDArray[np.uint64]
+    """For each contraction, its number of destination rows."""
+    leaf: Ints
+    """For each contraction, the pattern that it completes, or −1."""
+    starts: NDArray[np.uint32]
+    sources: NDArray[np.uint32]
+    black: Ints
+    """P of each row of a leaf."""
+    both: Ints
+    """S of each row of a leaf."""
+    places: Ints
+    """``(patterns, n)``: for each pattern which of the colors 0 … d − 1 stands where."""
+
+    @cached_property
+    def offsets(self) -> NDArray[np.uint64]:
+        """The first row of each level, all levels being below each other; then their number."""
+        return np.concatenate([[0], np.cumsum(self.level_rows)]).astype(np.uint64)
+
+    @cached_property
+    def additions(self) -> int:
+        """Rows that are added up in one elimination of all patterns."""
+        sizes = self.starts[self.first + self.count] - self.starts[self.first]
+        return int(sizes.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of a state (f, r), one a line; keys are their encodings, ascending."""
+
+    x: Ints
+    v: Ints
+    black: Ints
+    both: Ints
+
+
+@lru_cache(maxsize=64)
+def elimination(n: int, d: int) -> Elimination:
+    """Return the elimination of d colors from n positions; kept, since boards share it."""
+    rows, moves = _reach(n, d)
+    maps: list[tuple[Ints, Ints]] = []
+    number: dict[tuple[int, int, tuple[int, ...]], int] = {}
+    for key, targets in moves.items():
+        f, r, chosen = key
+        number[key] = len(maps)
+        size = len(rows[f - len(chosen), r - 1].x)
+        order = np.argsort(targets, kind="stable")
+        maps.append((np.bincount(targets, minlength=size), order))
+    bases = np.cumsum([0] + [len(counts) + 1 for counts, _ in maps])
+    offsets = np.cumsum([0] + [len(order) for _, order in maps])
+    starts = np.concatenate(
+        [np.cumsum(np.concatenate([[0], c])) + o for (c, _), o in zip(maps, offsets, strict=False)]
+    )
+    sources = np.concatenate([order for _, order in maps])
+
+    level, first, count, leaf = [], [], [], []
+    places: list[tuple[int, ...]] = []
+    for depth, key, place in _depth_first(n, d):
+        step = number[key]
+        level.append(depth)
+        first.append(bases[step])
+        count.append(len(maps[step][0]))
+        leaf.append(len(places) if place is not None else -1)
+        if place is not None:
+            places.append(place)
+    level_rows = [
+        max(len(state.x) for (_, r), state in rows.items() if r == d - depth)
+        for depth in range(d + 1)
+    ]
+    last = rows[0, 0]
+    return Elimination(
+        n,
+        d,
+        np.array(level_rows, dtype=np.int64),
+        np.array(level, dtype=np.uint64),
+        np.array(first, dtype=np.uint64),
+        np.array(count, dtype=np.uint64),
+        np.array(leaf, dtype=np.int64),
+        starts.astype(np.uint32),
+        sources.astype(np.uint32),
+        last.black,
+        last.both,
+        np.array(places, dtype=np.int64),
+    )
+
+
+def _subsets(f: int, r: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of free positions that color r may take; the last color takes the rest."""
+    if r == 1:
+        yield tuple(range(f))
+        return
+    for size in range(1, f - r + 2):
+        yield from combinations(range(f), size)
+
+
+def _depth_first(
+    n: int, d: int
+) -> Iterator[tuple[int, tuple[int, int, tuple[int, ...]], tuple[int, ...] | None]]:
+    """Yield each contraction's level, its key (f, r, A), and the pattern that it completes."""
+
+    def visit(
+        free: tuple[int, ...], r: int, place: tuple[int, ...]
+    ) -> Iterator[tuple[int, tuple[int, int, tuple[int, ...]], tuple[int, ...] | None]]:
+        for chosen in _subsets(len(free), r):
+            put = list(place)
+            for i in chosen:
+                put[free[i]] = r - 1
+            yield d - r, (len(free), r, chosen), tuple(put) if r == 1 else None
+            if r > 1:
+                rest = tuple(p for i, p in enumerate(free) if i not in chosen)
+                yield from visit(rest, r - 1, tuple(put))
+
+    yield from visit(tuple(range(n)), d, (0,) * n)
+
+
+def _reach(
+    n: int, d: int
+) -> tuple[dict[tuple[int, int], _Rows], dict[tuple[int, int, tuple[int, ...]], Ints]]:
+    """Return the rows that can be reached in each state, and where each contraction moves them."""
+    x = np.indices((d + 1,) * n).reshape(n, -1).T.astype(np.int64)
+    zero = np.zeros(len(x), dtype=np.int64)
+    rows = {(n, d): _Rows(x, np.zeros((len(x), d), dtype=np.int64), zero, zero)}
+    moves: dict[tuple[int, int, tuple[int, ...]], Ints] = {}
+    for r in range(d, 0, -1):
+        arriving: dict[int, list[tuple[tuple[int, int, tuple[int, ...]], Ints]]] = {}
+        for f in range(r, n - (d - r) + 1):
+            if (f, r) not in rows:
+                continue
+            for chosen in _subsets(f, r):
+                moved = _encoded(_contracted(rows[f, r], f, r, chosen), n)
+                arriving.setdefault(f - len(chosen), []).append(((f, r, chosen), moved))
+        for f, parts in arriving.items():
+            keys = np.unique(np.concatenate([moved for _, moved in parts]))
+            rows[f, r - 1] = _decoded(keys, n, f, r - 1)
+            for key, moved in parts:
+                moves[key] = np.searchsorted(keys, moved)
+    return rows, moves
+
+
+def _contracted(rows: _Rows, f: int, r: int, chosen: tuple[int, ...]) -> _Rows:
+    """Return the rows after color r is contracted on the chosen free positions."""
+    on = rows.x[:, chosen]
+    rest = [p for p in range(f) if p not in chosen]
+    cap = (f - len(chosen)) - (r - 1) + 1
+    seen = (rows.x == r).sum(axis=1) + rows.v[:, r - 1]
+    counted = [rows.v[:, c - 1] + (on == c).sum(axis=1) for c in range(1, r)]
+    v = np.minimum(np.stack(counted, axis=1), cap) if r > 1 else rows.v[:, :0]
+    left = rows.x[:, rest]
+    return _Rows(
+        np.where(left == r, 0, left),
+        v,
+        rows.black + (on == r).sum(axis=1),
+        rows.both + np.minimum(len(chosen), seen),
+    )
+
+
+def _encoded(rows: _Rows, n: int) -> Ints:
+    """Return one integer a row; all digits are at most n."""
+    base, key = n + 1, np.zeros(len(rows.black), dtype=np.int64)
+    for column in (*rows.x.T, *rows.v.T, rows.black, rows.both):
+        key = key * base + column
+    return key
+
+
+def _decoded(keys: Ints, n: int, f: int, r: int) -> _Rows:
+    base, columns = n + 1, []
+    for _ in range(f + r + 2):
+        keys, digit = np.divmod(keys, base)
+        columns.append(digit)
+    both, black, *rest = columns
+    digits = np.stack(rest[::-1], axis=1) if rest else np.zeros((len(both), 0), dtype=np.int64)
+    return _Rows(digits[:, :f], digits[:, f:], black, both)
