@@ -1,0 +1,493 @@
+"""Guesses that are the same guess under another name: symmetry of the board after a history.
+
+A permutation of the positions together with one of the colors keeps every reply. Where it
+also maps each guess made so far to itself, and the prior to itself, it maps the belief to
+itself, whatever the replies were and whatever channel they came through. All guesses that
+such permutations carry into each other have the same masses of replies, so that one of
+each class need be looked at: the lexicographically smallest.
+
+======  ====================================================================
+symbol  name here
+======  ====================================================================
+(π, σ)  takes a guess x to y, y_i = σ(x_π(i))
+G       the (π, σ) that fix every guess of the history; `HistoryGroup`
+—       kind: positions at which all guesses so far agree, color for color
+U       unused: the colors of no guess so far
+N       the part of G that moves positions within kinds, and colors within U
+Q       moves: G / N, permutations of the kinds, each with its σ off U
+======  ====================================================================
+
+A kind is a column of the history, and a move takes columns to columns, so that it fixes σ
+on all used colors. N has Π |kind|! · |U|! members and is never listed; Q is.
+
+The representatives are grown from left to right (orderly generation: [1]_). A beginning of
+a guess is dropped if some member of G surely makes it smaller, however it goes on. It is
+nondecreasing within each kind, and its unused colors appear in ascending order, or else N
+makes it smaller. For each move the image is built position by position, as small as can be:
+a position takes any peg left of the kind that it comes from, and a color of U not met before
+the smallest color of U not given yet. Pegs of one color in one kind need not be told apart,
+nor colors of U that stand equally often in each kind. An image that becomes smaller than
+the beginning refutes it, one that becomes larger is given up.
+
+References
+----------
+.. [1] R. C. Read, Every one a winner or how to avoid isomorphism search when cataloguing
+   combinatorial configurations, Annals of Discrete Mathematics 2 (1978) 107–120.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.distribution import CodeDistribution
+
+__all__ = [
+    "MAX_CLASSES",
+    "MAX_COMPARISONS",
+    "GuessClasses",
+    "HistoryGroup",
+    "guess_classes",
+    "history_group",
+    "prior_is_invariant",
+]
+
+MAX_COMPARISONS = 2**28
+"""The most pairs of a beginning of a guess and a move that `guess_classes` compares: a minute."""
+
+MAX_CLASSES = 2**24
+"""The most classes that are kept: with their sizes and the guesses a gigabyte."""
+
+_MAX_MOVES = 2**20  # what is listed of Q: a hundred megabytes while it is found
+_MAX_NUMBERED = 2**40  # so that a number of codes times that of moves is a 64-bit integer
+_BLOCK = 2**15  # images that are built side by side
+_FIRST_MOVES = 32  # most beginnings are refuted by few moves, so few are tried first
+
+Indices = NDArray[np.intp]
+Colors = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class HistoryGroup:
+    """The permutations of positions and colors that map each guess of a history to itself.
+
+    Made by `history_group`.
+
+    Examples
+    --------
+    >>> history_group(Board(4, 6), [(1, 1, 2, 3)]).order  # 1–1, 2–3 and 4–5–6 swap
+    24
+    """
+
+    board: Board
+    """The board."""
+    guesses: tuple[tuple[int, ...], ...]
+    """The guesses made so far, each once, oldest first."""
+    kinds: Indices
+    """``(pegs,)``, the kind of each position, numbered in order of appearance."""
+    moves: Indices
+    """``(moves, kinds)``, the kind that each kind comes from."""
+    images: Colors
+    """``(moves, colors + 1)``, the color that each used color becomes; 0 for other colors."""
+
+    def __post_init__(self) -> None:
+        for name in ("kinds", "moves", "images"):
+            array = getattr(self, name).copy()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (HistoryGroup, (self.board, self.guesses, self.kinds, self.moves, self.images))
+
+    @cached_property
+    def unused(self) -> tuple[int, ...]:
+        """The colors of no guess so far, ascending."""
+        used = {color for guess in self.guesses for color in guess}
+        return tuple(color for color in range(1, self.board.colors + 1) if color not in used)
+
+    @cached_property
+    def order(self) -> int:
+        """How many permutations there are, the identity among them."""
+        sizes = Counter(self.kinds.tolist()).values()
+        within = math.prod(math.factorial(size) for size in sizes)
+        return len(self.moves) * within * math.factorial(len(self.unused))
+
+    @property
+    def least_classes(self) -> int:
+        """What the number of classes is at least: as many as if none were small."""
+        return -(-self.board.n_codes // self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class GuessClasses:
+    """The guesses of a board, one of each class that symmetry leaves after a history.
+
+    Since the representative is the smallest of its class, the smallest of the best
+    representatives is the smallest of all best guesses.
+
+    Examples
+    --------
+    >>> board = Board(4, 6)
+    >>> first = guess_classes(board, [])
+    >>> [board.format(board.code(index)) for index in first.representatives]
+    ['1111', '1112', '1122', '1123', '1234']
+    >>> first.sizes.tolist()
+    [6, 120, 90, 720, 360]
+    """
+
+    board: Board
+    """The board."""
+    guesses: tuple[tuple[int, ...], ...]
+    """The guesses made so far, each once, oldest first."""
+    representatives: Indices
+    """``(classes,)``, the index of the smallest guess of each class, ascending."""
+    sizes: Indices
+    """``(classes,)``, how many guesses are in each class; together all of the board."""
+    comparisons: int
+    """How many pairs of a beginning of a guess and a move it took; 0 without symmetry."""
+
+    def __post_init__(self) -> None:
+        for name in ("representatives", "sizes"):
+            array = np.array(getattr(self, name), dtype=np.intp)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (self.board, self.guesses, self.representatives, self.sizes, self.comparisons)
+        return (GuessClasses, values)
+
+
+def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGroup:
+    """Return the permutations that map each of the guesses to itself.
+
+    It takes a fraction of a millisecond where little symmetry is left, and says by
+    ``order`` whether classes are worth their search.
+
+    Raises
+    ------
+    InvalidCodeError
+        If a guess is no code of the board.
+    TooLargeError
+        If the permutations of the kinds are too many to be listed.
+    """
+    checked = dict.fromkeys(board.code(board.index(guess)) for guess in guesses)
+    history = tuple(checked)
+    columns = [tuple(guess[i] for guess in history) for i in range(board.pegs)]
+    numbers = {column: kind for kind, column in enumerate(dict.fromkeys(columns))}
+    kinds = np.array([numbers[column] for column in columns], dtype=np.intp)
+    table = np.array(list(numbers), dtype=np.uint8).reshape(len(numbers), len(history))
+    moves, images = _moves(board, table, np.bincount(kinds))
+    return HistoryGroup(board, history, kinds, moves, images)
+
+
+def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasses:
+    """Return one guess of each class of guesses that are equivalent after a history.
+
+    Parameters
+    ----------
+    board
+        The board; without repeats, only guesses without repeats are looked at.
+    guesses
+        The guesses made so far; the replies do not matter.
+
+    Returns
+    -------
+    GuessClasses
+        For every guess of a class the masses of replies are the same, if the prior is
+        invariant (`prior_is_invariant`) and the belief follows from it and from the
+        replies to these guesses.
+
+    Raises
+    ------
+    InvalidCodeError
+        If a guess is no code of the board.
+    TooLargeError
+        If it would take more than `MAX_COMPARISONS` or give more than `MAX_CLASSES`; as
+        soon as that is known, most often at once.
+
+    Notes
+    -----
+    It takes some milliseconds, and a tenth of a microsecond for each of ``comparisons``.
+    `history_group` tells beforehand what they are at least, ``len(group.moves) *
+    group.least_classes``; they are seldom 20 times as many unless they are few. Where
+    ``group.order`` is 1 nothing is searched. The search takes tens of megabytes at most,
+    and each class some tens of bytes.
+    """
+    group = history_group(board, guesses)
+    _require_affordable(board, group.least_classes, 0)
+    if group.order == 1:
+        every = np.arange(board.n_codes)
+        return GuessClasses(board, group.guesses, every, np.ones_like(every), 0)
+    _require_affordable(board, 0, len(group.moves) * group.least_classes)
+    search = _Search(group)
+    beginnings: Colors = np.zeros((1, 0), dtype=np.uint8)
+    ties = np.ones(1, dtype=np.intp)
+    comparisons = 0
+    at_once = max(1, _BLOCK // board.colors)
+    for _ in range(board.pegs):
+        kept: list[tuple[Colors, Indices]] = []
+        for start in range(0, len(beginnings), at_once):
+            longer = search.extended(beginnings[start : start + at_once])
+            comparisons += len(longer) * len(group.moves)
+            _require_affordable(board, sum(len(codes) for codes, _ in kept), comparisons)
+            kept.append(search.smallest(longer))
+        beginnings = np.concatenate([codes for codes, _ in kept])
+        ties = np.concatenate([tied for _, tied in kept])
+    blocks = [slice(start, start + _BLOCK) for start in range(0, len(beginnings), _BLOCK)]
+    sizes = np.concatenate([search.sizes(beginnings[block], ties[block]) for block in blocks])
+    places = np.concatenate([_indices(board, beginnings[block]) for block in blocks])
+    return GuessClasses(board, group.guesses, places, sizes, comparisons)
+
+
+def prior_is_invariant(prior: CodeDistribution) -> bool:
+    """Return whether a prior is the same under all permutations of positions and of colors.
+
+    Then symmetry may be used after any history. The uniform prior is invariant, and so is
+    one that depends on nothing but how many colors stand how often. Probabilities are
+    compared exactly: a difference of rounding counts, which costs time and nothing else.
+
+    Examples
+    --------
+    >>> prior_is_invariant(CodeDistribution(Board(2, 2), np.array([0.1, 0.4, 0.4, 0.1])))
+    True
+    >>> prior_is_invariant(CodeDistribution(Board(2, 2), np.array([0.1, 0.5, 0.3, 0.1])))
+    False
+    """
+    board = prior.board
+    if bool((prior.probabilities == prior.probabilities[0]).all()):
+        return True
+    if not board.repeats:  # where any code becomes any other one
+        return False
+    joint = prior.joint()
+    # A swap and a cycle generate all permutations.
+    positions = [joint.swapaxes(0, -1), np.moveaxis(joint, 0, -1)]
+    colors = ([1, 0, *range(2, board.colors)], [*range(1, board.colors), 0])
+    return all(np.array_equal(joint, moved) for moved in positions) and all(
+        np.array_equal(joint, joint[np.ix_(*[order] * board.pegs)]) for order in colors
+    )
+
+
+def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colors]:
+    """Return Q: permutations of the columns of the history that some σ makes of it.
+
+    Kind a comes from kind b of the same size, and σ takes the column of b to that of a.
+    Those of the kinds so far, with what σ must then be, are kept side by side.
+    """
+    moves = np.zeros((1, 0), dtype=np.intp)
+    images: Colors = np.zeros((1, board.colors + 1), dtype=np.uint8)
+    for kind, column in enumerate(columns):
+        sources = np.flatnonzero(sizes == sizes[kind])
+        _require_at_most(_MAX_MOVES, "permutations of columns", len(moves) * len(sources), board)
+        row, source = (axis.ravel() for axis in np.indices((len(moves), len(sources))))
+        source = sources[source]
+        free = np.all(moves[row] != source[:, None], axis=1)
+        row, source = row[free], source[free]
+        longer = images[row]
+        for guess, color in enumerate(column):
+            before = columns[source, guess]
+            image = longer[np.arange(len(row)), before]
+            # σ is a function, and no two colors become one.
+            fits = (image == color) | ((image == 0) & np.all(longer != color, axis=1))
+            row, source, longer, before = row[fits], source[fits], longer[fits], before[fits]
+            longer[np.arange(len(row)), before] = color
+        moves = np.column_stack([moves[row], source])
+        images = longer
+    return moves, images
+
+
+class _Search:
+    """What the search needs to know of a group, laid out in arrays."""
+
+    def __init__(self, group: HistoryGroup) -> None:
+        board = group.board
+        self.group = group
+        self.n_unused = len(group.unused)
+        # One more, so that "the next unused color" can be asked for when there is none.
+        self.unused = np.array([*group.unused, board.colors + 1], dtype=np.int64)
+        self.rank = np.full(board.colors + 1, -1, dtype=np.intp)
+        self.rank[list(group.unused)] = np.arange(self.n_unused)
+        kinds = group.kinds.tolist()
+        self.places = [[i for i in range(board.pegs) if kinds[i] == kind] for kind in set(kinds)]
+        self.widest = max(len(places) for places in self.places)
+        # Positions of each kind, made equally many by a position that no guess has.
+        self.positions = np.full((len(self.places), self.widest), board.pegs, dtype=np.intp)
+        # The position of the same kind before each position, or −1.
+        self.previous = np.full(board.pegs + 1, -1, dtype=np.intp)
+        for kind, places in enumerate(self.places):
+            self.positions[kind, : len(places)] = places
+            self.previous[places[1:]] = places[:-1]
+        # How often a color stands in each kind is one number in a mixed radix.
+        sizes = [len(places) + 1 for places in self.places]
+        self.radix = [math.prod(sizes[:kind]) for kind in kinds]
+
+    def extended(self, beginnings: Colors) -> Colors:
+        """Return the beginnings that are one peg longer and that N does not refute at once."""
+        board = self.group.board
+        rows, length = beginnings.shape
+        colors = np.arange(1, board.colors + 1, dtype=np.uint8)
+        met = _met(self.rank[beginnings])[:, -1]
+        fits = self.rank[colors] <= met[:, None]
+        if self.previous[length] >= 0:
+            fits &= colors >= beginnings[:, self.previous[length], None]
+        if not board.repeats:
+            fits[np.arange(rows)[:, None], beginnings - 1] = False
+        row, color = np.nonzero(fits)
+        return np.column_stack([beginnings[row], colors[color]])
+
+    def smallest(self, beginnings: Colors) -> tuple[Colors, Indices]:
+        """Return the beginnings that no member of G makes smaller, and how many moves fix each.
+
+        The number of moves is that of whole guesses; it is meaningless before the last peg.
+        """
+        rows, length = beginnings.shape
+        n_moves = len(self.group.moves)
+        if n_moves == 1 and self.widest == 1:
+            # Only unused colors can be permuted, and those are in order.
+            return beginnings, np.ones(rows, dtype=np.intp)
+        smaller = np.zeros(rows, dtype=np.bool_)
+        ties = np.zeros(rows, dtype=np.intp)
+        ranks = self.rank[beginnings]
+        met = _met(ranks)
+        alike = self._alike(ranks)
+        for row, move in self._pairs(smaller, n_moves):
+            labels = np.full((len(row), alike.shape[1]), -1, dtype=np.int8)
+            stack = [(0, row, move, np.zeros(len(row), dtype=np.int64), labels)]
+            while stack:
+                i, row, move, picked, labels = stack.pop()
+                if i == length:
+                    ties += np.bincount(row, minlength=rows)
+                    continue
+                # Which peg comes to position i: any one left of the kind, of each color one.
+                peg = self.positions[self.group.moves[move, self.group.kinds[i]]]
+                left = (peg < length) & ((picked[:, None] >> peg) & 1 == 0)
+                before = np.where(left, self.previous[peg], -1)
+                color = beginnings[row[:, None], np.where(left, peg, 0)]
+                twin_left = (before >= 0) & ((picked[:, None] >> np.maximum(before, 0)) & 1 == 0)
+                left &= ~twin_left | (color != beginnings[row[:, None], before])
+                state, column = np.nonzero(left)
+                row, move, peg = row[state], move[state], peg[state, column]
+                picked, labels, color = picked[state], labels[state], color[state, column]
+                # Which color it becomes there.
+                here = np.arange(len(row))
+                rank = ranks[row, peg]
+                label = labels[here, rank]
+                first = label < 0
+                label = np.where(first, met[row, i], label)
+                image = np.where(rank < 0, self.group.images[move, color], self.unused[label])
+                twin = alike[row, rank]
+                told = (rank >= 0) & first & (twin >= 0) & (labels[here, twin] < 0)
+                target = beginnings[row, i]
+                smaller[row[image < target]] = True
+                equal = np.flatnonzero((image == target) & ~told & ~smaller[row])
+                labels = labels[equal]
+                labels[np.arange(len(equal)), rank[equal]] = label[equal]
+                picked = picked[equal] | (1 << peg[equal])
+                for start in range(0, len(equal), _BLOCK):
+                    block = slice(start, start + _BLOCK)
+                    chosen = equal[block]
+                    stack.append((i + 1, row[chosen], move[chosen], picked[block], labels[block]))
+        return beginnings[~smaller], ties[~smaller]
+
+    def sizes(self, guesses: Colors, ties: Indices) -> Indices:
+        """Return the size of the class of each guess, given how many moves fix it.
+
+        A guess is carried by N to |N| / |stabilizer in N| guesses: as many as there are
+        ways to place its pegs in each kind and to choose its unused colors, where those
+        that stand equally often in each kind are told apart by neither.
+        """
+        rows, pegs = guesses.shape
+        sizes = np.ones(rows, dtype=np.int64)
+        for places in self.places:
+            run = np.ones(rows, dtype=np.int64)
+            for i in range(1, len(places)):
+                same = guesses[:, places[i]] == guesses[:, places[i - 1]]
+                run = np.where(same, run + 1, 1)
+                sizes = sizes * (i + 1) // run
+        ranks = self.rank[guesses]
+        met = _met(ranks)[:, -1]
+        alike = self._alike(ranks)
+        twins = np.ones_like(alike)
+        for rank in range(min(pegs, self.n_unused)):
+            twin = alike[:, rank]
+            twins[:, rank] += np.where(twin >= 0, twins[np.arange(rows), twin], 0)
+            present = rank < met
+            sizes = np.where(present, sizes * (self.n_unused - rank) // twins[:, rank], sizes)
+        return sizes * len(self.group.moves) // ties
+
+    def _alike(self, ranks: Indices) -> Indices:
+        """Return for each color of U the last one before it that stands as often in each kind.
+
+        Places in U, −1 where there is none and in one column more, for used colors.
+        """
+        rows, pegs = ranks.shape
+        width = min(pegs, self.n_unused)
+        counts = np.zeros((rows, width + 1), dtype=np.int64)
+        for i in range(pegs):
+            counts[np.arange(rows), ranks[:, i]] += self.radix[i]
+        alike = np.full((rows, width + 1), -1, dtype=np.intp)
+        for rank in range(1, width):
+            for other in range(rank):
+                same = (counts[:, rank] == counts[:, other]) & (counts[:, rank] > 0)
+                alike[same, rank] = other
+        return alike
+
+    @staticmethod
+    def _pairs(smaller: NDArray[np.bool_], n_moves: int) -> Iterator[tuple[Indices, Indices]]:
+        """Yield all pairs of a row and a move in blocks, but none of a row found refuted."""
+        bounds = [0, *range(min(_FIRST_MOVES, n_moves), n_moves, _BLOCK), n_moves]
+        for first, stop in pairwise(bounds):
+            rows = np.flatnonzero(~smaller)
+            at_once = max(1, _BLOCK // (stop - first))
+            for start in range(0, len(rows), at_once):
+                some = rows[start : start + at_once]
+                moves = np.arange(first, stop)
+                yield np.repeat(some, len(moves)), np.tile(moves, len(some))
+
+
+def _met(ranks: Indices) -> Indices:
+    """Return how many colors of U stand before each position, and in all.
+
+    `ranks` holds the places of the pegs' colors in U, −1 for used colors.
+    """
+    met = np.zeros((len(ranks), ranks.shape[1] + 1), dtype=np.intp)
+    # They appear in ascending order.
+    np.maximum.accumulate(ranks + 1, axis=1, out=met[:, 1:])
+    return met
+
+
+def _indices(board: Board, codes: Colors) -> Indices:
+    """Return the places of codes among all codes in lexicographic order."""
+    places = np.zeros(len(codes), dtype=np.intp)
+    for i in range(board.pegs):
+        digits = codes[:, i].astype(np.intp) - 1
+        if board.repeats:
+            places = places * board.colors + digits
+        else:
+            digits -= (codes[:, :i] < codes[:, i, None]).sum(axis=1)
+            places += digits * math.perm(board.colors - i - 1, board.pegs - i - 1)
+    return places
+
+
+def _require_affordable(board: Board, classes: int, comparisons: int) -> None:
+    _require_at_most(_MAX_NUMBERED, "codes", board.n_codes, board)
+    _require_at_most(MAX_CLASSES, "classes of equivalent guesses", classes, board)
+    _require_at_most(MAX_COMPARISONS, "comparisons of permuted guesses", comparisons, board)
+
+
+def _require_at_most(budget: int, what: str, needed: int, board: Board) -> None:
+    if needed > budget:
+        raise TooLargeError(
+            f"expected at most {budget:,} {what}, got at least {needed:,} on the board {board}",
+            needed=needed,
+            budget=budget,
+        )
