@@ -66,7 +66,8 @@ def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
     Parameters
     ----------
     masses
-        ``(questions, causes)``, or ``(causes,)`` for one question; rows sum to one.
+        ``(questions, causes)``, or ``(causes,)`` for one question; rows sum to one. Further
+        axes in front are kept.
     channel
         ``(causes, outcomes)`` shared by all questions, or ``(questions, causes,
         outcomes)``; rows sum to one. A cause of mass zero may have any row, so
@@ -89,15 +90,18 @@ def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
     m = np.asarray(masses, dtype=np.float64)
     n = np.asarray(channel, dtype=np.float64)
     noise = entropy(n)
-    if m.ndim < 2 or n.ndim > 2:
+    if n.ndim > 2:
         outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
-        gained: Floats = np.maximum(entropy(outcomes) - np.sum(m * noise, axis=-1), 0.0)
-        return gained
-    gained = np.empty(len(m))
-    for start in range(0, len(m), _BLOCK):
-        part = m[start : start + _BLOCK]
-        gained[start : start + _BLOCK] = entropy(part @ n) - part @ noise
-    return np.maximum(gained, 0.0, out=gained)
+        gained = entropy(outcomes) - np.sum(m * noise, axis=-1)
+    else:
+        rows = m.reshape(-1, m.shape[-1])
+        gained = np.empty(len(rows))
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            gained[start : start + _BLOCK] = entropy(part @ n) - part @ noise
+        gained = gained.reshape(m.shape[:-1])
+    result: Floats = np.maximum(gained, 0.0)
+    return result
 
 
 @dataclass(frozen=True, eq=False)

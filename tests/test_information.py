@@ -42,6 +42,15 @@ def test_entropy_lies_between_certainty_and_uniform(weights: list[float]) -> Non
     assert -1e-12 <= entropy(p) <= math.log2(len(p)) + 1e-12
 
 
+def test_any_axes_in_front_are_kept() -> None:
+    rng = np.random.default_rng(3)
+    masses, channel = rng.dirichlet(np.ones(3), size=(2, 4)), rng.dirichlet(np.ones(2), size=3)
+    found = information(masses, channel)
+    expected = [[information(row, channel) for row in block] for block in masses]
+    np.testing.assert_allclose(found, np.array(expected), atol=1e-15)
+    assert information(np.empty((0, 3)), channel).shape == (0,)
+
+
 def test_questions_may_have_channels_of_their_own() -> None:
     channels = np.array([[[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]])
     assert information([[0.5, 0.5], [0.5, 0.5]], channels).tolist() == [1.0, 0.0]

@@ -9,6 +9,7 @@ import numpy as np
 from bnmind.information import choose_question
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.mass_plan import plan_masses
 from bnmind.strategies.strategy import GuessInfo, start_belief
 
 __all__ = ["Entropy"]
@@ -52,9 +53,14 @@ class Entropy:
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
         """Return the guess of minimal expected entropy; nothing is left to chance."""
         codes = belief.codes
+        plan = plan_masses(codes.board, codes.probabilities, history=belief.history)
         choice = choose_question(
-            codes.masses(), belief.channel.matrix, preference=codes.probabilities
+            plan.run(codes.probabilities),
+            belief.channel.matrix,
+            preference=codes.probabilities[plan.guesses],
         )
+        guess = int(plan.guesses[choice.question])
         gained = float(choice.information[choice.question])
         left = max(0.0, codes.entropy() - gained)
-        return choice.question, GuessInfo(choice.question, left, gained, left, len(choice.tied))
+        tied = int(plan.sizes[choice.tied].sum())
+        return guess, GuessInfo(guess, left, gained, left, tied, plan)

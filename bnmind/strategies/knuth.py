@@ -8,7 +8,8 @@ import numpy as np
 
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.reply_table import reply_masses
+from bnmind.mastermind.mass_plan import plan_masses
+from bnmind.strategies.scores import worst_cases
 from bnmind.strategies.strategy import GuessInfo, start_belief, trusting_channel
 
 __all__ = ["Knuth"]
@@ -45,7 +46,10 @@ class Knuth:
         """Return the guess of the smallest worst case; nothing is left to chance."""
         possible = belief.codes.probabilities > 0
         # Sums of ones are exact in floating point: ties are ties.
-        worst = reply_masses(belief.board, possible.astype(np.float64)).max(axis=1)
+        counts = possible.astype(np.float64)
+        plan = plan_masses(belief.board, counts, history=belief.history)
+        worst = worst_cases(plan.run(counts))
         tied = np.flatnonzero(worst == worst.min())
-        guess = int(tied[np.argmax(possible[tied])])
-        return guess, GuessInfo(guess, float(worst[guess]), tied=len(tied))
+        best = tied[np.argmax(possible[plan.guesses[tied]])]
+        guess, among = int(plan.guesses[best]), int(plan.sizes[tied].sum())
+        return guess, GuessInfo(guess, float(worst[best]), tied=among, plan=plan)

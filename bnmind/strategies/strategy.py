@@ -19,6 +19,7 @@ from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.belief_table import TableBelief
 from bnmind.mastermind.belief_vanishing import VanishingBelief
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.mass_plan import MassPlan
 
 __all__ = [
     "GuessInfo",
@@ -44,6 +45,8 @@ class GuessInfo:
     """The entropy of the code to be expected afterwards, in bits; nan if not computed."""
     tied: int = 1
     """How many guesses had the best score."""
+    plan: MassPlan | None = None
+    """How the masses of all guesses were computed, and what that took; None if they were not."""
 
 
 class Strategy(Protocol):
