@@ -212,8 +212,8 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     InvalidCodeError
         If a guess is no code of the board.
     TooLargeError
-        If it would take more than `MAX_COMPARISONS` or give more than `MAX_CLASSES`; as
-        soon as that is known, most often at once.
+        If it would take more than `MAX_COMPARISONS` or give more than `MAX_CLASSES`: at
+        once if that is sure, else before the comparisons of the next peg.
 
     Notes
     -----
