@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,6 +190,12 @@ def _classes(board: Board, belief: Floats, history: Sequence[Turn]) -> GuessClas
         cell = belief[kinds == kind]
         if len(cell) and cell.min() != cell.max():
             return None
+    return _guess_classes(board, tuple(guesses))
+
+
+@lru_cache(maxsize=16)
+def _guess_classes(board: Board, guesses: tuple[tuple[int, ...], ...]) -> GuessClasses | None:
+    """Return the kinds of guesses, None where finding them takes too long; kept for a few."""
     try:
         return guess_classes(board, guesses)
     except TooLargeError:
