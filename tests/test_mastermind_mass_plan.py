@@ -94,7 +94,10 @@ def test_the_cheapest_method_is_chosen() -> None:
     sparse[:20] = 0.05
     plan = plan_masses(board, sparse)
     assert (plan.method, plan.operations, plan.survivors) == (Method.BRUTE_FORCE, 20 * 1296, 20)
-    assert "brute force over the codes that have belief: 25,920 operations" in str(plan)
+    assert "* brute force over the codes that have belief: 25,920 operations" in str(plan)
+    assert plan.actual_operations == plan.operations
+    full = plan_masses(board, dense)
+    assert full.actual_operations >= full.operations == full.way.operations
 
 
 def test_the_second_guess_of_the_entropy_line() -> None:
@@ -111,6 +114,23 @@ def test_the_second_guess_of_the_entropy_line() -> None:
 def played_once(belief: Belief, guess: int) -> Belief:
     code = belief.board.code(guess)
     return belief.update(code, belief.board.true_replies[2])
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(BOARDS), st.integers(0, 3), st.integers(0, 2**32 - 1))
+def test_a_single_guess_does_without_compiled_code(board: Board, turns: int, seed: int) -> None:
+    belief = played(
+        board, TableBelief.start(Channel.false_reply(board, 0.2).revealed()), turns, seed
+    )
+    q = belief.codes.probabilities
+    plan = plan_masses(board, q, history=belief.history, once=True)
+    assert not plan.way.compiled
+    expected = plan_masses(board, q, method=Method.BRUTE_FORCE).run(q)[plan.guesses]
+    np.testing.assert_allclose(plan.run(q), expected, rtol=0, atol=1e-14)
+    assert (
+        Entropy(once=True).choose(belief, np.random.default_rng(0))[0]
+        == (Entropy().choose(belief, np.random.default_rng(0))[0])
+    )
 
 
 def test_a_board_that_does_not_fit_says_what_it_would_need() -> None:

@@ -142,7 +142,7 @@ def advise(belief: Belief, rng: np.random.Generator) -> Advice:
     from bnmind.strategies import Entropy
 
     board = belief.board
-    guess, info = Entropy().choose(belief, rng)
+    guess, info = Entropy(once=True).choose(belief, rng)
     return Advice(
         guess=board.format(board.code(guess)),
         information=info.information,

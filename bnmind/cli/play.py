@@ -143,15 +143,11 @@ def _summarize(
         return
     false = sum(a.report != a.true for a in reported)
     console.print(f"{false} of {counted(len(reported), 'reply', 'replies')} false.")
-    table = plain_table("guess", "reply", "truth", "")
+    # A column without a word would be squeezed against its neighbor.
+    table = plain_table("guess", "reply", "truth", *([""] if false else []))
     for a in answered:
         shown = "won" if a.report is None else str(a.report)
         lie = a.report is not None and a.report != a.true
-        table.add_row(
-            board.format(a.guess),
-            shown,
-            str(a.true),
-            "false" if lie else "",
-            style="bold" if lie else None,
-        )
+        row = [board.format(a.guess), shown, str(a.true), *(["false"] if lie else [])]
+        table.add_row(*row, style="bold" if lie else None)
     show_table(console, table)

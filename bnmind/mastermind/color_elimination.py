@@ -60,12 +60,18 @@ def _numbers_of_colors(board: Board) -> range:
     return range(1 if board.repeats else board.pegs, most + 1)
 
 
-def elimination_additions(board: Board) -> int:
-    """Return how many numbers one elimination adds up: what it costs, whatever the belief."""
-    return sum(
-        elimination(board.pegs, d).additions * comb(board.colors, d)
-        for d in _numbers_of_colors(board)
-    )
+def elimination_additions(board: Board, *, padded: bool = False) -> int:
+    """Return how many numbers one elimination adds up: what it costs, whatever the belief.
+
+    Color sets are taken in blocks of `LANES`; ``padded`` counts the unused lanes too.
+    """
+    total = 0
+    for d in _numbers_of_colors(board):
+        sets = comb(board.colors, d)
+        total += elimination(board.pegs, d).additions * (
+            -(-sets // LANES) * LANES if padded else sets
+        )
+    return total
 
 
 def elimination_bytes(board: Board, *, threads: int = 1) -> int:

@@ -29,13 +29,28 @@ from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply_table import replies_to, reply_masses
 from bnmind.mastermind.symmetry import GuessClasses, guess_classes
 
-__all__ = ["MAX_BYTES", "MassPlan", "Method", "plan_masses"]
+__all__ = ["MAX_BYTES", "MassPlan", "Method", "Way", "plan_masses"]
 
 MAX_BYTES = 2**32
 """The most memory that an elimination may take."""
 
-_NANOSECONDS = {"table": 0.6, "no table": 6.0, "elimination": 0.3, "start": 1e5}
-"""What one operation costs, about; and what an elimination costs however small it is."""
+_SECONDS = {
+    "table": 0.6e-9,
+    "no table": 6e-9,
+    "elimination": 0.3e-9,
+    "plain": 3e-9,
+    "plain guess": 3e-5,
+}
+"""What one operation, or one guess without compiled code, takes, about."""
+
+_START = 1e-4
+"""Seconds that an elimination takes however small it is."""
+
+_LOADING = 0.8
+"""Seconds until a new process has compiled code at hand."""
+
+_MOST_OPERATIONS = 2**34
+"""More operations than this, a minute or two, are made only by a method that is forced."""
 
 _TABLE_CODES = 2**13
 """Up to so many codes there is a table of all replies."""
@@ -52,31 +67,62 @@ class Method(Enum):
     ELIMINATION = "color elimination"
 
 
+@dataclass(frozen=True)
+class Way:
+    """A method that was considered, and what it takes."""
+
+    method: Method
+    compiled: bool
+    """Whether compiled code is used."""
+    operations: int
+    """Additions."""
+    seconds: float
+    """About how long that takes."""
+
+    def __str__(self) -> str:
+        plain = "" if self.compiled else ", not compiled"
+        return (
+            f"{self.method.value}{plain}: {self.operations:,} operations, about"
+            f" {1e3 * self.seconds:.2g} ms"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class MassPlan:
     """How the masses are computed, and what that takes; made by `plan_masses`."""
 
     board: Board
-    method: Method
+    way: Way
+    """What was chosen."""
     guesses: NDArray[np.intp]
     """The guesses whose masses are computed, indices of codes, ascending."""
     sizes: NDArray[np.intp]
     """How many guesses each of them stands for."""
     survivors: int
     """Codes that have belief."""
-    operations: int
-    """Additions that the method was planned to take."""
-    seconds: float
-    """About how long that takes."""
-    considered: tuple[tuple[Method, int, float], ...]
-    """The methods that were possible, with operations and seconds of each."""
+    considered: tuple[Way, ...]
+    """What was possible."""
 
     def __str__(self) -> str:
-        others = "; ".join(
-            f"{method.value}: {operations:,} operations, about {1e3 * seconds:.2g} ms"
-            for method, operations, seconds in self.considered
-        )
-        return f"{self.method.value} for {len(self.guesses):,} guesses ({others})"
+        lines = [f"{len(self.guesses):,} guesses, {self.survivors:,} codes with belief"]
+        return "\n".join(lines + [f"{'*' if w == self.way else ' '} {w}" for w in self.considered])
+
+    @property
+    def method(self) -> Method:
+        """The method chosen."""
+        return self.way.method
+
+    @property
+    def operations(self) -> int:
+        """The additions that it was planned to take."""
+        return self.way.operations
+
+    @property
+    def actual_operations(self) -> int:
+        """The additions that a run makes: an elimination also fills unused lanes."""
+        if self.method is Method.ELIMINATION:
+            return elimination_additions(self.board, padded=True)
+        return self.operations
 
     def run(self, belief: Floats) -> Floats:
         """Return the belief mass of every true reply to each of the plan's guesses.
@@ -86,6 +132,8 @@ class MassPlan:
         belief
             ``(n_codes,)``, not negative: the one that the plan was made for.
         """
+        if not self.way.compiled:
+            return _plain_masses(self.board, belief, self.guesses)
         if self.method is not Method.ELIMINATION:
             return reply_masses(self.board, belief, self.guesses)
         threads = 2 if self.operations >= _PARALLEL and (os.cpu_count() or 1) > 1 else 1
@@ -98,6 +146,7 @@ def plan_masses(
     *,
     history: Sequence[Turn] = (),
     method: Method | None = None,
+    once: bool = False,
 ) -> MassPlan:
     """Return the cheapest way to compute the masses of all guesses.
 
@@ -113,6 +162,9 @@ def plan_masses(
         is tested here, so that a prior with a preference is safe.
     method
         Forces a method.
+    once
+        Whether the process has no other use for compiled code, so that the time to
+        load it counts, and small tasks do without.
 
     Raises
     ------
@@ -127,54 +179,61 @@ def plan_masses(
     ('REPRESENTATIVES', [0, 1, 7, 8, 51], [6, 120, 90, 720, 360])
     """
     survivors = int(np.count_nonzero(belief))
-    each = _NANOSECONDS["table" if board.n_codes <= _TABLE_CODES else "no table"]
-    possible: dict[Method, tuple[int, float]] = {}
-    everything = board.n_codes * survivors
-    possible[Method.BRUTE_FORCE] = (everything, everything * each)
     classes = _classes(board, belief, history)
+    ways = _brute_force(board, Method.BRUTE_FORCE, board.n_codes, survivors, once)
     if classes is not None:
-        some = len(classes.representatives) * survivors
-        possible[Method.REPRESENTATIVES] = (some, some * each)
+        n_guesses = len(classes.representatives)
+        ways += _brute_force(board, Method.REPRESENTATIVES, n_guesses, survivors, once)
     needed = elimination_bytes(board, threads=2)
-    if needed <= MAX_BYTES and (method is Method.ELIMINATION or _worth_it(possible)):
+    # Where brute force takes no time at all the index maps are not worth building.
+    wanted = method is Method.ELIMINATION or min(way.seconds for way in ways) > _START
+    if needed <= MAX_BYTES and wanted:
         additions = elimination_additions(board)
-        cost = additions * _NANOSECONDS["elimination"] + _NANOSECONDS["start"]
-        possible[Method.ELIMINATION] = (additions, cost)
-    chosen = method or min(possible, key=lambda one: possible[one][1])
-    if chosen not in possible or (
-        chosen is Method.BRUTE_FORCE and method is None and everything > _MOST_PAIRS
-    ):
+        seconds = additions * _SECONDS["elimination"] + _START + once * _LOADING
+        ways.append(Way(Method.ELIMINATION, True, additions, seconds))
+    possible = [
+        way
+        for way in ways
+        if way.method is method or (method is None and way.operations <= _MOST_OPERATIONS)
+    ]
+    if not possible:
         raise TooLargeError(
             f"expected a board whose masses of all guesses fit {MAX_BYTES / 1e9:.1f} GB, got"
             f" {board}, which would need {needed / 1e9:,.1f} GB by color elimination, or"
-            f" {everything:,} pairs of guess and code by brute force",
+            f" {board.n_codes * survivors:,} pairs of guess and code by brute force",
             needed=needed,
             budget=MAX_BYTES,
         )
-    if chosen is Method.REPRESENTATIVES and classes is not None:
+    way = min(possible, key=lambda one: one.seconds)
+    if way.method is Method.REPRESENTATIVES and classes is not None:
         guesses, sizes = classes.representatives, classes.sizes
     else:
         guesses, sizes = np.arange(board.n_codes), np.ones(board.n_codes, dtype=np.intp)
-    operations, cost = possible[chosen]
-    return MassPlan(
-        board,
-        chosen,
-        guesses,
-        sizes,
-        survivors,
-        operations,
-        cost / 1e9,
-        tuple((one, count, ns / 1e9) for one, (count, ns) in possible.items()),
-    )
+    return MassPlan(board, way, guesses, sizes, survivors, tuple(ways))
 
 
-_MOST_PAIRS = 2**34
-"""Pairs of guess and code that brute force is chosen for by itself: a minute or two."""
+def _brute_force(
+    board: Board, method: Method, n_guesses: int, survivors: int, once: bool
+) -> list[Way]:
+    operations = n_guesses * survivors
+    seconds = operations * _SECONDS["table" if board.n_codes <= _TABLE_CODES else "no table"]
+    ways = [Way(method, True, operations, seconds + once * _LOADING)]
+    if once:
+        plain = seconds + n_guesses * _SECONDS["plain guess"] + operations * _SECONDS["plain"]
+        ways.append(Way(method, False, operations, plain))
+    return ways
 
 
-def _worth_it(possible: dict[Method, tuple[int, float]]) -> bool:
-    """Return whether something takes longer than an elimination's start: else no maps are built."""
-    return min(cost for _, cost in possible.values()) > _NANOSECONDS["start"]
+def _plain_masses(board: Board, belief: Floats, guesses: NDArray[np.intp]) -> Floats:
+    """Return the masses of some guesses by NumPy alone."""
+    n_replies = len(board.true_replies)
+    codes = np.flatnonzero(belief)
+    weights = belief[codes]
+    masses = np.empty((len(guesses), n_replies))
+    for row, guess in enumerate(guesses):
+        replies = replies_to(board, board.code(int(guess)))[codes]
+        masses[row] = np.bincount(replies, weights=weights, minlength=n_replies)
+    return masses
 
 
 def _classes(board: Board, belief: Floats, history: Sequence[Turn]) -> GuessClasses | None:

@@ -40,6 +40,9 @@ class Entropy:
 
     name: str = "entropy"
     """What it is called at the command line and in files."""
+    once: bool = False
+    """Whether the process asks for a guess or two only, so that small boards had better do
+    without compiled code, which takes most of a second to load."""
 
     @property
     def deterministic(self) -> bool:
@@ -53,7 +56,7 @@ class Entropy:
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
         """Return the guess of minimal expected entropy; nothing is left to chance."""
         codes = belief.codes
-        plan = plan_masses(codes.board, codes.probabilities, history=belief.history)
+        plan = plan_masses(codes.board, codes.probabilities, history=belief.history, once=self.once)
         choice = choose_question(
             plan.run(codes.probabilities),
             belief.channel.matrix,
