@@ -25,7 +25,6 @@ The work is linear in the number of codes: about 300, 1300 and 4750 additions a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,7 +36,7 @@ from numpy.typing import NDArray
 
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.elimination_kernel import LANES, Places, collapse, contract
+from bnmind.mastermind.elimination_kernel import LANES, Places, eliminate
 from bnmind.mastermind.elimination_maps import Elimination, elimination
 from bnmind.mastermind.reply import Reply
 
@@ -45,14 +44,18 @@ __all__ = ["elimination_additions", "elimination_bytes", "masses_by_elimination"
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
-    """Up to `LANES` sets of d colors, and where their guesses and collapsed codes are found."""
+class _Sets:
+    """All sets of d colors in blocks of `LANES`, and where their guesses and codes are found."""
 
     maps: Elimination
     high: Places
+    """``(blocks, words, lanes)``: where the beginnings of collapsed codes are among marginals."""
     low: Places
+    """The same for what follows them."""
     guesses: NDArray[np.int64]
+    """``(blocks, patterns, lanes)``: the guess that a pattern makes, −1 for an unused lane."""
     causes: NDArray[np.int64]
+    """The place among true replies of each row of a leaf, or −1."""
 
 
 def _numbers_of_colors(board: Board) -> range:
@@ -102,37 +105,37 @@ def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> 
     """
     marginals = _marginals(board, np.asarray(belief, dtype=np.float64))
     masses = np.zeros((board.n_codes, len(board.true_replies)))
-    blocks = _blocks(board)
 
-    def run(part: tuple[_Block, ...]) -> None:
-        for block in part:
-            _run(board, block, marginals, masses)
+    def run(sets: _Sets, begin: int, end: int) -> None:
+        maps = sets.maps
+        eliminate(
+            marginals,
+            board.pegs,
+            sets.high,
+            sets.low,
+            sets.guesses,
+            begin,
+            end,
+            maps.offsets,
+            maps.level,
+            maps.first,
+            maps.count,
+            maps.leaf,
+            maps.starts,
+            maps.sources,
+            sets.causes,
+            masses,
+        )
 
+    parts = [(sets, 0, len(sets.guesses)) for sets in _sets(board)]
     if threads == 1:
-        run(blocks)
+        for part in parts:
+            run(*part)
     else:
+        single = [(sets, b, b + 1) for sets, _, end in reversed(parts) for b in range(end)]
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda block: run((block,)), reversed(blocks)))
+            list(pool.map(lambda part: run(*part), single))
     return masses
-
-
-def _run(board: Board, block: _Block, marginals: Floats, masses: Floats) -> None:
-    maps = block.maps
-    buffer = np.empty((int(maps.offsets[-1]), LANES))
-    collapse(marginals, block.high, block.low, board.pegs, buffer)
-    contract(
-        buffer,
-        maps.offsets,
-        maps.level,
-        maps.first,
-        maps.count,
-        maps.leaf,
-        maps.starts,
-        maps.sources,
-        block.causes,
-        block.guesses,
-        masses,
-    )
 
 
 def _marginals(board: Board, belief: Floats) -> Floats:
@@ -149,47 +152,45 @@ def _marginals(board: Board, belief: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _blocks(board: Board) -> tuple[_Block, ...]:
-    """Return all sets of colors of a board in blocks; kept, as they do not depend on the belief."""
-    return tuple(block for d in _numbers_of_colors(board) for block in _blocks_of(board, d))
+def _sets(board: Board) -> tuple[_Sets, ...]:
+    """Return the sets of colors that guesses use; kept, as they do not depend on the belief."""
+    return tuple(_sets_of(board, d) for d in _numbers_of_colors(board))
 
 
-def _blocks_of(board: Board, d: int) -> Iterator[_Block]:
+def _sets_of(board: Board, d: int) -> _Sets:
     n, k = board.pegs, board.colors
     maps = elimination(n, d)
-    sets = np.array(list(combinations(range(k), d)), dtype=np.int64)
     known = {reply: i for i, reply in enumerate(board.true_replies)}
     replies = zip(maps.black.tolist(), (maps.both - maps.black).tolist(), strict=True)
     # What no guess of the board draws, as it has too few colors, has no mass and no place.
     causes = np.array([known.get(Reply(*reply), -1) for reply in replies], dtype=np.int64)
+    sets = np.array(list(combinations(range(k), d)), dtype=np.int64)
+    unused = -len(sets) % LANES
+    lanes = np.concatenate([sets, np.repeat(sets[:1], unused, axis=0)]).reshape(-1, LANES, d)
     place = k ** np.arange(n - 1, -1, -1)
-    any_place = (k + 1) ** np.arange(n - 1, -1, -1)
-    half = n // 2
+    guesses = (lanes[..., maps.places] * place).sum(axis=-1)  # (block, lane, pattern)
     if not board.repeats:
         listed = np.full(k**n, -1, dtype=np.int64)
         listed[((board.codes - 1) * place).sum(axis=1)] = np.arange(board.n_codes)
-    for start in range(0, len(sets), LANES):
-        lanes = sets[start : start + LANES]
-        missing = LANES - len(lanes)
-        padded = np.concatenate([lanes, np.repeat(lanes[:1], missing, axis=0)])
-        symbols = np.concatenate([np.zeros((LANES, 1), dtype=np.int64), padded + 1], axis=1)
-        colors = padded[:, maps.places]  # (lane, pattern, position)
-        guesses = np.ascontiguousarray((colors * place).sum(axis=2).T)
-        if not board.repeats:
-            guesses = listed[guesses]
-        guesses[:, len(lanes) :] = -1
-        yield _Block(
-            maps,
-            _offsets(symbols, any_place[:half]),
-            _offsets(symbols, any_place[half:]),
-            guesses,
-            causes,
-        )
+        guesses = listed[guesses]
+    guesses[-1, LANES - unused :] = -1
+    symbols = np.concatenate([np.zeros((*lanes.shape[:2], 1), dtype=np.int64), lanes + 1], axis=2)
+    any_place = (k + 1) ** np.arange(n - 1, -1, -1)
+    half = n // 2
+    return _Sets(
+        maps,
+        _offsets(symbols, any_place[:half]),
+        _offsets(symbols, any_place[half:]),
+        np.ascontiguousarray(guesses.transpose(0, 2, 1)),
+        causes,
+    )
 
 
 def _offsets(symbols: NDArray[np.int64], place: NDArray[np.int64]) -> Places:
-    """Return where each word of symbols begins among the marginals, ``(words, lanes)``."""
-    words = np.zeros((1, LANES), dtype=np.int64)
+    """Return where each word of symbols begins among the marginals, ``(blocks, words, lanes)``."""
+    one = symbols.transpose(0, 2, 1)  # (block, symbol, lane)
+    words = np.zeros((len(symbols), 1, LANES), dtype=np.int64)
     for weight in place:
-        words = (words[:, None, :] + symbols.T[None] * weight).reshape(-1, LANES)
+        words = words[:, :, None, :] + one[:, None, :, :] * weight
+        words = words.reshape(len(symbols), -1, LANES)
     return words.astype(np.uint64)

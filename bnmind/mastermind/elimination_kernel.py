@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit_superword
 from bnmind.information import Floats
 
-__all__ = ["LANES", "Places", "collapse", "contract"]
+__all__ = ["LANES", "Places", "eliminate"]
 
 Places: TypeAlias = NDArray[np.uint64]
 """Unsigned indices."""
@@ -130,3 +130,45 @@ def contract(
                     for row in range(count[step]):
                         if causes[row] >= 0:
                             masses[guess, causes[row]] = result[row, lane]
+
+
+@njit_superword
+def eliminate(
+    marginals: Floats,
+    n: int,
+    high: Places,
+    low: Places,
+    guesses: NDArray[np.int64],
+    begin: int,
+    end: int,
+    offsets: Places,
+    level: Places,
+    first: Places,
+    count: Places,
+    leaf: NDArray[np.int64],
+    starts: NDArray[np.uint32],
+    sources: NDArray[np.uint32],
+    causes: NDArray[np.int64],
+    masses: Floats,
+) -> None:
+    """Eliminate blocks ``begin`` to ``end`` of eight sets of d colors each.
+
+    Arguments are as for `collapse` and `contract`; ``high``, ``low`` and ``guesses`` have a
+    further axis in front, for the blocks.
+    """
+    buffer = np.empty((offsets[-1], 8))
+    for block in range(begin, end):
+        collapse(marginals, high[block], low[block], n, buffer)
+        contract(
+            buffer,
+            offsets,
+            level,
+            first,
+            count,
+            leaf,
+            starts,
+            sources,
+            causes,
+            guesses[block],
+            masses,
+        )

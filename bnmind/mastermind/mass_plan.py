@@ -37,7 +37,7 @@ MAX_BYTES = 2**32
 _SECONDS = {
     "table": 0.6e-9,
     "no table": 6e-9,
-    "elimination": 0.3e-9,
+    "elimination": 0.2e-9,
     "plain": 3e-9,
     "plain guess": 3e-5,
 }
