@@ -45,7 +45,19 @@ SECONDS = {"4x6": 0.4e-3, "5x8": 20e-3, "6x9": 1.0, "5x16": 1.0}
 SAMPLED = 256
 """Guesses of 6x9 that brute force is timed on."""
 
-SUGGEST = ("suggest", "--noise", "false:0.2", "--history", "1123 1b1w, 2345 0b2w")
+_ELIMINATE = """
+import numpy as np
+from bnmind.mastermind import Board
+from bnmind.mastermind.color_elimination import masses_by_elimination
+masses_by_elimination(Board(4, 6), np.full(1296, 1 / 1296))
+"""
+COMMANDS = {
+    "bnmind suggest": (
+        *("-m", "bnmind", "suggest", "--noise", "false:0.2"),
+        *("--history", "1123 1b1w, 2345 0b2w"),
+    ),
+    "one elimination": ("-c", _ELIMINATE),
+}
 
 
 class Row(NamedTuple):
@@ -216,34 +228,34 @@ def test_crossover(benchmark: Any, report: Report, name: str) -> None:
         part = np.log(bar / faster) / np.log(slower / faster)
         return float(before * (survivors / before) ** part)
 
-    reply_table(board)
     benchmark.group = "crossover"
     codes = benchmark.pedantic(crossover, rounds=1, iterations=1)
     benchmark.extra_info.update(codes=codes)
-    report.lines.append(
-        f"{name}: brute force with a table (reply_masses) is faster below {codes:.0f} codes"
-    )
+    report.lines.append(f"{name}: brute force (reply_masses) is faster below {codes:.0f} codes")
 
 
 @pytest.mark.parametrize("cache", ["empty", "filled"])
-def test_first_suggestion(benchmark: Any, report: Report, tmp_path: Path, cache: str) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_first_answer(
+    benchmark: Any, report: Report, tmp_path: Path, command: str, cache: str
+) -> None:
     """A fresh process at 4x6, the compiler's cache being empty or filled."""
     numbers = itertools.count()
 
-    def suggest() -> None:
+    def ask() -> None:
         where = tmp_path / (str(next(numbers)) if cache == "empty" else "kept")
         subprocess.run(
-            [sys.executable, "-m", "bnmind", *SUGGEST],
+            [sys.executable, *COMMANDS[command]],
             check=True,
             stdout=subprocess.DEVNULL,
             env={**os.environ, "NUMBA_CACHE_DIR": str(where)},
         )
 
-    benchmark.group = "first suggestion in a fresh process"
-    benchmark.pedantic(suggest, rounds=5, iterations=1, warmup_rounds=int(cache == "filled"))
+    benchmark.group = "first answer of a fresh process"
+    benchmark.pedantic(ask, rounds=5, iterations=1, warmup_rounds=int(cache == "filled"))
     stats = benchmark.stats.stats
     aim = "a few seconds" if cache == "empty" else "one second"
     report.lines.append(
-        f"bnmind suggest, a fresh process, compiler's cache {cache}: fastest {stats.min:.2f} s, "
+        f"{command}, a fresh process, compiler's cache {cache}: fastest {stats.min:.2f} s, "
         f"median {stats.median:.2f} s; aim: {aim}"
     )
