@@ -34,6 +34,7 @@ def test_session(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").symlink_to(ROOT / "models")
     monkeypatch.setenv("COLUMNS", "80")
     told = re.finditer(r"^(?:Guess|Reply)[^:\n]*:(.*)$", expected, re.MULTILINE)
 

@@ -11,6 +11,7 @@ from bnmind.cli.compare import COMPARE_HELP, compare
 from bnmind.cli.errors import OneLineErrors
 from bnmind.cli.network import NETWORK_HELP, network
 from bnmind.cli.play import PLAY_HELP, play
+from bnmind.cli.query import QUERY_HELP, query
 from bnmind.cli.suggest import SUGGEST_HELP, suggest
 
 __all__ = ["app"]
@@ -72,5 +73,6 @@ for name, command, text, short in (
     ("suggest", suggest, SUGGEST_HELP, "Get one guess, the reasons, the replies to doubt."),
     ("network", network, NETWORK_HELP, "Look at the Bayesian network behind it."),
     ("compare", compare, COMPARE_HELP, "Let strategies play the same games."),
+    ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
 ):
     app.command(name, help=text, short_help=short)(command)

@@ -1,0 +1,112 @@
+"""``bnmind query``: what a network says of its variables, given evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind.cli.options import Json
+
+if TYPE_CHECKING:
+    from bnmind.junction import Plan, Posterior
+
+__all__ = ["QUERY_HELP", "query"]
+
+QUERY_HELP = """Ask a Bayesian network for the distribution of its variables, given evidence.
+
+The model is a file: .bif, .xdsl, .xmlbif, .xml, .net or .json.
+
+\b
+Examples:
+  bnmind query models/mastermind-3x4.bif --evidence T1=1,T2=1,T3=2 --targets P,C
+  bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
+"""
+
+
+def query(
+    model: Annotated[Path, typer.Argument(help="The file that holds the model.")],
+    evidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--evidence",
+            metavar="A=x,B=y",
+            help="What is known: variables and their states. May be given several times.",
+        ),
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--targets",
+            metavar="A,B",
+            help="The variables asked for; unless given, all that are not evidence.",
+        ),
+    ] = None,
+    show_plan: Annotated[
+        bool, typer.Option("--plan", help="Show the junction tree and its cost too.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the marginals of the targets and the probability of the evidence."""
+    from bnmind.junction import compile_plan
+    from bnmind.pgm.files import read_model
+
+    known = _evidence(evidence or [])
+    network = read_model(model)
+    wanted = [name.strip() for part in targets or [] for name in part.split(",") if name.strip()]
+    names = wanted or [v.name for v in network.variables if v.name not in known]
+    plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
+    posterior = plan.run(known)
+    if as_json:
+        typer.echo(json.dumps(_as_json(plan, posterior, show_plan=show_plan), indent=2))
+        return
+    width = max((len(name) for name in names), default=0)
+    for target in posterior.targets:
+        for variable in target.scope:
+            rows = zip(variable.states, target.values.tolist(), strict=True)
+            shown = "  ".join(f"{state} {100 * p:.4g} %" for state, p in rows)
+            typer.echo(f"{variable.name:<{width}}  {shown}")
+    typer.echo(f"log-probability of the evidence {posterior.log_evidence:.6g}")
+    if show_plan:
+        typer.echo(f"\n{plan}")
+
+
+def _evidence(texts: Sequence[str]) -> dict[str, str]:
+    """Return the findings; a state may hold ``=``, since only the first one parts."""
+    from bnmind.errors import BnmindError
+
+    found: dict[str, str] = {}
+    for text in texts:
+        for entry in text.split(","):
+            name, equals, state = (part.strip() for part in entry.partition("="))
+            if not (name and equals and state):
+                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {entry!r}")
+            if name in found:
+                raise BnmindError(f"expected evidence on {name} once, got it twice")
+            found[name] = state
+    return found
+
+
+def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, object]:
+    result: dict[str, object] = {
+        "marginals": {
+            variable.name: dict(zip(variable.states, target.values.tolist(), strict=True))
+            for target in posterior.targets
+            for variable in target.scope
+        },
+        "log_evidence": posterior.log_evidence,
+    }
+    if show_plan:
+        tree = plan.tree
+        result["plan"] = {
+            "total_size": plan.cells,
+            "largest": tree.largest,
+            "multiplications": plan.multiplications,
+            "proven": tree.order.proven,
+            "order": list(tree.order.variables),
+            "cliques": [{"variables": list(c.variables), "size": c.size} for c in tree.cliques],
+        }
+    return result

@@ -1,0 +1,92 @@
+"""``bnmind query``: any network in a file."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bnmind.mastermind import Board, Reply, TableBelief
+from bnmind.mastermind.noise_text import parse_noise
+from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm.files import read_network, write_model
+from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from tests.command_line import ROOT, assert_one_line_error, run, run_json
+
+MODEL = str(ROOT / "models" / "mastermind-3x4.bif")
+GUESS = "T1=1,T2=1,T3=2"
+
+
+def test_marginals_are_those_of_the_table() -> None:
+    answer = run_json(
+        "query", MODEL, "--evidence", f"{GUESS},P_reported=1", "--evidence", "C_reported=1"
+    )
+    channel = parse_noise(Board(3, 4), "independent:0.1")
+    belief = TableBelief.start(channel).update((1, 1, 2), Reply(1, 1))
+    found = [[answer["marginals"][f"H{j}"][str(c)] for c in range(1, 5)] for j in (1, 2, 3)]
+    np.testing.assert_allclose(found, belief.codes.marginals(), rtol=0, atol=1e-12)
+    assert not {"T1", "P_reported"} & set(answer["marginals"])
+    masses = TableBelief.start(channel).codes.masses(np.array([Board(3, 4).index((1, 1, 2))]))
+    chance = float((masses[0] @ channel.likelihood(Reply(1, 1))) / 4**3)
+    assert answer["log_evidence"] == pytest.approx(math.log(chance), abs=1e-10)
+
+
+def test_text_and_plan() -> None:
+    result = run("query", MODEL, "--evidence", GUESS, "--targets", "P, C", "--plan")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("P  0 42.19 %  1 42.19 %  2 14.06 %  3 1.562 %\nC  0")
+    assert "log-probability of the evidence -4.15888" in result.stdout
+    assert "multiplications in a run" in result.stdout
+    plan = run_json("query", MODEL, "--targets", "P", "--plan")["plan"]
+    assert plan["total_size"] == sum(clique["size"] for clique in plan["cliques"])
+
+
+def test_states_may_hold_an_equals_sign(tmp_path: Path) -> None:
+    grade = Variable("grade", ("<7.5", ">=7.5"))
+    write_model(Network((TabularCPD(grade, (), np.array([0.25, 0.75])),)), tmp_path / "m.json")
+    answer = run_json("query", str(tmp_path / "m.json"), "--evidence", "grade=>=7.5")
+    assert answer == {"marginals": {}, "log_evidence": math.log(0.75)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--evidence", "T1"], ["VARIABLE=STATE", "'T1'"]),
+        (["--evidence", "T1=1,T1=2"], ["T1 once"]),
+        (["--evidence", "T1=9"], ["state of T1", "'9'"]),
+        (["--evidence", "X=1"], ["variable", "'X'"]),
+        (["--targets", "X"], ["variable", "'X'"]),
+        (["--evidence", "T1=1", "--targets", "T1"], ["T1", "not both"]),
+        (["--evidence", f"{GUESS},P=3,C=1"], ["positive probability", "P=3, C=1"]),
+    ],
+)
+def test_bad_input(arguments: list[str], words: list[str]) -> None:
+    assert_one_line_error(run("query", MODEL, *arguments), *words)
+
+
+def test_missing_and_malformed_files(tmp_path: Path) -> None:
+    assert_one_line_error(run("query", str(tmp_path / "none.bif")), "none.bif")
+    (tmp_path / "broken.bif").write_text("network x {\n", encoding="utf-8")
+    assert_one_line_error(run("query", str(tmp_path / "broken.bif")), "broken.bif")
+
+
+def test_alarm_which_pgmpys_belief_propagation_cannot_answer(tmp_path: Path) -> None:
+    packed = files("pgmpy").joinpath("utils/example_models/alarm.bif.gz").read_bytes()
+    path = tmp_path / "alarm.bif"
+    path.write_bytes(gzip.decompress(packed))
+    answer = run_json("query", str(path), "--evidence", "HRBP=HIGH,BP=LOW")
+    assert len(answer["marginals"]) == 35
+    with quiet_pgmpy():
+        engine = pgmpy_object("pgmpy.inference", "VariableElimination")(
+            to_pgmpy(read_network(path))
+        )
+        for name in ("LVFAILURE", "CATECHOL", "HYPOVOLEMIA", "PRESS"):
+            factor = engine.query(
+                [name], evidence={"HRBP": "HIGH", "BP": "LOW"}, show_progress=False
+            )
+            for state, p in zip(factor.state_names[name], factor.values, strict=True):
+                assert answer["marginals"][name][state] == pytest.approx(p, abs=1e-10)
