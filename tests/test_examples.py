@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,13 +45,77 @@ exercise  tells  answer  bits left  addition  denominator  multiplication  cance
 4 of 9 exercises asked; 4 of 4 skills right
 """
 
-EXPECTED = {"noisy_mastermind.py": NOISY_MASTERMIND, "skills_test.py": SKILLS_TEST}
+OPEN_QUESTION = """\
+Additions, every code but the three guessed having belief
+
+board      brute force        planned        counted   a guess  saved
+3x4              3,904          4,028          4,028        63     1×
+4x4             64,768         58,968         58,968       230     1×
+4x6          1,675,728        393,026        393,026       303     4×
+5x6         60,442,848      8,351,847                    1,074     7×
+5x8      1,073,643,520     42,423,406                    1,295    25×
+
+Milliseconds: masses planned and measured, the whole step, NumPy with a table *
+
+board   planned  measured      step        NumPy   ratio
+3x4  …
+4x4  …
+4x6  …
+5x6  …
+5x8  …
+* 64 random guesses, extrapolated
+
+Guesses that symmetry leaves: first, and second after the best first one
+
+4x6    5,    57 after 1234, of 1,296
+5x8    7,   579 after 11234, of 32,768
+
+Brute force over the codes that have belief is faster below
+
+4x6  about … codes
+
+Branch and bound at 4x6: beginnings that a bound on (P, S) could cut
+
+after 1 reply: 0 of 6 of length 1, 0 of 36 of length 2, 18 of 216 of length 3
+after 2 replies: 0 of 6 of length 1, 0 of 36 of length 2, 13 of 216 of length 3
+after 3 replies: 0 of 6 of length 1, 1 of 36 of length 2, 131 of 216 of length 3
+guesses that promise more after the second, the third reply than before: 34%, 17%
+"""
+
+EXPECTED = {
+    "noisy_mastermind.py": NOISY_MASTERMIND,
+    "open_question.py": OPEN_QUESTION,
+    "skills_test.py": SKILLS_TEST,
+}
+"""What each example prints; … stands for anything on its line."""
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def run(
+    name: str,
+    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
-    assert capsys.readouterr().out == EXPECTED[name]
+    expected = "[^\n]*".join(re.escape(part) for part in EXPECTED[name].split("…"))
+    printed = capsys.readouterr().out
+    assert re.fullmatch(expected, printed), printed
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"open_question.py"}))
+def test_example(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(name, [], monkeypatch, capsys)
+
+
+def test_open_question_draws_its_figure_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figure = tmp_path / "figure.png"
+    run("open_question.py", ["--figure", str(figure)], monkeypatch, capsys)
+    assert figure.read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_example_is_run() -> None:
