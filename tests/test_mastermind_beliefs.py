@@ -248,6 +248,23 @@ def test_the_trusting_may_hear_replies_that_no_code_draws() -> None:
     assert belief.misreport_probabilities() == (1.0,)
 
 
+def test_counts_take_a_byte_a_code_until_more_is_needed() -> None:
+    belief = VanishingBelief.start(FOUR_SIX)
+    channel = belief.channel
+    for turn in range(1, 260):
+        # Contradicted by 1111 and whatever else has it; 1112 and others agree every time.
+        belief = belief.update(FOUR_SIX.code(turn), Reply(0, 0))
+        assert belief.counts.dtype == (np.uint8 if turn < 255 else np.uint16)
+    everything = [FOUR_SIX.code(turn) for turn in range(1, 260)]
+    counts = [sum(wrong_for(FOUR_SIX, (1, 1, 1, 1), belief.history))]
+    assert belief.counts[0] == counts[0] == sum(1 in guess for guess in everything) > 200
+    assert belief.channel is channel
+    assert belief.codes.probabilities[1:260].max() == 0
+    assert belief.contradictions == min(
+        sum(wrong_for(FOUR_SIX, FOUR_SIX.code(index), belief.history)) for index in range(260, 1296)
+    )
+
+
 def test_when_everything_is_guessed_nothing_is_left() -> None:
     belief = VanishingBelief.start(Board(1, 2)).update((1,), Reply(0, 0))
     assert belief.codes.most_probable() == ((1, 1.0),)

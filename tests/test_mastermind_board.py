@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
 from bnmind.mastermind import MAX_CODES, Board, Reply, reply
+from bnmind.mastermind.board import MAX_LISTED_CODES, digits_of, require_believable
 from tests.strategies import boards, codes
 
 FOUR_SIX = Board(4, 6)
@@ -195,7 +196,7 @@ def test_large_boards_are_cheap_until_listed(board: Board) -> None:
     with pytest.raises(TooLargeError) as caught:
         _ = large.codes
     assert time.perf_counter() - started < 1
-    assert (caught.value.needed, caught.value.budget) == (large.n_codes, MAX_CODES)
+    assert (caught.value.needed, caught.value.budget) == (large.n_codes, MAX_LISTED_CODES)
     assert len(str(caught.value)) < 200
 
 
@@ -203,9 +204,35 @@ def test_too_large_says_what_would_be_needed() -> None:
     with pytest.raises(TooLargeError) as caught:
         _ = Board(10, 12).codes
     assert str(caught.value) == (
-        "expected at most 67,108,864 codes, got 61,917,364,224 codes of the board 10x12, "
-        "which with a belief over them would need 1,114.5 GB"
+        "expected at most 67,108,864 codes to list, got 61,917,364,224 codes of the board 10x12, "
+        "whose list would need 619.2 GB"
     )
+    with pytest.raises(TooLargeError) as caught:
+        require_believable(Board(10, 12))
+    assert (caught.value.needed, caught.value.budget) == (61_917_364_224, MAX_CODES)
+    assert str(caught.value) == (
+        "expected at most 134,217,728 codes for a belief, got 61,917,364,224 codes of the board "
+        "10x12: a belief and the next one would need 990.7 GB"
+    )
+
+
+def test_a_belief_may_be_over_more_codes_than_are_listed() -> None:
+    require_believable(Board(8, 10))
+    with pytest.raises(TooLargeError, match="codes to list, got 100,000,000 codes of the board 8x"):
+        _ = Board(8, 10).codes
+    # Without repeats replies are computed from the list.
+    permutations = Board(8, 14, repeats=False)
+    assert MAX_LISTED_CODES < permutations.n_codes < MAX_CODES
+    with pytest.raises(TooLargeError, match="codes to list, got 121,080,960 codes of the board 8x"):
+        require_believable(permutations)
+
+
+@given(st.data(), boards(max_codes=700))
+def test_digits_of_some_codes(data: st.DataObject, board: Board) -> None:
+    some = data.draw(st.lists(st.integers(0, board.n_codes - 1), max_size=5))
+    digits = digits_of(board, np.array(some, dtype=np.intp))
+    assert [tuple(row) for row in digits.tolist()] == [board.code(i) for i in some]
+    assert digits.dtype == np.uint8
 
 
 def test_boards_are_values() -> None:

@@ -53,6 +53,55 @@ def test_most_probable(data: st.DataObject, board: Board, n: int) -> None:
     assert [p for _, p in got] == [float(belief.probabilities[i]) for i in expected]
 
 
+@pytest.mark.parametrize("kind", ["ties", "none", "uniform", "few", "rising"])
+def test_boards_of_many_blocks(kind: str) -> None:
+    board = Board(6, 8)
+    rng = np.random.default_rng(11)
+    weights = {
+        "ties": rng.integers(0, 5, board.n_codes) ** 6.0,
+        "none": rng.random(board.n_codes),
+        "uniform": np.ones(board.n_codes),
+        "few": (rng.random(board.n_codes) < 2e-5) * rng.integers(1, 3, board.n_codes),
+        "rising": np.arange(board.n_codes, dtype=np.float64),
+    }[kind]
+    belief = CodeDistribution(board, weights / weights.sum())
+    p = belief.probabilities
+    # The first of equals is the first code.
+    order = np.argsort(-weights, kind="stable")
+    order = order[weights[order] > 0]
+    for n in (0, 1, 10, 3000):
+        expected = [(int(index), float(p[index])) for index in order[:n]]
+        assert list(belief.most_probable(n)) == expected
+    positive = p[p > 0]
+    assert belief.possible_codes() == len(positive)
+    assert belief.entropy() == pytest.approx(-(positive * np.log2(positive)).sum(), rel=1e-12)
+    marginals = [np.bincount(pegs, weights=p, minlength=9)[1:] for pegs in board.codes.T]
+    np.testing.assert_allclose(belief.marginals(), marginals, rtol=0, atol=1e-12)
+
+
+def test_many_groups_of_ties() -> None:
+    board = Board(2, 3)
+    belief = CodeDistribution(board, np.array([1, 3, 2, 3, 1, 0, 2, 1, 3]) / 16)
+    expected = [1, 3, 8, 2, 6, 0, 4, 7]
+    for n in range(12):
+        assert [index for index, _ in belief.most_probable(n)] == expected[:n]
+
+
+def test_an_array_that_cannot_change_is_kept() -> None:
+    board = Board(4, 6)
+    weights = np.full(1296, 1 / 1296)
+    assert CodeDistribution(board, weights).probabilities is not weights
+    weights.setflags(write=False)
+    assert CodeDistribution(board, weights).probabilities is weights
+    # Not a view, behind which the numbers may change; nor what has to be normalized.
+    assert CodeDistribution(board, weights[:]).probabilities is not weights
+    rough = np.full(1296, (1 + 1e-10) / 1296)
+    rough.setflags(write=False)
+    assert CodeDistribution(board, rough).probabilities.sum() == pytest.approx(1, abs=1e-14)
+    belief = CodeDistribution(board, weights)
+    assert CodeDistribution(board, belief.probabilities).probabilities is belief.probabilities
+
+
 def test_ties_do_not_hang_on_rounding() -> None:
     board = Board(1, 4)
     third = np.array([1 - 3e-16, 1, 1 + 3e-16, 0]) / 3
@@ -88,6 +137,8 @@ def test_distributions_do_not_change() -> None:
         ([0.5, 0.5, 0.5, 0.5], "expected probabilities that sum to 1, got 2"),
         ([1.5, -0.5, 0, 0], "expected probabilities in [0, 1], got -0.5 to 1.5"),
         ([np.nan, 0.5, 0.5, 0], "expected probabilities in [0, 1], got nan to nan"),
+        ([0.5, 0.5, 0.5, np.nan], "expected probabilities in [0, 1], got nan to nan"),
+        ([np.inf, 0, 0, 0], "expected probabilities in [0, 1], got 0 to inf"),
     ],
 )
 def test_what_is_no_distribution(weights: list[float], message: str) -> None:

@@ -11,7 +11,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
 from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.reply import Reply
-from bnmind.mastermind.reply_table import replies_to
+from bnmind.mastermind.reply_table import guess_masses
 
 __all__ = ["Belief", "impossible_history", "misreport_probabilities"]
 
@@ -77,8 +77,12 @@ def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) ->
         if turn.reply not in board.true_replies:
             wrong.append(1.0)
             continue
-        differs = replies_to(board, turn.guess) != board.true_replies.index(turn.reply)
-        wrong.append(min(1.0, float(codes.probabilities[differs].sum())))
+        masses = guess_masses(board, codes.probabilities, turn.guess)
+        right = board.true_replies.index(turn.reply)
+        # Not one less the mass of the reported reply, which would cancel; and divided by
+        # the sum, so that what is certain is one.
+        others = float(masses[:right].sum() + masses[right + 1 :].sum())
+        wrong.append(others / (others + float(masses[right])))
     return tuple(wrong)
 
 

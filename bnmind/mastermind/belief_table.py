@@ -12,7 +12,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply import Reply
-from bnmind.mastermind.reply_table import replies_to
+from bnmind.mastermind.reply_table import bayes_rule
 
 __all__ = ["TableBelief"]
 
@@ -53,7 +53,7 @@ class TableBelief:
         InvalidProbabilityError
             If the prior is no distribution over the codes of the board.
         TooLargeError
-            If the codes of the board are too many to be listed.
+            If the codes of the board are too many for a belief over them.
         """
         if prior is None:
             return cls(channel, (), CodeDistribution.uniform(channel.board))
@@ -81,11 +81,10 @@ class TableBelief:
         likelihood = self.channel.likelihood(reply)
         turn = Turn(tuple(int(color) for color in guess), Reply(*reply))
         history = (*self.history, turn)
-        weights = self.codes.probabilities * likelihood[replies_to(self.board, guess)]
-        total = float(weights.sum())
-        if total == 0:
+        after = bayes_rule(self.board, self.codes.probabilities, turn.guess, likelihood)
+        if after is None:
             raise impossible_history(self.channel, history)
-        return TableBelief(self.channel, history, CodeDistribution(self.board, weights / total))
+        return TableBelief(self.channel, history, CodeDistribution(self.board, after))
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return for each turn the probability that its reply was misreported."""

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import InvalidReplyError
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
-from bnmind.mastermind.board import Board
+from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
 from bnmind.mastermind.history import Turn
@@ -26,6 +26,8 @@ from bnmind.mastermind.reply import Reply
 from bnmind.mastermind.reply_table import replies_to
 
 __all__ = ["VanishingBelief"]
+
+Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +55,12 @@ class VanishingBelief:
     """The replies that may be reported."""
     history: tuple[Turn, ...]
     """The turns taken in, oldest first."""
-    counts: NDArray[np.int32]
-    """How many replies each code contradicts, ``(n_codes,)``, read-only."""
+    counts: Counts
+    """How many replies each code contradicts, ``(n_codes,)``, read-only; a byte each, or
+    more in a game of more than 254 turns."""
 
     def __post_init__(self) -> None:
-        counts = np.array(self.counts, dtype=np.int32)
+        counts = np.array(self.counts, dtype=_counts_type(len(self.history)))
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
 
@@ -80,33 +83,36 @@ class VanishingBelief:
         Raises
         ------
         TooLargeError
-            If the codes of the board are too many to be listed.
+            If the codes of the board are too many for a belief over them.
         """
+        require_believable(board)
         heard = board.true_replies if reports is None else reports
-        return cls(board, heard, (), np.zeros(len(board.codes), dtype=np.int32))
+        return cls(board, heard, (), np.zeros(board.n_codes, dtype=_counts_type(0)))
 
-    @cached_property
+    @property
     def channel(self) -> Channel:
         """The exact channel of a game that ends when it is won."""
-        return Channel.exact(self.board).revealed()
+        return _revealed(self.board)
 
     @cached_property
     def codes(self) -> CodeDistribution:
         """The probability of every code given the history."""
-        best = self._open & (self.counts == self.contradictions)
-        return CodeDistribution(self.board, best / np.count_nonzero(best))
+        counts = self._open_counts()
+        best = counts == counts.min()
+        probabilities = best / np.count_nonzero(best)
+        probabilities.setflags(write=False)
+        return CodeDistribution(self.board, probabilities)
 
     @cached_property
     def contradictions(self) -> int:
         """How many replies the codes of positive probability contradict; 0 if all agree."""
-        return int(self.counts[self._open].min())
+        return int(self._open_counts().min())
 
-    @cached_property
-    def _open(self) -> NDArray[np.bool_]:
-        """Which codes have not been guessed, ``(n_codes,)``."""
-        mask = np.ones(len(self.counts), dtype=np.bool_)
-        mask[[self.board.index(turn.guess) for turn in self.history]] = False
-        return mask
+    def _open_counts(self) -> Counts:
+        """Return the counts, and one that no count reaches for the codes that were guessed."""
+        counts = self.counts.copy()
+        counts[[self.board.index(turn.guess) for turn in self.history]] = np.iinfo(counts.dtype).max
+        return counts
 
     def update(self, guess: Sequence[int], reply: Reply) -> VanishingBelief:
         """Return the belief after one more guess and the reply reported to it.
@@ -130,15 +136,26 @@ class VanishingBelief:
             )
         turn = Turn(tuple(int(color) for color in guess), Reply(*reply))
         true = self.board.true_replies
-        # No code draws a reply that is not true, and no place is -1.
-        reported = true.index(turn.reply) if turn.reply in true else -1
-        differs = replies_to(self.board, turn.guess).astype(np.int16) != reported
+        # No code draws a reply that is not true, and no code has the place after the last.
+        reported = true.index(turn.reply) if turn.reply in true else len(true)
+        differs = replies_to(self.board, turn.guess) != reported
         history = (*self.history, turn)
-        updated = VanishingBelief(self.board, self.reports, history, self.counts + differs)
-        if not updated._open.any():
+        if len({one.guess for one in history}) == self.board.n_codes:
             raise impossible_history(self.channel, history)
-        return updated
+        counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
+        return VanishingBelief(self.board, self.reports, history, counts)
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return for each turn the probability that its reply was misreported."""
         return misreport_probabilities(self.codes, self.history)
+
+
+@lru_cache(maxsize=8)
+def _revealed(board: Board) -> Channel:
+    """Return the exact channel, the same object for all beliefs of a board."""
+    return Channel.exact(board).revealed()
+
+
+def _counts_type(turns: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """Return the smallest type that holds counts of so many turns, and one number more."""
+    return np.min_scalar_type(turns + 1)

@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.reply import Reply
 
-__all__ = ["MAX_CODES", "Board"]
+__all__ = ["MAX_CODES", "MAX_LISTED_CODES", "Board"]
 
-MAX_CODES = 2**26
-"""The most codes that are listed: at eight pegs half a gigabyte, and as much for a belief."""
+MAX_CODES = 2**27
+"""The most codes that a belief is over: 8x10 has 100 million, 800 MB."""
+
+MAX_LISTED_CODES = 2**26
+"""The most codes that are listed one by one: half a gigabyte at eight pegs."""
 
 _MOST = 255  # pegs and colors are kept as bytes
 
@@ -96,9 +99,9 @@ class Board:
         Raises
         ------
         TooLargeError
-            If there are more than `MAX_CODES`; before anything is allocated.
+            If there are more than `MAX_LISTED_CODES`; before anything is allocated.
         """
-        require_enumerable(self)
+        require_listable(self)
         codes = np.zeros((1, 0), dtype=np.uint8)
         # The colors that may come next, ascending, for each of the codes so far.
         free = np.arange(1, self.colors + 1, dtype=np.uint8)[None, :]
@@ -255,17 +258,46 @@ class Board:
             raise InvalidCodeError(f"{'; '.join(problems)} in {got!r}", got)
 
 
-def require_enumerable(board: Board) -> None:
+def require_listable(board: Board) -> None:
     """Raise `TooLargeError` if the codes of the board are too many to be listed."""
-    if board.n_codes > MAX_CODES:
-        # Each code takes its pegs, and eight bytes in any belief over the codes.
-        size = board.n_codes * (board.pegs + 8)
+    if board.n_codes > MAX_LISTED_CODES:
         raise TooLargeError(
-            f"expected at most {MAX_CODES:,} codes, got {_count(board.n_codes)} codes of the board "
-            f"{board}, which with a belief over them would need {_gigabytes(size)}",
+            f"expected at most {MAX_LISTED_CODES:,} codes to list, got "
+            f"{_count(board.n_codes)} codes of the board {board}, whose list would need "
+            f"{_gigabytes(board.n_codes * board.pegs)}",
+            needed=board.n_codes,
+            budget=MAX_LISTED_CODES,
+        )
+
+
+def require_believable(board: Board) -> None:
+    """Raise `TooLargeError` if the codes of the board are too many for a belief over them."""
+    if not board.repeats:
+        # Replies are then computed code by code.
+        require_listable(board)
+    if board.n_codes > MAX_CODES:
+        raise TooLargeError(
+            f"expected at most {MAX_CODES:,} codes for a belief, got {_count(board.n_codes)} codes "
+            f"of the board {board}: a belief and the next one would need "
+            f"{_gigabytes(2 * 8 * board.n_codes)}",
             needed=board.n_codes,
             budget=MAX_CODES,
         )
+
+
+def digits_of(board: Board, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Return the codes at some places, colors 1..k, ``(len(indices), pegs)``.
+
+    On a board with repeats no list of all codes is made.
+    """
+    if not board.repeats:
+        return board.codes[indices]
+    digits = np.empty((len(indices), board.pegs), dtype=np.uint8)
+    rest = indices
+    for position in range(board.pegs - 1, -1, -1):
+        rest, digits[:, position] = np.divmod(rest, board.colors)
+    digits += 1
+    return digits
 
 
 def _count(number: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,25 @@ from numpy.typing import NDArray
 
 from bnmind.errors import InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats, entropy
-from bnmind.mastermind.board import MAX_CODES, Board
+from bnmind.mastermind.board import MAX_CODES, Board, require_believable
+from bnmind.mastermind.halves import blocks_of
 from bnmind.mastermind.reply_table import reply_masses
 
 __all__ = ["CodeDistribution"]
 
 _TOLERANCE = 1e-9  # how far the probabilities may be from summing to one
+_ROUNDING = 1e-12  # how far a sum of numbers that were normalized may be from one
+_FEW = 2**11  # numbers that are quickly sorted
 _TIE = 1e-12  # probabilities closer than this, relative to the larger, are equal
 
 
 @dataclass(frozen=True, eq=False)
 class CodeDistribution:
     """The probability of every code of a board.
+
+    The probabilities are copied and divided by their sum; but an array of their own that is
+    read-only and sums to one but for rounding is kept as it is. Nothing else of its size is
+    allocated, then or by any question but `joint`.
 
     Raises
     ------
@@ -50,16 +59,25 @@ class CodeDistribution:
                 f"{self.board}, got an array of shape {given.shape}",
                 self.probabilities,
             )
-        total = float(given.sum())
-        if not (given.min() >= 0 and given.max() <= 1 + _TOLERANCE):
+        least, total = 0.0, 0.0
+        for part in blocks_of(given):
+            least = min(least, float(part.min()))
+            total += float(part.sum())
+        # None less than zero and a sum of one: then none is above one either. The sum of
+        # what is not a number is none.
+        if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
+            lowest, highest = given.min(), given.max()
+            if lowest >= 0 and highest <= 1 + _TOLERANCE:
+                raise InvalidProbabilityError(
+                    f"expected probabilities that sum to 1, got {total:.12g}", self.probabilities
+                )
             raise InvalidProbabilityError(
-                f"expected probabilities in [0, 1], got {given.min():g} to {given.max():g}",
+                f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}",
                 self.probabilities,
             )
-        if abs(total - 1) > _TOLERANCE:
-            raise InvalidProbabilityError(
-                f"expected probabilities that sum to 1, got {total:.12g}", self.probabilities
-            )
+        if _is_kept(given) and abs(total - 1) <= _ROUNDING:
+            object.__setattr__(self, "probabilities", given)
+            return
         probabilities = given / total
         probabilities.setflags(write=False)
         object.__setattr__(self, "probabilities", probabilities)
@@ -74,10 +92,12 @@ class CodeDistribution:
         Raises
         ------
         TooLargeError
-            If the codes of the board are too many to be listed.
+            If the codes of the board are too many for a belief over them.
         """
-        n_codes = len(board.codes)
-        return cls(board, np.full(n_codes, 1.0 / n_codes))
+        require_believable(board)
+        probabilities = np.full(board.n_codes, 1.0 / board.n_codes)
+        probabilities.setflags(write=False)
+        return cls(board, probabilities)
 
     def probability(self, code: Sequence[int]) -> float:
         """Return the probability of a code.
@@ -91,21 +111,30 @@ class CodeDistribution:
 
     def possible_codes(self) -> int:
         """Return how many codes have a positive probability."""
-        return int(np.count_nonzero(self.probabilities))
+        return sum(int(np.count_nonzero(part > 0)) for part in blocks_of(self.probabilities))
 
     def entropy(self) -> float:
         """Return the entropy in bits."""
-        return float(entropy(self.probabilities))
+        return math.fsum(float(entropy(part)) for part in blocks_of(self.probabilities))
 
     def marginals(self) -> Floats:
         """Return the probability of each color at each position, ``(pegs, colors)``."""
-        colors = self.board.colors
-        return np.array(
-            [
-                np.bincount(column, weights=self.probabilities, minlength=colors + 1)[1:]
-                for column in self.board.codes.T
-            ]
-        )
+        n, k = self.board.pegs, self.board.colors
+        if not self.board.repeats:
+            return np.array(
+                [
+                    np.bincount(column, weights=self.probabilities, minlength=k + 1)[1:]
+                    for column in self.board.codes.T
+                ]
+            )
+        half = n // 2
+        halves = self.probabilities.reshape(k**half, k ** (n - half))
+        marginals: list[Floats] = []
+        for axis, pegs in ((1, half), (0, n - half)):
+            joint = halves.sum(axis=axis).reshape((k,) * pegs)
+            for peg in range(pegs):
+                marginals.append(joint.sum(axis=tuple(p for p in range(pegs) if p != peg)))
+        return np.array(marginals)
 
     def joint(self) -> Floats:
         """Return the joint over the positions, ``(colors,) * pegs``, color 1 first.
@@ -139,21 +168,59 @@ class CodeDistribution:
         codes of probability zero are left out.
         """
         p = self.probabilities
-        n = min(n, self.possible_codes())
-        if n < 1:
+        largest = _largest(p, n)
+        # Each group of ties is all that equal its most probable code: its floor, and where
+        # it ends among the largest.
+        floors: list[float] = []
+        ends = [0]
+        while ends[-1] < len(largest):
+            floors.append(float(largest[ends[-1]]) * (1 - _TIE))
+            ends.append(int(np.count_nonzero(largest >= floors[-1])))
+        if not floors:
             return ()
-        least = float(np.partition(p, len(p) - n)[len(p) - n])
-        candidates = np.flatnonzero(p >= least * (1 - _TIE))
-        candidates = candidates[np.argsort(-p[candidates], kind="stable")]
-        falling = -p[candidates]
-        ranked: list[int] = []
-        while len(ranked) < n:
-            # The next group of ties: all that equal its most probable code.
-            start = len(ranked)
-            end = int(np.searchsorted(falling, falling[start] * (1 - _TIE), side="right"))
-            ranked += sorted(candidates[start:end].tolist())
-        return tuple((index, float(p[index])) for index in ranked[:n])
+        # Of the last group, which may be large, only the first codes are needed.
+        above = floors[-2] if len(floors) > 1 else math.inf
+        sure = _first_between(p, above, math.inf, ends[-2])
+        sure.sort(key=lambda index: sum(p[index] < floor for floor in floors))
+        ranked = sure + _first_between(p, floors[-1], above, len(largest) - len(sure))
+        return tuple((index, float(p[index])) for index in ranked)
 
     def masses(self, guesses: NDArray[np.intp] | None = None) -> Floats:
         """Return the probability of each true reply to each guess; see `reply_masses`."""
         return reply_masses(self.board, self.probabilities, guesses)
+
+
+def _is_kept(given: Floats) -> bool:
+    """Return whether nobody changes the array any more, unless on purpose."""
+    return given.flags.owndata and not given.flags.writeable and given.flags.c_contiguous
+
+
+def _largest(p: Floats, n: int) -> Floats:
+    """Return the up to `n` largest numbers above zero, falling."""
+    if n < 1:
+        return np.zeros(0)
+    falling = np.zeros(0)
+    least = 0.0
+    # After a few numbers most others are seen at a glance to be no larger than these.
+    for part in chain([p[:_FEW]], blocks_of(p[_FEW:])):
+        larger = part[part > least]
+        if len(larger):
+            falling = np.concatenate([falling, -larger])
+            if len(falling) > n:
+                falling = np.partition(falling, n - 1)[:n]
+            if len(falling) == n:
+                least = -float(falling.max())
+    return -np.sort(falling)
+
+
+def _first_between(p: Floats, least: float, above: float, n: int) -> list[int]:
+    """Return the first up to `n` places of numbers of at least `least` and below `above`."""
+    found: list[int] = []
+    start = 0
+    for part in blocks_of(p):
+        if len(found) >= n:
+            break
+        places = np.flatnonzero((part >= least) & (part < above))[: n - len(found)]
+        found += (start + places).tolist()
+        start += len(part)
+    return found

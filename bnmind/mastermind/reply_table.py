@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from os import cpu_count
+from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +21,34 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
-from bnmind.mastermind.board import Board, require_enumerable
+from bnmind.mastermind.board import Board, require_believable
+from bnmind.mastermind.brute_force import masses_by_pairs
+from bnmind.mastermind.halves import blocks_of, place_of_reply, split_replies
 
-__all__ = ["MAX_PAIRS", "MAX_TABLE_BYTES", "replies_to", "reply_masses", "reply_table"]
+__all__ = [
+    "MAX_MASSES_BYTES",
+    "MAX_PAIRS",
+    "MAX_TABLE_BYTES",
+    "bayes_rule",
+    "guess_masses",
+    "replies_to",
+    "reply_masses",
+    "reply_table",
+]
 
 MAX_TABLE_BYTES = 2**31
 """The largest reply table that is built; 5x8 takes half of it."""
 
 MAX_PAIRS = 2**36
-"""The most pairs of guess and code that `reply_masses` evaluates without a table: minutes."""
+"""The most pairs of guess and code that `reply_masses` evaluates without a table: a minute."""
 
-_SMALL_TABLE_BYTES = 2**22  # a table that is built sooner than asked for twice
+MAX_MASSES_BYTES = 2**32
+"""The most memory that the masses of the guesses asked for may take."""
+
+_SMALL_TABLE_BYTES = 2**22  # a table that is built sooner than asked for twice, and cached
 _BLOCK_BYTES = 2**16  # what stays in the cache while a block of the table is filled
+_MANY_CODES = 2**16  # from here on the replies of all codes cost little but by the code
+_PARALLEL = 2**24  # from so many codes on two threads are worth starting
 
 
 def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
@@ -53,7 +71,7 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
     InvalidCodeError
         If the guess is no code of the board.
     TooLargeError
-        If the codes of the board are too many to be listed.
+        If the codes of the board are too many for a belief over them.
 
     Examples
     --------
@@ -62,13 +80,114 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
     >>> board.true_replies[replies[board.index((3, 1, 1, 1))]]
     Reply(black=1, white=2)
     """
-    guesses = np.asarray([board.index(guess)], dtype=np.intp)
-    if board.n_codes**2 <= _SMALL_TABLE_BYTES:
-        return np.asarray(reply_table(board)[guesses[0]], dtype=np.uint8)
-    ((_, replies),) = _blocks(board, guesses, board.codes)
-    row = np.asarray(replies[0], dtype=np.uint8)
+    index = board.index(guess)
+    if _is_small(board):
+        return np.asarray(reply_table(board)[index], dtype=np.uint8)
+    require_believable(board)
+    if board.repeats:
+        row = split_replies(board, guess).replies()
+    else:
+        ((_, replies),) = _blocks(board, np.array([index]), board.codes)
+        row = np.asarray(replies[0], dtype=np.uint8)
     row.setflags(write=False)
     return row
+
+
+def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
+    """Return the belief mass of every true reply to one guess.
+
+    Unlike `reply_masses` it visits every code, about a nanosecond each, and allocates
+    nothing of their number.
+
+    Parameters
+    ----------
+    board
+        The board.
+    belief
+        ``(n_codes,)``, not negative.
+    guess
+        Colors 1..k, one a peg.
+
+    Returns
+    -------
+    Floats
+        ``(len(board.true_replies),)``.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is no code of the board.
+    TooLargeError
+        If the codes of the board are too many for a belief over them.
+    """
+    if _by_code(board):
+        replies = replies_to(board, guess)
+        masses = np.bincount(replies, weights=belief, minlength=len(board.true_replies))
+        return np.asarray(masses, dtype=np.float64)
+    board.index(guess)
+    require_believable(board)
+    return split_replies(board, guess).masses(belief, threads=_threads(board))
+
+
+def bayes_rule(
+    board: Board, belief: Floats, guess: Sequence[int], likelihood: Floats
+) -> Floats | None:
+    """Return the belief after a reply to a guess, or None if the reply is impossible.
+
+    Parameters
+    ----------
+    board
+        The board.
+    belief
+        ``(n_codes,)``, not negative; it sums to one.
+    guess
+        Colors 1..k, one a peg.
+    likelihood
+        The chance of what was heard given each true reply, ``(len(board.true_replies),)``.
+
+    Returns
+    -------
+    Floats | None
+        ``(n_codes,)``, read-only; nothing else of that size is allocated. A chance below
+        2.2e-308 counts as impossible: what is smaller has lost digits.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is no code of the board.
+    TooLargeError
+        If the codes of the board are too many for a belief over them.
+    """
+    if _by_code(board):
+        after = belief * likelihood[replies_to(board, guess)]
+        total = float(after.sum())
+        if total < float_info.min:
+            return None
+        after /= total
+    else:
+        board.index(guess)
+        require_believable(board)
+        halves, threads = split_replies(board, guess), _threads(board)
+        total = float(halves.masses(belief, threads=threads) @ likelihood)
+        if total < float_info.min:
+            return None
+        after = halves.weighted(belief, likelihood / total, threads=threads)
+    after.setflags(write=False)
+    return after
+
+
+def _is_small(board: Board) -> bool:
+    """Return whether the reply table is built sooner than asked for twice."""
+    return board.n_codes**2 <= _SMALL_TABLE_BYTES
+
+
+def _by_code(board: Board) -> bool:
+    """Return whether replies to one guess are computed or looked up code by code."""
+    return _is_small(board) or not board.repeats
+
+
+def _threads(board: Board) -> int:
+    return 2 if board.n_codes >= _PARALLEL and (cpu_count() or 1) > 1 else 1
 
 
 @lru_cache(maxsize=4)
@@ -104,9 +223,8 @@ def reply_table(board: Board) -> NDArray[np.uint8]:
 def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None = None) -> Floats:
     """Return the belief mass of every true reply to every guess.
 
-    Codes of belief zero cost nothing. Where the reply table of the board is not too
-    large it is built once and used; elsewhere replies are computed for the codes that
-    have belief.
+    Brute force: it costs about half a nanosecond for each guess and each code that has
+    belief. The reply table is used where it fits the processor's cache.
 
     Parameters
     ----------
@@ -130,7 +248,9 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     InvalidProbabilityError
         If the belief is not over the codes of the board.
     TooLargeError
-        Without a table, if the pairs of guess and code are more than `MAX_PAIRS`.
+        If the codes of the board are too many for a belief over them, the pairs of
+        guess and code more than `MAX_PAIRS`, or the result larger than
+        `MAX_MASSES_BYTES`.
 
     Examples
     --------
@@ -138,7 +258,7 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     >>> reply_masses(board, np.array([0.5, 0.25, 0.25])).tolist()
     [[0.5, 0.5], [0.75, 0.25], [0.75, 0.25]]
     """
-    require_enumerable(board)
+    require_believable(board)
     weights = np.asarray(belief, dtype=np.float64)
     if weights.shape != (board.n_codes,):
         raise InvalidProbabilityError(
@@ -146,22 +266,33 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
             f"of shape {weights.shape}",
             belief,
         )
-    asked = np.arange(board.n_codes) if guesses is None else np.asarray(guesses, dtype=np.intp)
-    if asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
+    asked = None if guesses is None else np.asarray(guesses, dtype=np.intp)
+    if asked is not None and asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
         raise InvalidCodeError(
             f"expected indices of the {board.n_codes} codes of the board {board}, got "
             f"{asked.min()} to {asked.max()}",
             guesses,
         )
-    codes = np.flatnonzero(weights)
-    weights = weights[codes]
-    n_replies = len(board.true_replies)
-    if board.n_codes**2 <= MAX_TABLE_BYTES:
+    n_guesses, n_replies = board.n_codes if asked is None else len(asked), len(board.true_replies)
+    if _is_small(board):
+        codes = np.flatnonzero(weights)
+        if asked is None:
+            asked = np.arange(board.n_codes)
         # The kernel takes guesses in fours.
-        fours = np.concatenate([asked, np.repeat(asked[-1:], -len(asked) % 4)])
+        fours = np.concatenate([asked, np.repeat(asked[-1:], -n_guesses % 4)])
         unsigned = codes.astype(np.uintp)
-        return _masses(reply_table(board), fours, unsigned, weights, n_replies)[: len(asked)]
-    pairs = len(asked) * len(codes)
+        return _masses(reply_table(board), fours, unsigned, weights[codes], n_replies)[:n_guesses]
+    n_bytes = 8 * n_guesses * n_replies
+    if n_bytes > MAX_MASSES_BYTES:
+        raise TooLargeError(
+            f"expected masses of at most {MAX_MASSES_BYTES / 1e9:.1f} GB, got {n_guesses:,} "
+            f"guesses on the board {board}, which would need {n_bytes / 1e9:,.1f} GB; ask for "
+            f"fewer guesses",
+            needed=n_bytes,
+            budget=MAX_MASSES_BYTES,
+        )
+    possible = sum(int(np.count_nonzero(part > 0)) for part in blocks_of(weights))
+    pairs = n_guesses * possible
     if pairs > MAX_PAIRS:
         raise TooLargeError(
             f"expected at most {MAX_PAIRS:,} pairs of guess and code without a reply table, got "
@@ -169,11 +300,14 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
             needed=pairs,
             budget=MAX_PAIRS,
         )
-    masses = np.empty((len(asked), n_replies))
-    for rows, replies in _blocks(board, asked, board.codes[codes]):
-        for row, reply_row in zip(rows, replies, strict=True):
-            masses[row] = np.bincount(reply_row, weights=weights, minlength=n_replies)
-    return masses
+    if board.repeats and board.n_codes >= _MANY_CODES and 2 * possible > board.n_codes:
+        # Most codes have belief: visiting the others as well spares the list of those that do.
+        masses = np.empty((n_guesses, n_replies))
+        for row, guess in enumerate(range(n_guesses) if asked is None else asked.tolist()):
+            masses[row] = guess_masses(board, weights, board.code(guess))
+        return masses
+    codes = np.flatnonzero(weights)
+    return masses_by_pairs(board, asked, codes, weights[codes])
 
 
 def _blocks(
@@ -182,7 +316,7 @@ def _blocks(
     """Yield places in `guesses` and the replies to those guesses, ``(places, codes)``."""
     digits = np.ascontiguousarray(codes.T)
     guess_digits = board.codes[guesses]
-    lookup = _lookup(board)
+    lookup = place_of_reply(board)
     # Guesses of the same colors side by side: they have Σ_i min(C_i, G_i) in common.
     colors = np.sort(guess_digits, axis=1)
     order = np.lexsort(colors.T[::-1])
@@ -205,14 +339,6 @@ def _blocks(
             for position in range(board.pegs):
                 pairs += guess_digits[rows, position, None] == digits[position]
             yield rows, np.take(lookup, pairs)
-
-
-def _lookup(board: Board) -> NDArray[np.uint8]:
-    """Return the place of a reply by (black + white)·(n + 1) + black."""
-    lookup = np.zeros((board.pegs + 1) ** 2, dtype=np.uint8)
-    for place, (black, white) in enumerate(board.true_replies):
-        lookup[(black + white) * (board.pegs + 1) + black] = place
-    return lookup
 
 
 @njit
