@@ -186,7 +186,16 @@ class CodeDistribution:
         return tuple((index, float(p[index])) for index in ranked)
 
     def masses(self, guesses: NDArray[np.intp] | None = None) -> Floats:
-        """Return the probability of each true reply to each guess; see `reply_masses`."""
+        """Return the probability of each true reply to some guesses, or to all.
+
+        See `reply_masses`; for all guesses the quickest way is taken, see `plan_masses`.
+        """
+        # Planning stands on this module: symmetry speaks of priors.
+        from bnmind.mastermind.mass_plan import plan_masses
+
+        if guesses is None:
+            everything = plan_masses(self.board, self.probabilities, every_guess=True)
+            return everything.run(self.probabilities)
         return reply_masses(self.board, self.probabilities, guesses)
 
 
