@@ -118,6 +118,18 @@ def test_a_strategy_of_the_users_own(tmp_path: Path) -> None:
     assert result.stderr == ""
 
 
+def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
+    (tmp_path / "broken_player.py").write_text(
+        "from bnmind.strategies import MapCode\n"
+        "class Broken(MapCode):\n"
+        "    def choose(self, belief, rng):\n"
+        "        raise KeyError('no idea')\n"
+    )
+    result = cold("compare", "broken_player:Broken", *SMALL, "--games", "2", directory=tmp_path)
+    assert_one_line_error(result, "broken_player:Broken", "KeyError", "no idea")
+    assert not (tmp_path / "results").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

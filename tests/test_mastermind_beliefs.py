@@ -268,8 +268,19 @@ def test_counts_take_a_byte_a_code_until_more_is_needed() -> None:
 def test_when_everything_is_guessed_nothing_is_left() -> None:
     belief = VanishingBelief.start(Board(1, 2)).update((1,), Reply(0, 0))
     assert belief.codes.most_probable() == ((1, 1.0),)
-    with pytest.raises(ImpossibleEvidenceError, match="got 1 0b0w, 2 0b0w"):
+    with pytest.raises(
+        ImpossibleEvidenceError, match="every code of the board 1x2 guessed: 1 0b0w, 2 0b0w"
+    ):
         belief.update((2,), Reply(0, 0))
+
+
+def test_without_a_truthful_end_a_guessed_code_may_still_be_the_one() -> None:
+    belief = VanishingBelief.start(Board(2, 3), ends=False).update((1, 2), Reply(2, 0))
+    assert belief.codes.most_probable() == ((1, 1.0),)
+    assert not belief.channel.ends
+    belief = belief.update((1, 2), Reply(0, 0)).update((3, 3), Reply(2, 0))
+    assert belief.contradictions == 1
+    assert belief.codes.possible_codes() == 1
 
 
 def test_priors() -> None:

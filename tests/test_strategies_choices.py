@@ -191,7 +191,7 @@ def test_beliefs_start_with_trust_where_replies_are_truthful() -> None:
     exact, noisy = Channel.exact(board), Channel.independent_error(board, 0.2)
     assert isinstance(start_belief(exact.revealed()), VanishingBelief)
     assert isinstance(start_belief(Channel.false_reply(board, 0).revealed()), VanishingBelief)
-    assert isinstance(start_belief(exact), TableBelief)
+    assert isinstance(start_belief(exact), VanishingBelief)
     assert isinstance(start_belief(noisy.revealed()), TableBelief)
     for strategy in (Knuth(), RandomCode()):
         trusting = strategy.start(noisy.revealed())

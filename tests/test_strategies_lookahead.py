@@ -130,6 +130,12 @@ def test_figures(
         assert winning.won_within(guesses) == pytest.approx(probability, abs=1e-6)
 
 
+def test_a_tree_of_one_node_asks_nothing() -> None:
+    tree = most_informative(Channel.exact(Board(2, 3)), depth=1)
+    assert tree.depth == 1
+    assert tree.expected_entropy == pytest.approx(math.log2(9))
+
+
 def test_looking_ahead_tells_more_than_the_best_next_guess() -> None:
     channel = Channel.independent_error(Board(2, 2), 0.1)
     myopic = build_tree(Entropy(), channel, max_guesses=3).expected_entropy
@@ -144,7 +150,7 @@ def test_with_guesses_enough_the_optimum_wins_as_often_as_the_optimal_strategy()
 
 
 @pytest.mark.parametrize(
-    "search", [most_wins, lambda c, guesses: most_informative(c, depth=guesses + 1)]
+    "search", [most_wins, lambda c, guesses: most_informative(c, depth=guesses and guesses + 1)]
 )
 def test_what_cannot_be_searched(search: Callable[..., object]) -> None:
     with pytest.raises(BnmindError, match="at least"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,7 +94,8 @@ def compare(
     channel = parse_noise(board, noise)
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
-    with _progress_bar() as progress:
+    named = [name for name in strategies or () if ":" in name]
+    with _progress_bar() as progress, _blamed_on(named):
         comparison = compare_strategies(
             players,
             channel,
@@ -109,6 +110,22 @@ def compare(
         typer.echo(json.dumps(_as_json(comparison, written), indent=2))
     else:
         _show(comparison, written)
+
+
+@contextmanager
+def _blamed_on(names: Sequence[str]) -> Iterator[None]:
+    """Tell what goes wrong in strategies of the user's own, if there are any, in one line."""
+    try:
+        yield
+    except BnmindError:
+        raise
+    except Exception as fault:
+        if not names:
+            raise
+        reason = " ".join(str(fault).split()) or "no message"
+        raise BnmindError(
+            f"expected guesses of {' and '.join(names)}, got {type(fault).__name__}: {reason}"
+        ) from fault
 
 
 def _number_of_games(text: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,7 +104,10 @@ def show_advice(advice: Advice) -> None:
     table = plain_table("", "")
     table.columns[1].justify = "left"
     for probability, alike in _by_percentage(advice.most_probable).items():
-        table.add_row(probability, "  ".join(alike))
+        first, *more = _lines(alike)
+        table.add_row(probability, first)
+        for line in more:
+            table.add_row("", line)
     show_table(console, table)
     console.print(
         Text.assemble(
@@ -113,6 +117,12 @@ def show_advice(advice: Advice) -> None:
             f"{advice.expected_entropy:.2f}.",
         )
     )
+
+
+def _lines(codes: Sequence[str]) -> list[str]:
+    """Return codes on lines that end between codes, which may hold spaces themselves."""
+    kept = "  ".join(code.replace(" ", "\u00a0") for code in codes)
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(kept, 64)]
 
 
 def show_in_brief(console: Console, advice: Advice) -> None:

@@ -123,7 +123,7 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
         )
     if ending.reveals:
         real, wanted = real.revealed(), wanted.revealed()
-    if wanted.ends and is_trusting(wanted):
+    if is_trusting(wanted):
         # Trust survives any report that it hears: see the limit of vanishing noise.
         return wanted if set(real.reports) <= set(wanted.reports) else trusting_channel(real)
     _require_possible(real, wanted)

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidReplyError
+from bnmind.errors import ImpossibleEvidenceError, InvalidReplyError
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
-from bnmind.mastermind.history import Turn
+from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.reply import Reply
 from bnmind.mastermind.reply_table import replies_to
 
@@ -34,7 +34,8 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 class VanishingBelief:
     """The belief of one who trusts the replies, until they contradict each other.
 
-    Uniform over the codes not yet guessed that contradict the fewest replies. The count
+    Uniform over the codes not yet guessed that contradict the fewest replies (over all of
+    them, guessed or not, if the game does not end when it is won). The count
     is kept for every code, since a later reply may make other codes the best.
 
     Examples
@@ -58,6 +59,8 @@ class VanishingBelief:
     counts: Counts
     """How many replies each code contradicts, ``(n_codes,)``, read-only; a byte each, or
     more in a game of more than 254 turns."""
+    ends: bool = True
+    """Whether the game ends when it is won, so that a code that was guessed is ruled out."""
 
     def __post_init__(self) -> None:
         counts = np.array(self.counts, dtype=_counts_type(len(self.history)))
@@ -65,10 +68,15 @@ class VanishingBelief:
         object.__setattr__(self, "counts", counts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (VanishingBelief, (self.board, self.reports, self.history, self.counts))
+        return (
+            VanishingBelief,
+            (self.board, self.reports, self.history, self.counts, self.ends),
+        )
 
     @classmethod
-    def start(cls, board: Board, *, reports: tuple[Reply, ...] | None = None) -> VanishingBelief:
+    def start(
+        cls, board: Board, *, reports: tuple[Reply, ...] | None = None, ends: bool = True
+    ) -> VanishingBelief:
         """Return the belief before the first guess.
 
         Parameters
@@ -79,6 +87,9 @@ class VanishingBelief:
             The replies that may be reported; the true replies unless given. One who
             trusts the replies of a noisy code-maker may hear others too: a reply that
             no code draws contradicts every code.
+        ends
+            Whether the game ends when it is won: one that goes on says that the code is
+            none of those guessed.
 
         Raises
         ------
@@ -87,12 +98,12 @@ class VanishingBelief:
         """
         require_believable(board)
         heard = board.true_replies if reports is None else reports
-        return cls(board, heard, (), np.zeros(board.n_codes, dtype=_counts_type(0)))
+        return cls(board, heard, (), np.zeros(board.n_codes, dtype=_counts_type(0)), ends)
 
     @property
     def channel(self) -> Channel:
-        """The exact channel of a game that ends when it is won."""
-        return _revealed(self.board)
+        """The exact channel, of a game that ends when it is won unless ``ends`` says otherwise."""
+        return _exact(self.board, self.ends)
 
     @cached_property
     def codes(self) -> CodeDistribution:
@@ -109,7 +120,9 @@ class VanishingBelief:
         return int(self._open_counts().min())
 
     def _open_counts(self) -> Counts:
-        """Return the counts, and one that no count reaches for the codes that were guessed."""
+        """Return the counts, and one that no count reaches for the codes that are ruled out."""
+        if not self.ends:
+            return self.counts
         counts = self.counts.copy()
         counts[[self.board.index(turn.guess) for turn in self.history]] = np.iinfo(counts.dtype).max
         return counts
@@ -140,10 +153,14 @@ class VanishingBelief:
         reported = true.index(turn.reply) if turn.reply in true else len(true)
         differs = replies_to(self.board, turn.guess) != reported
         history = (*self.history, turn)
-        if len({one.guess for one in history}) == self.board.n_codes:
-            raise impossible_history(self.channel, history)
+        if self.ends and len({one.guess for one in history}) == self.board.n_codes:
+            raise ImpossibleEvidenceError(
+                f"expected a game that ends when the code is guessed, got every code of the board "
+                f"{self.board} guessed: {format_history(self.board, history)}",
+                impossible_history(self.channel, history).evidence,
+            )
         counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
-        return VanishingBelief(self.board, self.reports, history, counts)
+        return VanishingBelief(self.board, self.reports, history, counts, self.ends)
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return for each turn the probability that its reply was misreported."""
@@ -151,9 +168,10 @@ class VanishingBelief:
 
 
 @lru_cache(maxsize=8)
-def _revealed(board: Board) -> Channel:
+def _exact(board: Board, ends: bool) -> Channel:
     """Return the exact channel, the same object for all beliefs of a board."""
-    return Channel.exact(board).revealed()
+    exact = Channel.exact(board)
+    return exact.revealed() if ends else exact
 
 
 def _counts_type(turns: int) -> np.dtype[np.unsignedinteger[Any]]:

@@ -36,6 +36,7 @@ __all__ = ["MAX_CELLS", "Channel"]
 MAX_CELLS = 2**24
 """The most numbers that the matrix of a channel may have: it suffices for 75 pegs."""
 
+_ROUNDING = 1e-14  # sums of one, but for rounding
 _TOLERANCE = 1e-9  # how far a row may be from summing to one
 
 
@@ -360,7 +361,9 @@ def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
     if problems:
         more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise InvalidProbabilityError(f"{where}: {'; '.join(problems[:3])}{more}", table)
-    return np.asarray(table / table.sum(axis=1, keepdims=True), dtype=np.float64)
+    sums = table.sum(axis=1, keepdims=True)
+    # What is normalized stays as it is to the last bit: channels are saved and read again.
+    return table if np.abs(sums - 1).max() <= _ROUNDING else np.asarray(table / sums)
 
 
 def _probability(p: float) -> float:

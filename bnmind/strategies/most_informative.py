@@ -9,7 +9,7 @@ from bnmind.information import Floats, information
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import reply_masses, reply_table
 from bnmind.strategies.lookahead import Gain, best_tree
-from bnmind.strategies.tree import StrategyTree
+from bnmind.strategies.tree import Path, StrategyTree, grow_tree
 
 __all__ = ["most_informative"]
 
@@ -27,12 +27,12 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
         What the replies pass through; in its `revealed` form if the game ends when it
         is won.
     depth
-        ℓ, the number of nodes on a longest path, at least 2: one more than guesses.
+        ℓ, the number of nodes on a longest path, at least 1: one more than guesses.
 
     Raises
     ------
     BnmindError
-        If the depth leaves no guess.
+        If the depth is not positive.
     TooLargeError
         If the search would take too long.
 
@@ -53,8 +53,14 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
     >>> round(tree.expected_entropy, 4)
     1.1111
     """
-    if depth < 2:
-        raise BnmindError(f"expected a depth of at least 2 nodes, got {depth}")
+    if depth < 1:
+        raise BnmindError(f"expected a depth of at least 1 node, got {depth}")
+    if depth == 1:  # no guess at all
+
+        def never(path: Path) -> int:
+            raise AssertionError(path)
+
+        return grow_tree(channel, never, max_guesses=0)
     return best_tree(channel, _information_gain(channel), depth - 1)
 
 

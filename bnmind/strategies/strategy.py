@@ -88,12 +88,11 @@ class Strategy(Protocol):
 def start_belief(channel: Channel) -> Belief:
     """Return the belief before the first guess: trust where trust is due, else a table.
 
-    If the channel reports every reply as it is, and the game ends when it is won, the
-    belief is the limit of vanishing noise, which survives replies that contradict each
-    other. In any other game it is a table.
+    If the channel reports every reply as it is, the belief is the limit of vanishing
+    noise, which survives replies that contradict each other. Else it is a table.
     """
-    if channel.ends and is_trusting(channel):
-        return VanishingBelief.start(channel.board, reports=channel.reports)
+    if is_trusting(channel):
+        return VanishingBelief.start(channel.board, reports=channel.reports, ends=channel.ends)
     return TableBelief.start(channel)
 
 
