@@ -60,7 +60,6 @@ def test_states_may_hold_an_equals_sign(tmp_path: Path) -> None:
         (["--evidence", "T1=9"], ["state of T1", "'9'"]),
         (["--evidence", "X=1"], ["variable", "'X'"]),
         (["--targets", "X"], ["variable", "'X'"]),
-        (["--evidence", "T1=1", "--targets", "T1"], ["T1", "not both"]),
         (["--evidence", f"{GUESS},P=3,C=1"], ["positive probability", "P=3, C=1"]),
     ],
 )

@@ -246,7 +246,7 @@ def test_states_that_evidence_rules_out_are_dropped() -> None:
         (["snow"], [["rain"]], {}, UnknownNameError),
         (["wet"], [["snow"]], {}, UnknownNameError),
         (["wet"], [["rain"]], {"in": ["snow"]}, UnknownNameError),
-        (["wet"], [["wet"]], {}, InvalidModelError),
+        (["wet"], [["rain"]], {"in": ["wet"]}, InvalidModelError),
         (["wet", "wet"], [["rain"]], {}, InvalidModelError),
         ([], [["rain", "rain"]], {}, InvalidModelError),
     ],

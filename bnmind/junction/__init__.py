@@ -4,7 +4,8 @@ from bnmind.junction.best_order import BestOrder
 from bnmind.junction.compile import compile_plan, junction_tree
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, GivenOrder, OrderFinder
-from bnmind.junction.plan import Plan, Posterior
+from bnmind.junction.plan import Plan
+from bnmind.junction.posterior import Posterior
 from bnmind.junction.tree import Clique, JunctionTree
 
 __all__ = [

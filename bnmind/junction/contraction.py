@@ -1,287 +1,349 @@
-"""Contractions of several tables into one, planned once and run many times.
+"""Contractions of several registers into one, planned once and run many times.
 
 A contraction multiplies its operands and sums out every variable that is not
-kept. It is planned as pairs: the pair whose product costs least goes first, and a
-variable is summed out as soon as no other operand holds it. Each pair runs as a
-matrix product (`numpy.matmul`) or, where nothing is summed, as a broadcast
-product; the permutations and shapes are worked out here and not again. Summing out
-the child of a deterministic table is a look-up and not a sum: ``Σ_c [c = f(h)] g(c)``
-is ``g(f(h))``.
+kept. It is planned as pairs: the pair whose product leaves least goes first, and a
+variable is summed out as soon as no other operand holds it. Two things make
+planning quick on large networks. A contraction that looks like an earlier one but
+for the names of its variables is a *recipe* already known; and one that has the same
+operands and keeps the same variables is the register already filled.
+
+An operand that is a conditional distribution P(heads | rest), none of whose heads is
+kept or stands in another operand, sums to one and is left out: what is barren costs
+nothing (Shachter, *Evaluating influence diagrams*, 1986).
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
+from bnmind.junction.program import LookUp, Operation, Product, Program, Scope, Step, Sum
 
-from bnmind.pgm.factor import Values
-
-__all__ = ["Program", "ProgramBuilder", "Scope"]
-
-Scope = tuple[str, ...]
-"""The variables of a table, in the order of its axes."""
+__all__ = ["ProgramBuilder", "mask_of", "members"]
 
 
-@dataclass(frozen=True)
-class _Sum:
-    """Sum axes out of one register."""
+def mask_of(scope: Iterable[int]) -> int:
+    """Return variables as a bit mask.
 
-    source: int
-    axes: tuple[int, ...]
-    cost: int
-
-    def run(self, registers: list[Values]) -> Values:
-        total: Values = registers[self.source].sum(axis=self.axes)
-        return total
-
-
-@dataclass(frozen=True)
-class _Transpose:
-    """Reorder the axes of one register."""
-
-    source: int
-    axes: tuple[int, ...]
-    cost: int = 0
-
-    def run(self, registers: list[Values]) -> Values:
-        return registers[self.source].transpose(self.axes)
+    Examples
+    --------
+    >>> mask_of((0, 3))
+    9
+    """
+    mask = 0
+    for variable in scope:
+        mask |= 1 << variable
+    return mask
 
 
-@dataclass(frozen=True)
-class _Product:
-    """Multiply two registers, each first brought to an order of axes and a shape."""
+def members(mask: int) -> Scope:
+    """Return the variables of a bit mask, in ascending order.
 
+    Examples
+    --------
+    >>> members(9)
+    (0, 3)
+    """
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return tuple(found)
+
+
+class _Move(NamedTuple):
+    """A step of a recipe: operands are numbered within the contraction."""
+
+    operation: Operation
     left: int
     right: int
-    left_axes: tuple[int, ...]
-    right_axes: tuple[int, ...]
-    left_shape: tuple[int, ...]
-    right_shape: tuple[int, ...]
-    shape: tuple[int, ...]
-    cost: int
-    sums: bool
-    """Whether shared variables are summed out, by a matrix product."""
-    overwrites: bool = False
-    """Whether the left register is not needed any more and may take the product."""
-
-    def run(self, registers: list[Values]) -> Values:
-        left = registers[self.left].transpose(self.left_axes).reshape(self.left_shape)
-        right = registers[self.right].transpose(self.right_axes).reshape(self.right_shape)
-        if self.sums:
-            product: Values = np.matmul(left, right)
-        elif self._fits(left, right):
-            product = np.multiply(left, right, out=left)
-        else:
-            product = left * right
-        return product.reshape(self.shape)
-
-    def _fits(self, left: Values, right: Values) -> bool:
-        """Return whether the product may be written over the left operand."""
-        same = left.shape == self.shape and left.dtype == np.result_type(left, right)
-        return self.overwrites and same and left.ndim > 0
+    scope: Scope
+    """Of the result, in the contraction's own numbers."""
 
 
-@dataclass(frozen=True)
-class _LookUp:
-    """Take a register's rows at positions that another register holds."""
-
-    positions: int
-    source: int
-    axes: tuple[int, ...]
-    """The order of the source's axes that puts the variable looked up first."""
-    cost: int
-
-    def run(self, registers: list[Values]) -> Values:
-        positions: Any = registers[self.positions]
-        rows: Values = registers[self.source].transpose(self.axes)
-        found: Values = rows.take(positions, axis=0)
-        return found
-
-
-_Step = _Sum | _Transpose | _Product | _LookUp
-
-
-def _operands(step: _Step) -> tuple[int, ...]:
-    if isinstance(step, _Product):
-        return (step.left, step.right)
-    return (step.positions, step.source) if isinstance(step, _LookUp) else (step.source,)
-
-
-@dataclass(frozen=True)
-class Program:
-    """A straight line of contractions over numbered registers."""
-
-    n_inputs: int
-    """Registers 0, …, n_inputs − 1 are given; each step fills the next one."""
-    steps: tuple[_Step, ...]
-    spent: tuple[tuple[int, ...], ...]
-    """For each step, the registers that nobody needs after it."""
-
-    @property
-    def multiplications(self) -> int:
-        """Multiplications (or additions, where a step only sums) of one run."""
-        return sum(step.cost for step in self.steps)
-
-    def run(self, inputs: Sequence[Values]) -> list[Values]:
-        """Return the registers after the last step; those not kept are empty."""
-        registers = list(inputs)
-        empty = np.empty(0)
-        for step, spent in zip(self.steps, self.spent, strict=True):
-            registers.append(step.run(registers))
-            for register in spent:
-                registers[register] = empty
-        return registers
+_Recipe: TypeAlias = tuple[_Move, ...]
 
 
 @dataclass
 class ProgramBuilder:
     """Collects steps while a plan is being compiled; `build` freezes them."""
 
-    sizes: Mapping[str, int]
+    sizes: Sequence[int]
+    """The number of states of every variable."""
     scopes: list[Scope]
     """The scope of every register so far; starts with those of the inputs."""
-    functions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    heads: dict[int, int] = field(default_factory=dict)
+    """For registers that are conditional distributions, their heads as a mask."""
+    functions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """For deterministic registers, the child and the register of its positions."""
-    _steps: list[_Step] = field(default_factory=list)
+    _masks: list[int] = field(init=False)
+    _steps: list[Step] = field(default_factory=list)
+    _recipes: dict[tuple[object, ...], _Recipe] = field(default_factory=dict)
+    _done: dict[tuple[tuple[int, ...], int], int | None] = field(default_factory=dict)
     _n_inputs: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._n_inputs = len(self.scopes)
+        self._masks = [mask_of(scope) for scope in self.scopes]
+
+    def mask(self, register: int) -> int:
+        """Return the variables of a register as a mask."""
+        return self._masks[register]
 
     def build(self, keep: Iterable[int]) -> Program:
         """Return the program that leaves the registers ``keep`` filled."""
         kept, last = frozenset(keep), {}
-        for number, step in enumerate(self._steps):
-            for register in _operands(step):
-                last[register] = number
+        for number, (_, left, right) in enumerate(self._steps):
+            last[left] = last[right] = number
         spent: list[list[int]] = [[] for _ in self._steps]
         for register, number in last.items():
             if register >= self._n_inputs and register not in kept:
                 spent[number].append(register)
-        # A transposed register is a view, which must not be written over.
-        fresh = [not isinstance(step, _Transpose) for step in self._steps]
-        views = {step.source for step in self._steps if isinstance(step, _Transpose)}
-        steps = [
-            replace(step, overwrites=True)
-            if isinstance(step, _Product)
-            and step.left in spent[number]
-            and step.left not in views
-            and fresh[step.left - self._n_inputs]
-            else step
-            for number, step in enumerate(self._steps)
-        ]
-        return Program(self._n_inputs, tuple(steps), tuple(map(tuple, spent)))
+        overwriting: dict[int, Operation] = {}
+        steps = []
+        for step, gone in zip(self._steps, spent, strict=True):
+            operation = step.operation
+            if isinstance(operation, Product) and not operation.sums and step.left in gone:
+                other = overwriting.get(id(operation))
+                if other is None:
+                    other = overwriting[id(operation)] = replace(operation, overwrites=True)
+                step = step._replace(operation=other)
+            steps.append(step)
+        return Program(
+            self._n_inputs,
+            tuple(steps),
+            tuple(map(tuple, spent)),
+            tuple(self.scopes),
+            tuple(self.sizes),
+        )
 
-    def contract(self, operands: Sequence[int], keep: Scope) -> int:
-        """Add the steps that contract registers to ``keep``, in this order; return the register."""
-        left = list(operands)
-        wanted = frozenset(keep)
-        if not left:
-            raise ValueError("expected at least one operand")
+    def contract(self, operands: Sequence[int], keep: int) -> int | None:
+        """Add the steps that contract registers to the variables in the mask ``keep``.
+
+        Returns
+        -------
+        int | None
+            The register, over those of the variables that an operand holds, in any
+            order; None where it is one everywhere.
+        """
+        key = (tuple(sorted(operands)), keep)
+        if key in self._done:
+            return self._done[key]
+        left, heads = self._without_barren(list(key[0]), keep)
+        result = None
+        if left:
+            result = self._carry_out(left, keep)
+            known = heads & self._masks[result] & keep
+            if known:
+                self.heads[result] = known
+        self._done[key] = result
+        return result
+
+    def _without_barren(self, operands: list[int], keep: int) -> tuple[list[int], int]:
+        """Return the operands that matter, and the heads of their product if it is conditional."""
+        masks, heads = self._masks, self.heads
+        changed = bool(heads)
+        while changed:
+            changed = False
+            for register in operands:
+                head = heads.get(register, 0)
+                if head and not head & keep:
+                    others = 0
+                    for other in operands:
+                        if other != register:
+                            others |= masks[other]
+                    if not head & others:
+                        operands = [r for r in operands if r != register]
+                        changed = True
+                        break
+        together = 0
+        for register in operands:
+            head = heads.get(register, 0)
+            if not head:
+                return operands, 0
+            together |= head
+        return operands, together
+
+    def _carry_out(self, operands: list[int], keep: int) -> int:
+        """Add the steps of a recipe, known or new."""
+        local: dict[int, int] = {}
+        shapes = []
+        for register in operands:
+            scope = self.scopes[register]
+            for variable in scope:
+                if variable not in local:
+                    local[variable] = len(local)
+            function = self.functions.get(register)
+            shapes.append(
+                (tuple(local[v] for v in scope), -1 if function is None else local[function[0]])
+            )
+        variables = tuple(local)
+        sizes = tuple(self.sizes[v] for v in variables)
+        kept = 0
+        for variable, number in local.items():
+            if keep >> variable & 1:
+                kept |= 1 << number
+        key = (tuple(shapes), sizes, kept)
+        recipe = self._recipes.get(key)
+        if recipe is None:
+            recipe = self._recipes[key] = _Planner(shapes, sizes).recipe(kept)
+        registers = list(operands)
+        for operation, left, right, scope in recipe:
+            if isinstance(operation, LookUp):
+                positions = self.functions[registers[left]][1]
+                step = Step(operation, positions, registers[right])
+            else:
+                step = Step(operation, registers[left], registers[right])
+            registers.append(len(self.scopes))
+            self._steps.append(step)
+            own = tuple(variables[v] for v in scope)
+            self.scopes.append(own)
+            self._masks.append(mask_of(own))
+        return registers[-1]
+
+
+class _Planner:
+    """Finds the steps of one contraction."""
+
+    def __init__(self, shapes: Sequence[tuple[Scope, int]], sizes: Sequence[int]) -> None:
+        self.sizes = sizes
+        self.scopes = [scope for scope, _ in shapes]
+        self.masks = [mask_of(scope) for scope in self.scopes]
+        self.children = [child for _, child in shapes]
+        self.moves: list[_Move] = []
+
+    def recipe(self, keep: int) -> _Recipe:
+        """Return the steps that contract all operands to ``keep``."""
+        left = self._merged_twins(list(range(len(self.scopes))))
         while len(left) > 1:
-            i, j = self._cheapest(left, wanted)
-            others = frozenset().union(*(self.scopes[r] for r in left if r not in (i, j)))
-            left = [r for r in left if r not in (i, j)] + [self._pair(i, j, wanted | others)]
-        return self._finish(left[0], keep)
+            i, j = self._cheapest(left, keep) if len(left) > 2 else (left[0], left[1])
+            rest = [r for r in left if r not in (i, j)]
+            needed = keep
+            for register in rest:
+                needed |= self.masks[register]
+            left = [*rest, self._pair(i, j, needed)]
+        self._reduce(left[0], keep)
+        return tuple(self.moves)
 
-    def _size(self, names: Sequence[str] | frozenset[str]) -> int:
-        return math.prod(self.sizes[name] for name in names)
-
-    def _cheapest(self, registers: list[int], wanted: frozenset[str]) -> tuple[int, int]:
-        """Return the pair to multiply next: least growth of memory, then least work."""
-        holders: dict[str, int] = {}
+    def _merged_twins(self, registers: list[int]) -> list[int]:
+        """Return the operands, those over the same variables multiplied: that never costs."""
+        found: dict[int, int] = {}
         for register in registers:
-            for name in self.scopes[register]:
-                holders[name] = holders.get(name, 0) + 1
+            mask = self.masks[register]
+            twin = found.get(mask)
+            found[mask] = register if twin is None else self._broadcast(twin, register)
+        return list(found.values())
 
-        def score(pair: tuple[int, int]) -> tuple[int, int, tuple[int, int]]:
-            a, b = frozenset(self.scopes[pair[0]]), frozenset(self.scopes[pair[1]])
-            kept = [v for v in a | b if v in wanted or holders[v] > (v in a) + (v in b)]
-            return (self._size(kept) - self._size(a) - self._size(b), self._size(a | b), pair)
+    def _size(self, mask: int) -> int:
+        size = 1
+        while mask:
+            low = mask & -mask
+            size *= self.sizes[low.bit_length() - 1]
+            mask ^= low
+        return size
 
-        return min(itertools.combinations(registers, 2), key=score)
+    def _cheapest(self, registers: list[int], keep: int) -> tuple[int, int]:
+        """Return the pair to multiply next: least growth of memory, then least work."""
+        masks = self.masks
+        best: tuple[int, int, int, int] | None = None
+        size = {r: self._size(masks[r]) for r in registers}
+        for position, i in enumerate(registers):
+            for j in registers[position + 1 :]:
+                needed = keep
+                for other in registers:
+                    if other not in (i, j):
+                        needed |= masks[other]
+                union = masks[i] | masks[j]
+                growth = self._size(union & needed) - size[i] - size[j]
+                score = (growth, self._size(union), i, j)
+                if best is None or score < best:
+                    best = score
+        assert best is not None
+        return best[2], best[3]
 
-    def _pair(self, i: int, j: int, needed: frozenset[str]) -> int:
-        """Add the product of two registers, summed to what is still needed."""
-        i, j = (self._reduce(r, needed | frozenset(self.scopes[s])) for r, s in ((i, j), (j, i)))
-        if self._size(self.scopes[i]) < self._size(self.scopes[j]):
+    def _pair(self, i: int, j: int, needed: int) -> int:
+        """Add the product of two operands, summed to what is still needed."""
+        i, j = self._reduce(i, needed | self.masks[j]), self._reduce(j, needed | self.masks[i])
+        if self._size(self.masks[i]) < self._size(self.masks[j]):
             i, j = j, i
         left, right = self.scopes[i], self.scopes[j]
-        both = [v for v in left if v in right]
-        batch = [v for v in both if v in needed]
-        summed = [v for v in both if v not in needed]
-        rows = [v for v in left if v not in right]
-        columns = [v for v in right if v not in left]
+        both = self.masks[i] & self.masks[j]
+        summed = both & ~needed
         if not summed:
-            return self._broadcast(i, j, columns)
+            return self._broadcast(i, j)
         for table, other in ((i, j), (j, i)):
-            if table in self.functions and [self.functions[table][0]] == both:
+            if self.children[table] >= 0 and both == 1 << self.children[table]:
                 return self._look_up(table, other)
-        b, m, k, n = (self._size(names) for names in (batch, rows, summed, columns))
+        batch_mask = both & needed
+        batch = [v for v in left if batch_mask >> v & 1]
+        middle = [v for v in left if summed >> v & 1]
+        rows = [v for v in left if not both >> v & 1]
+        columns = [v for v in right if not both >> v & 1]
+        sizes = self.sizes
+        b, m = self._size(batch_mask), self._size(self.masks[i] & ~both)
+        k, n = self._size(summed), self._size(self.masks[j] & ~both)
         scope = (*batch, *rows, *columns)
-        step = _Product(
-            i,
-            j,
-            tuple(left.index(v) for v in (*batch, *rows, *summed)),
-            tuple(right.index(v) for v in (*batch, *summed, *columns)),
-            (b, m, k),
-            (b, k, n),
-            tuple(self.sizes[v] for v in scope),
+        operation = Product(
+            _axes(left, (*batch, *rows, *middle)),
+            _axes(right, (*batch, *middle, *columns)),
+            (b, m, k) if b > 1 else (m, k),
+            (b, k, n) if b > 1 else (k, n),
+            tuple(sizes[v] for v in scope),
             b * m * k * n,
             sums=True,
         )
-        return self._add(step, scope)
+        return self._add(operation, i, j, scope)
 
     def _look_up(self, table: int, other: int) -> int:
         """Add the product with a deterministic table, summed over its child."""
-        child, positions = self.functions[table]
-        scope, rest = self.scopes[other], [v for v in self.scopes[other] if v != child]
-        result = (*(v for v in self.scopes[table] if v != child), *rest)
-        axes = tuple(scope.index(v) for v in (child, *rest))
-        return self._add(_LookUp(positions, other, axes, self._size(result)), result)
+        child = self.children[table]
+        rest = [v for v in self.scopes[other] if v != child]
+        scope = (*(v for v in self.scopes[table] if v != child), *rest)
+        order = tuple(self.scopes[other].index(v) for v in (child, *rest))
+        return self._add(LookUp(order, self._size(mask_of(scope))), table, other, scope)
 
-    def _broadcast(self, i: int, j: int, columns: list[str]) -> int:
+    def _broadcast(self, i: int, j: int) -> int:
         """Add a product without sums, over the left scope followed by the right's own."""
         left, right = self.scopes[i], self.scopes[j]
+        columns = tuple(v for v in right if not self.masks[i] >> v & 1)
         scope = (*left, *columns)
-        return self._add(
-            _Product(
-                i,
-                j,
-                tuple(range(len(left))),
-                tuple(sorted(range(len(right)), key=lambda a: scope.index(right[a]))),
-                tuple(self.sizes[v] for v in left) + (1,) * len(columns),
-                tuple(self.sizes[v] if v in right else 1 for v in scope),
-                tuple(self.sizes[v] for v in scope),
-                self._size(scope),
-                sums=False,
-            ),
-            scope,
+        sizes = self.sizes
+        place = {v: axis for axis, v in enumerate(scope)}
+        order = tuple(sorted(range(len(right)), key=lambda axis: place[right[axis]]))
+        held = self.masks[j]
+        operation = Product(
+            None,
+            None if order == tuple(range(len(right))) else order,
+            tuple(sizes[v] for v in left) + (1,) * len(columns),
+            tuple(sizes[v] if held >> v & 1 else 1 for v in scope),
+            tuple(sizes[v] for v in scope),
+            self._size(mask_of(scope)),
+            sums=False,
         )
+        return self._add(operation, i, j, scope)
 
-    def _reduce(self, register: int, needed: frozenset[str]) -> int:
+    def _reduce(self, register: int, needed: int) -> int:
         """Sum out what nobody needs any more."""
         scope = self.scopes[register]
-        axes = tuple(a for a, v in enumerate(scope) if v not in needed)
-        if not axes:
+        if not self.masks[register] & ~needed:
             return register
-        rest = tuple(v for v in scope if v in needed)
-        return self._add(_Sum(register, axes, self._size(scope)), rest)
+        axes = tuple(a for a, v in enumerate(scope) if not needed >> v & 1)
+        rest = tuple(v for v in scope if needed >> v & 1)
+        operation = Sum(axes, self._size(self.masks[register]))
+        return self._add(operation, register, register, rest)
 
-    def _finish(self, register: int, keep: Scope) -> int:
-        register = self._reduce(register, frozenset(keep))
-        scope = self.scopes[register]
-        order = tuple(name for name in keep if name in scope)
-        if scope == order:
-            return register
-        return self._add(_Transpose(register, tuple(scope.index(v) for v in order)), order)
-
-    def _add(self, step: _Step, scope: Scope) -> int:
-        self._steps.append(step)
+    def _add(self, operation: Operation, left: int, right: int, scope: Scope) -> int:
+        self.moves.append(_Move(operation, left, right, scope))
         self.scopes.append(scope)
+        self.masks.append(mask_of(scope))
+        self.children.append(-1)
         return len(self.scopes) - 1
+
+
+def _axes(scope: Scope, order: Sequence[int]) -> tuple[int, ...] | None:
+    if scope == tuple(order):
+        return None
+    place = {v: axis for axis, v in enumerate(scope)}
+    return tuple(place[v] for v in order)

@@ -2,89 +2,189 @@
 
 Every table is assigned to one clique that holds its scope. A message from a clique
 to a neighbor is the product of the clique's tables and of the messages from its
-other neighbors, summed to the separator; a target is answered at a clique that
-holds it. Only the messages that some target needs are made, each once.
+other neighbors, summed to the separator. The product of the two messages of an edge
+is the belief of its separator, which answers a target that lies in it; other targets
+are answered at a clique that holds them. Only the messages that some target needs
+are made, each once (Shafer & Shenoy, *Probability propagation*, 1990).
+
+Neighbors of a clique that share one separator hang on it through a binary tree of
+stations, each over that separator alone, so that k of them exchange their messages in
+some 3k products and not k² (Shenoy, *Binary join trees for computing marginals in the
+Shenoy-Shafer architecture*, 1997).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from bnmind.junction.contraction import ProgramBuilder, Scope
-from bnmind.junction.tree import JunctionTree
+from bnmind.junction.contraction import ProgramBuilder, mask_of, members
 
-__all__ = ["schedule"]
+__all__ = ["Passing", "TreeShape"]
+
+_SMALL = 2**12
+"""Variables of one clique alone are answered together if their joint has at most so many cells."""
 
 
-def schedule(
-    tree: JunctionTree, builder: ProgramBuilder, targets: Iterable[Scope]
-) -> list[int | None]:
-    """Add the steps that answer each target; return the target's registers.
+@dataclass(frozen=True)
+class TreeShape:
+    """A junction tree in numbers: cliques and separators as bit masks of variables."""
+
+    cliques: tuple[int, ...]
+    edges: tuple[tuple[int, int, int], ...]
+    """Of two cliques and their separator."""
+
+
+class Passing:
+    """Message passing under way: what has been assigned and sent so far.
 
     Parameters
     ----------
-    tree
-        Holds the scope of every register of the builder, and every target, in some clique.
+    shape
+        Holds the scope of every register, and every target, in some clique.
     builder
-        Registers with an empty scope are left to the caller: they are numbers.
-    targets
-        The variables of each joint wanted, in the order wanted.
-
-    Returns
-    -------
-    list[int | None]
-        None where no table is left to speak of the target. A register's scope may
-        lack variables of its target, on which it then does not depend.
+        Takes the steps.
+    registers
+        Those whose product is asked about; their scopes are not empty.
     """
-    passing = _Passing(tree, builder)
-    return [passing.answer(scope) for scope in targets]
 
-
-class _Passing:
-    """Message passing under way: what has been assigned and sent so far."""
-
-    def __init__(self, tree: JunctionTree, builder: ProgramBuilder) -> None:
-        self.tree = tree
+    def __init__(self, shape: TreeShape, builder: ProgramBuilder, registers: Iterable[int]) -> None:
         self.builder = builder
-        self.members = [frozenset(clique.variables) for clique in tree.cliques]
-        self.neighbors: list[dict[int, Scope]] = [{} for _ in tree.cliques]
-        for first, second, separator in tree.edges:
+        self.masks = list(shape.cliques)
+        self.neighbors: list[dict[int, int]] = [{} for _ in shape.cliques]
+        for first, second, separator in shape.edges:
             self.neighbors[first][second] = separator
             self.neighbors[second][first] = separator
-        self.assigned: list[list[int]] = [[] for _ in tree.cliques]
-        for register, scope in enumerate(builder.scopes):
-            if scope:
-                self.assigned[self._host(scope)].append(register)
+        self._add_stations()
+        self.cells = [_size(mask, builder.sizes) for mask in self.masks]
+        self.holders: dict[int, list[int]] = {}
+        for clique, mask in enumerate(self.masks):
+            for variable in members(mask):
+                self.holders.setdefault(variable, []).append(clique)
+        self.smallest = self._smallest_separators()
+        self.assigned: list[list[int]] = [[] for _ in self.masks]
+        for register in registers:
+            self.assigned[self._host(builder.mask(register))].append(register)
         self.sent: dict[tuple[int, int], int | None] = {}
 
-    def answer(self, scope: Scope) -> int | None:
-        """Return the register of a target's unnormalized joint."""
-        if not self.tree.cliques:
+    def answer(self, target: int) -> int | None:
+        """Return the register of a target's unnormalized joint; the target is a mask.
+
+        None where nothing is left to speak of it: every configuration has weight one.
+        The register's scope may lack variables on which it does not depend.
+        """
+        if not self.masks:
             return None
-        host = self._host(scope)
-        for sender, receiver in self._inward(host):
-            if (sender, receiver) not in self.sent:
-                separator = self.neighbors[sender][receiver]
-                self.sent[sender, receiver] = self._contract(sender, receiver, separator)
-        return self._contract(host, None, scope)
+        if target.bit_count() == 1:
+            return self._answer_single(target)
+        return self._at_clique(self._host(target), target)
 
-    def _host(self, scope: Sequence[str]) -> int:
+    def _answer_single(self, target: int) -> int | None:
+        """Answer one variable from the smallest table that the messages give of it."""
+        edge = self.smallest.get(target.bit_length() - 1)
+        if edge is not None:
+            belief = self._at_separator(edge[1], edge[2])
+        else:
+            clique = self._host(target)
+            together = self._private(clique)
+            if _size(together, self.builder.sizes) > _SMALL:
+                return self._at_clique(clique, target)
+            belief = self._at_clique(clique, together)
+        return None if belief is None else self.builder.contract([belief], target)
+
+    def _private(self, clique: int) -> int:
+        """Return the variables that no other clique holds."""
+        return mask_of(v for v in members(self.masks[clique]) if len(self.holders[v]) == 1)
+
+    def _at_separator(self, first: int, second: int) -> int | None:
+        self._send(first, second)
+        self._send(second, first)
+        both = [self.sent[first, second], self.sent[second, first]]
+        separator = self.neighbors[first][second]
+        return self.builder.contract([r for r in both if r is not None], separator)
+
+    def _at_clique(self, clique: int, target: int) -> int | None:
+        for neighbor in self.neighbors[clique]:
+            self._send(neighbor, clique)
+        return self._contract(clique, None, target)
+
+    def _smallest_separators(self) -> dict[int, tuple[int, int, int]]:
+        """Return for each variable of several cliques the size and ends of a smallest separator."""
+        smallest: dict[int, tuple[int, int, int]] = {}
+        for clique, around in enumerate(self.neighbors):
+            for other, separator in around.items():
+                if clique < other:
+                    edge = (_size(separator, self.builder.sizes), clique, other)
+                    for variable in members(separator):
+                        if variable not in smallest or edge < smallest[variable]:
+                            smallest[variable] = edge
+        return smallest
+
+    def _host(self, scope: int) -> int:
         """Return the smallest clique that holds a scope."""
-        wanted = frozenset(scope)
-        fitting = [i for i, members in enumerate(self.members) if wanted <= members]
-        return min(fitting, key=lambda i: (self.tree.cliques[i].size, i))
+        if not scope:
+            return min(range(len(self.masks)), key=lambda i: (self.cells[i], i))
+        candidates = min((self.holders[v] for v in members(scope)), key=len)
+        fitting = [i for i in candidates if not scope & ~self.masks[i]]
+        return min(fitting, key=lambda i: (self.cells[i], i))
 
-    def _inward(self, root: int) -> list[tuple[int, int]]:
-        """Return the edges directed to the root, those farthest away first."""
-        order, seen = [(root, root)], {root}
-        for clique, _ in order:
-            for neighbor in self.neighbors[clique]:
-                if neighbor not in seen:
-                    seen.add(neighbor)
-                    order.append((neighbor, clique))
-        return order[:0:-1]
+    def _send(self, sender: int, receiver: int) -> None:
+        """Send a message, and first all that it is made of."""
+        waiting = [(sender, receiver)]
+        while waiting:
+            source, to = waiting[-1]
+            missing = [
+                (neighbor, source)
+                for neighbor in self.neighbors[source]
+                if neighbor != to and (neighbor, source) not in self.sent
+            ]
+            if (source, to) in self.sent or not missing:
+                waiting.pop()
+                if (source, to) not in self.sent:
+                    separator = self.neighbors[source][to]
+                    self.sent[source, to] = self._contract(source, to, separator)
+            else:
+                waiting += missing
 
-    def _contract(self, clique: int, receiver: int | None, keep: Scope) -> int | None:
-        arriving = [self.sent[n, clique] for n in self.neighbors[clique] if n != receiver]
+    def _contract(self, clique: int, receiver: int | None, keep: int) -> int | None:
+        sent = self.sent
+        arriving = [sent[n, clique] for n in self.neighbors[clique] if n != receiver]
         operands = self.assigned[clique] + [r for r in arriving if r is not None]
-        return self.builder.contract(operands, keep) if operands else None
+        return self.builder.contract(operands, keep)
+
+    def _add_stations(self) -> None:
+        """Hang neighbors that share a separator on it, two by two."""
+        for clique in range(len(self.masks)):
+            groups: dict[int, list[int]] = {}
+            for neighbor, separator in self.neighbors[clique].items():
+                groups.setdefault(separator, []).append(neighbor)
+            for separator, group in groups.items():
+                if len(group) < 3:
+                    continue
+                for neighbor in group:
+                    del self.neighbors[clique][neighbor], self.neighbors[neighbor][clique]
+                self._join(clique, self._station(group, separator), separator)
+
+    def _station(self, group: Sequence[int], separator: int) -> int:
+        if len(group) == 1:
+            return group[0]
+        station = len(self.masks)
+        self.masks.append(separator)
+        self.neighbors.append({})
+        middle = len(group) // 2
+        for half in (group[:middle], group[middle:]):
+            self._join(station, self._station(half, separator), separator)
+        return station
+
+    def _join(self, first: int, second: int, separator: int) -> None:
+        self.neighbors[first][second] = separator
+        self.neighbors[second][first] = separator
+
+
+def _size(mask: int, sizes: Sequence[int]) -> int:
+    size = 1
+    while mask:
+        low = mask & -mask
+        size *= sizes[low.bit_length() - 1]
+        mask ^= low
+    return size

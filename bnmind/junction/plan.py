@@ -8,9 +8,10 @@ whole is one straight line of them (Shafer & Shenoy, *Probability propagation*, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import cached_property
+from itertools import accumulate, zip_longest
 from typing import Any
 
 import numpy as np
@@ -22,34 +23,20 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction.contraction import Program, Scope
-from bnmind.junction.tree import JunctionTree
+from bnmind.junction.posterior import Posterior
+from bnmind.junction.program import Program, Scope
+from bnmind.junction.tree import Clique, JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Plan", "Posterior"]
+__all__ = ["Answer", "Plan", "Savings", "Source"]
 
 _RESIDUE = 1e-13
 """Where terms of both signs cancel to less than this share of their sizes, the sum is zero."""
 
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """What a run of a plan says: distributions of the targets given the evidence."""
-
-    targets: tuple[Factor, ...]
-    """The normalized joint of each target, in the order of the plan's targets."""
-    log_evidence: float
-    """Natural logarithm of the probability of the evidence."""
-
-    def joint(self, *names: str) -> Factor:
-        """Return the joint of variables that lie together in one target."""
-        for target in self.targets:
-            if set(names) <= set(target.names):
-                return target.sum_to(names)
-        known = (", ".join(target.names) for target in self.targets)
-        raise UnknownNameError("set of variables within one target", ", ".join(names), known)
+_TINY = 1e-200
+"""Evidence less probable than this is computed again with scaled numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +44,8 @@ class Source:
     """A register's content: a table of the model, still to be cut at the evidence."""
 
     scope: Scope
-    """The variables left once the evidence is known."""
-    observed: Scope
+    """The variables left once the evidence is known, as the program numbers them."""
+    observed: tuple[str, ...]
     """Evidence variables; their axes come first."""
     values: Values | None
     """None if the table is too large to be written out, or given with each run."""
@@ -66,7 +53,7 @@ class Source:
     label: str
     signed: bool = False
     """Whether values are negative or complex, so that sums may cancel."""
-    child: str | None = None
+    child: int | None = None
     """A variable whose state is certain given the others, if there is one."""
     positions: NDArray[np.intp] | None = None
     """Its positions, over ``observed`` and then ``scope`` without it."""
@@ -81,28 +68,67 @@ class Answer:
     """How a joint is read off the registers."""
 
     variables: tuple[Variable, ...]
+    """Of the target."""
+    observed: tuple[str, ...]
+    """Those of them that are evidence."""
+    axes: tuple[int, ...] | None
+    """The order of the register's axes; None as they are."""
     view: tuple[int, ...]
-    """The register's shape, with an axis of one for what it does not depend on."""
+    """The register's shape then, with an axis of one for what it does not depend on."""
     shape: tuple[int, ...]
     """The shape over the reduced variables."""
     register: int | None
     cells: NDArray[np.intp] | None
     """The flat place of each reduced cell in the full table; None where they are the same."""
 
-    def read(self, registers: list[Values]) -> Values:
+    def read(self, registers: Sequence[Values]) -> Values:
         """Return the unnormalized joint over the reduced variables."""
         if self.register is None:
             return np.ones(self.shape)
-        return np.broadcast_to(registers[self.register].reshape(self.view), self.shape)
+        values = registers[self.register]
+        if self.axes is not None:
+            values = values.transpose(self.axes)
+        if self.view == self.shape:
+            return values
+        return np.broadcast_to(values.reshape(self.view), self.shape)
 
-    def lift(self, values: Values) -> Factor:
-        """Return values over the reduced variables as a factor over the original ones."""
-        full = tuple(v.n_states for v in self.variables)
-        if self.cells is None:
-            return Factor(self.variables, values.reshape(full))
-        flat = np.zeros(math.prod(full))
-        np.add.at(flat, self.cells, values.ravel())
-        return Factor(self.variables, flat.reshape(full))
+    @cached_property
+    def full(self) -> tuple[int, ...]:
+        """The shape of the full table."""
+        return tuple(v.n_states for v in self.variables)
+
+    def lift(self, values: Values, at: Mapping[str, int]) -> Values:
+        """Return values over the reduced variables as a table over the target's own."""
+        hidden = tuple(v.n_states for v in self.variables if v.name not in self.observed)
+        if self.cells is not None:
+            flat = np.zeros(math.prod(hidden))
+            np.add.at(flat, self.cells, values.ravel())
+            values = flat
+        values = values.reshape(hidden)
+        if self.observed:
+            whole = np.zeros(self.full)
+            whole[
+                tuple(
+                    at[v.name] if v.name in self.observed else slice(None) for v in self.variables
+                )
+            ] = values
+            values = whole
+        values.setflags(write=False)
+        return values
+
+
+@dataclass(frozen=True)
+class Savings:
+    """What a plan left out before it triangulated."""
+
+    barren: int = 0
+    """Variables that say nothing about the targets and the evidence."""
+    observed: int = 0
+    """Variables that the evidence makes certain."""
+    states: int = 0
+    """States that the evidence makes impossible."""
+    cells_before: int | None = None
+    """Cells of the plan that this one was restricted from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,15 +138,15 @@ class Plan:
     Made by `compile_plan`. Printing it shows the cliques, their sizes and the cost.
     """
 
-    tree: JunctionTree
+    trees: tuple[JunctionTree, ...]
+    """One junction tree, or several where parts of the query are cheaper by themselves."""
     evidence: tuple[Variable, ...]
     """The variables whose states each run is given."""
     inputs: Mapping[str, tuple[Variable, ...]]
     """The tables that each run is given, and the variables they are over."""
     targets: tuple[tuple[Variable, ...], ...]
     """The variables of each joint that a run answers."""
-    cells_before: int | None
-    """Cells of the plan that this one was restricted from."""
+    savings: Savings
     max_cells: int
     sources: tuple[Source, ...]
     derived: tuple[FunctionalCPD, ...]
@@ -130,29 +156,64 @@ class Plan:
     program: Program
     answers: tuple[Answer, ...]
     narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
+    conflict: Callable[[Mapping[str, str], Mapping[str, Values]], Mapping[str, str]]
+
+    @property
+    def tree(self) -> JunctionTree:
+        """The junction tree; the largest one if there are several."""
+        return max(self.trees, key=lambda tree: tree.total_size)
 
     @property
     def cells(self) -> int:
         """The sum of the clique sizes: what the paper calls the total size."""
-        return self.tree.total_size
+        return sum(tree.total_size for tree in self.trees)
+
+    @property
+    def largest(self) -> Clique:
+        """The largest clique."""
+        cliques = (clique for tree in self.trees for clique in tree.cliques)
+        return max(cliques, key=lambda clique: clique.size, default=Clique((), 1))
+
+    @property
+    def cells_before(self) -> int | None:
+        """Cells of the plan that this one was restricted from."""
+        return self.savings.cells_before
 
     @property
     def multiplications(self) -> int:
         """Multiplications of one run."""
         return self.program.multiplications
 
+    @cached_property
+    def memory(self) -> int:
+        """Bytes of the model's tables and of what a run holds at the same time, predicted."""
+        complex_numbers = any(
+            source.values is not None and np.iscomplexobj(source.values) for source in self.sources
+        )
+        tables = sum(s.n_cells for s in self.sources)
+        return (16 if complex_numbers else 8) * (tables + self.program.peak_cells)
+
     def __repr__(self) -> str:
-        evidence = ", ".join(v.name for v in self.evidence)
-        targets = "; ".join(", ".join(v.name for v in scope) for scope in self.targets)
+        evidence = _listed([v.name for v in self.evidence])
+        targets = _listed([", ".join(v.name for v in scope) for scope in self.targets], "; ")
         given = "; ".join([evidence or "nothing", *self.inputs])
         return f"Plan({targets} | {given}; {self.cells:,} cells)"
 
     def __str__(self) -> str:
-        lines = [str(self.tree)]
-        if self.cells_before is not None:
-            lines.append(f"cells before restriction  {self.cells_before:,}, after  {self.cells:,}")
-        lines.append(f"multiplications in a run  {self.multiplications:,}")
-        lines.append("evidence  " + (", ".join(v.name for v in self.evidence) or "none"))
+        saved = self.savings
+        lines = [str(tree) for tree in self.trees]
+        if len(self.trees) > 1:
+            lines.append(f"total size of {len(self.trees)} trees  {self.cells:,}")
+        lines.append("separators  " + (_separators(self.trees) or "none"))
+        if saved.cells_before is not None:
+            lines.append(f"cells before restriction  {saved.cells_before:,}, after  {self.cells:,}")
+        lines += [
+            f"left out  {saved.barren} barren and {saved.observed} certain variables,"
+            f" {saved.states} impossible states",
+            f"multiplications in a run  {self.multiplications:,}",
+            f"memory in a run  {_bytes(self.memory)}",
+            "evidence  " + (", ".join(v.name for v in self.evidence) or "none"),
+        ]
         lines += [
             f"input     {name}({', '.join(v.name for v in scope)})"
             for name, scope in self.inputs.items()
@@ -175,7 +236,8 @@ class Plan:
         Raises
         ------
         ImpossibleEvidenceError
-            If the evidence has probability zero.
+            If the evidence has probability zero; it names findings that contradict
+            each other.
         TooLargeError
             If the plan is over its budget; restricting it may help.
         UnknownNameError, InvalidModelError
@@ -183,41 +245,41 @@ class Plan:
         """
         observed = self._observe(evidence)
         given = self._given(dict(inputs or {}))
-        if self.cells > self.max_cells:
-            largest = max(self.tree.cliques, key=lambda clique: clique.size)
-            raise TooLargeError(
-                f"expected a plan of at most {self.max_cells:,} cells, got {self.cells:,};"
-                f" the largest clique is {{{', '.join(largest.variables)}}}"
-                f" with {largest.size:,}",
-                needed=self.cells,
-                budget=self.max_cells,
-            )
-        registers = [self._load(source, observed, given) for source in self.sources]
-        registers += self._look_ups(observed)
-        results = self._results(registers)
-        if any(source.signed for source in self.sources):
-            sizes = self._results(
-                [
-                    np.abs(r) if s and s.signed else r
-                    for r, s in zip_longest(registers, self.sources)
-                ]
-            )
-            results = [
-                np.where(result > _RESIDUE * size, result, 0.0)
-                for result, size in zip(results, sizes, strict=True)
-            ]
-        total = float(results[0].sum())
+        self._check_size()
+        results, total, power = self._sums(observed, given)
         if not total > 0:
-            shown = ", ".join(f"{name}={state}" for name, state in evidence.items())
-            raise ImpossibleEvidenceError(
-                f"expected evidence of positive probability, got zero for {shown or 'the inputs'}",
-                evidence,
-            )
-        joints = (
-            answer.lift(result / result.sum())
+            raise impossible(self.conflict(evidence, given))
+        joints = tuple(
+            answer.lift(result, observed)
             for answer, result in zip(self.answers, results, strict=True)
         )
-        return Posterior(tuple(joints), math.log(total))
+        log_evidence = math.log(total) + power * math.log(2.0)
+        return Posterior(self.targets, joints, log_evidence)
+
+    def is_possible(
+        self, evidence: Mapping[str, str], inputs: Mapping[str, Values] | None = None
+    ) -> bool:
+        """Return whether the evidence and the inputs have a positive probability."""
+        observed = self._observe(evidence)
+        given = self._given(dict(inputs or {}))
+        self._check_size()
+        return self._sums(observed, given)[1] > 0
+
+    def _sums(
+        self, observed: Mapping[str, int], given: Mapping[str, Values]
+    ) -> tuple[list[Values], float, int]:
+        """Return the normalized joints, and the total of the first times a power of two."""
+        registers = self._registers(observed, given)
+        number, power = self._number(registers, scaled=False)
+        filled = self.program.run(registers)
+        results, totals = self._results(registers, filled, number)
+        if not totals[0] > _TINY:
+            number, power = self._number(registers, scaled=True)
+            filled, powers = self.program.run_scaled(registers)
+            results, totals = self._results(registers, filled, number, powers)
+            first = self.answers[0].register
+            power += 0 if first is None else powers[first]
+        return results, totals[0], power
 
     def restrict(
         self, evidence: Mapping[str, str], inputs: Mapping[str, Values] | None = None
@@ -244,9 +306,13 @@ class Plan:
         checked = self._given(dict(inputs or {}), partial=True)
         return self.narrow(evidence, checked)
 
+    def _check_size(self) -> None:
+        if self.cells > self.max_cells:
+            raise too_large(self, self.cells, self.max_cells, "cells")
+
     def _observe(self, evidence: Mapping[str, str]) -> dict[str, int]:
         names = {v.name for v in self.evidence}
-        if set(evidence) != names:
+        if evidence.keys() != names:
             wrong = sorted(set(evidence) ^ names)
             raise UnknownNameError("state for exactly the evidence variables", wrong[0], names)
         observed = dict(self.certain)
@@ -271,6 +337,28 @@ class Plan:
             raise InvalidModelError(problems)
         return inputs
 
+    @cached_property
+    def _unchanging(self) -> tuple[Values | None, ...]:
+        """The registers that do not depend on what a run is given."""
+        return tuple(
+            None if source.observed or source.input is not None else source.values
+            for source in self.sources
+        )
+
+    def _registers(self, observed: Mapping[str, int], given: Mapping[str, Values]) -> list[Values]:
+        """Return what the program starts from: the tables cut at the evidence."""
+        registers: list[Any] = list(self._unchanging)
+        for number, source in enumerate(self.sources):
+            if registers[number] is None:
+                registers[number] = self._load(source, observed, given)
+        # The positions of deterministic tables' children come after the tables.
+        registers += [
+            source.positions[tuple(observed[name] for name in source.observed)]
+            for source in self.sources
+            if source.positions is not None
+        ]
+        return registers
+
     def _load(
         self, source: Source, observed: Mapping[str, int], given: Mapping[str, Values]
     ) -> Values:
@@ -288,19 +376,114 @@ class Plan:
         cut: Values = source.values[tuple(observed[name] for name in source.observed)]
         return cut
 
-    def _look_ups(self, observed: Mapping[str, int]) -> list[Any]:
-        """Return the positions of deterministic tables' children, registers after the sources."""
-        return [
-            source.positions[tuple(observed[name] for name in source.observed)]
-            for source in self.sources
-            if source.positions is not None
-        ]
+    @cached_property
+    def _scalars(self) -> tuple[int, ...]:
+        """The registers of tables of which the evidence leaves a single number."""
+        return tuple(n for n, source in enumerate(self.sources) if not source.scope)
 
-    def _results(self, registers: list[Values]) -> list[Values]:
-        """Return the unnormalized joint of each target over its reduced variables."""
+    def _number(self, registers: Sequence[Values], *, scaled: bool) -> tuple[complex, int]:
+        """Return the product of the single numbers, as a multiple of a power of two."""
         number: Any = 1.0
-        for source, values in zip(self.sources, registers, strict=False):
-            if not source.scope:
-                number = number * values
-        filled = self.program.run(registers)
-        return [np.real(number * answer.read(filled)) for answer in self.answers]
+        power = 0
+        for register in self._scalars:
+            number = number * registers[register]
+            if scaled and number:
+                shift = int(np.frexp(abs(number))[1])
+                number, power = number * 2.0**-shift, power + shift
+        return number, power
+
+    @cached_property
+    def _is_signed(self) -> bool:
+        return any(source.signed for source in self.sources)
+
+    def _results(
+        self,
+        registers: list[Values],
+        filled: Sequence[Values],
+        number: complex,
+        powers: Sequence[int] | None = None,
+    ) -> tuple[list[Values], list[float]]:
+        """Return the joint of each target over its reduced variables, and what it summed to."""
+        found = [answer.read(filled) for answer in self.answers]
+        flat = np.real(np.concatenate([values.ravel() for values in found]) * number)
+        if self._is_signed:
+            sizes = self._magnitudes(registers, powers) * abs(number)
+            flat = np.where(flat > _RESIDUE * sizes, flat, 0.0)
+        starts = self._starts
+        sums = np.add.reduceat(flat, starts)
+        lengths = np.diff([*starts, len(flat)])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            flat = flat / np.repeat(sums, lengths)
+        flat.setflags(write=False)
+        results = [
+            flat[start : start + length].reshape(values.shape)
+            for start, length, values in zip(starts, lengths.tolist(), found, strict=True)
+        ]
+        return results, sums.tolist()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each answer starts when all are laid end to end."""
+        lengths = [math.prod(answer.shape) for answer in self.answers]
+        return [0, *accumulate(lengths[:-1])]
+
+    def _magnitudes(
+        self, registers: Sequence[Values], powers: Sequence[int] | None
+    ) -> NDArray[np.float64]:
+        """Return what the answers would be if no terms cancelled, end to end."""
+        sizes = [
+            np.abs(values) if source and source.signed else values
+            for values, source in zip_longest(registers, self.sources)
+        ]
+        if powers is None:
+            filled = self.program.run(sizes)
+            return np.concatenate([answer.read(filled).ravel() for answer in self.answers])
+        filled, own = self.program.run_scaled(sizes)
+        return np.concatenate(
+            [
+                np.ldexp(
+                    answer.read(filled).ravel(),
+                    0 if (r := answer.register) is None else own[r] - powers[r],
+                )
+                for answer in self.answers
+            ]
+        )
+
+
+def impossible(findings: Mapping[str, str]) -> ImpossibleEvidenceError:
+    """Return the error that names findings which contradict each other."""
+    shown = ", ".join(f"{name}={state}" for name, state in findings.items())
+    return ImpossibleEvidenceError(
+        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}",
+        findings,
+    )
+
+
+def too_large(plan: Plan, needed: int, budget: int, unit: str) -> TooLargeError:
+    """Return the error of a plan over its budget; it names the largest clique."""
+    largest = plan.largest
+    return TooLargeError(
+        f"expected a plan of at most {budget:,} {unit}, got {needed:,};"
+        f" the largest clique is {{{', '.join(largest.variables)}}}"
+        f" with {largest.size:,} cells",
+        needed=needed,
+        budget=budget,
+    )
+
+
+def _listed(names: list[str], comma: str = ", ") -> str:
+    shown = comma.join(names[:6])
+    return f"{shown}, … {len(names)} in all" if len(names) > 6 else shown
+
+
+def _separators(trees: Sequence[JunctionTree]) -> str:
+    found = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
+    return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(found))
+
+
+def _bytes(number: int) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:.3g} {unit}"
+        number /= 1024  # type: ignore[assignment]
+    return f"{number:.3g} GiB"

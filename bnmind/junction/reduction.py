@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.junction.contraction import Scope
 from bnmind.junction.support import Domains
 from bnmind.pgm.factor import Values
 
 __all__ = ["Lift", "Reduction", "Table", "lift_of", "with_compound", "without_leaves"]
+
+Scope: TypeAlias = tuple[str, ...]
+"""The variables of a table, in the order of its axes."""
 
 _CONSTANT = 1e-14
 """A sum that varies by less than this share of itself says nothing about its variables."""

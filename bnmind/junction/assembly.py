@@ -1,0 +1,479 @@
+"""How a plan is put together: what is known is cut out, the rest triangulated and scheduled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.junction.conflict import minimal_conflict
+from bnmind.junction.conjugates import without_conjugates
+from bnmind.junction.contraction import ProgramBuilder, mask_of
+from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.greedy import MinFill
+from bnmind.junction.messages import Passing, TreeShape
+from bnmind.junction.orders import OrderFinder
+from bnmind.junction.plan import Answer, Plan, Savings, Source, impossible
+from bnmind.junction.reduction import Reduction, Table, lift_of, with_compound, without_leaves
+from bnmind.junction.relevance import Group, ancestral_groups
+from bnmind.junction.support import n_cells, possible_states, table
+from bnmind.junction.tree import JunctionTree
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import Potential
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Query", "build"]
+
+_WORTH_DIVIDING = 100_000
+"""Below so many cells a query is not divided into groups of ancestors."""
+
+_CLIQUE_COST = 10_000
+"""What planning and running a clique costs besides its cells, in cells."""
+
+_WORTH_LOOKING_UP = 64
+"""Smaller tables are not searched for a variable that the others determine."""
+
+_CONFLICT_CELLS = 2**24
+"""Contradictions are not searched for in larger plans: all findings are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What a plan was asked for."""
+
+    potentials: tuple[Potential, ...]
+    evidence: tuple[Variable, ...]
+    targets: tuple[tuple[Variable, ...], ...]
+    inputs: Mapping[str, tuple[Variable, ...]]
+    order: OrderFinder
+    max_cells: int
+    barren: int = 0
+    """Variables left out because they say nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What has been fixed since the query was asked, by restrictions."""
+
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Values] = field(default_factory=dict)
+    cells_before: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """A query with part of its evidence known."""
+
+    query: Query
+    known: _Known
+    free: tuple[Variable, ...]
+    derived: tuple[FunctionalCPD, ...]
+    inputs: Mapping[str, tuple[Variable, ...]]
+    large: tuple[Potential, ...]
+    """Potentials whose tables are not written out."""
+    certain: Mapping[str, int]
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The variables whose states each run knows."""
+        return tuple(v.name for v in (*self.free, *(cpd.variable for cpd in self.derived)))
+
+    @property
+    def joints(self) -> list[tuple[Variable, ...]]:
+        """Sets of variables that some clique must hold besides those of the tables."""
+        return [*self.query.targets, *self.inputs.values(), *(p.scope for p in self.large)]
+
+
+def build(query: Query, known: _Known | None = None) -> Plan:
+    """Return the plan for evidence and inputs of which some are already known."""
+    known = known or _Known()
+    fixed, given = known.fixed, known.given
+    certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
+    free = tuple(v for v in query.evidence if v.name not in fixed)
+    derived = _determined(query, {v.name for v in free}, certain)
+    observed = tuple(v.name for v in (*free, *(cpd.variable for cpd in derived)))
+    inputs = {name: scope for name, scope in query.inputs.items() if name not in given}
+    potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in given.items())
+
+    variables = {v.name: v for p in potentials for v in p.scope}
+    variables |= {v.name: v for s in [*query.targets, *inputs.values()] for v in s}
+    domains = {
+        name: (certain[name],) if name in certain else tuple(range(v.n_states))
+        for name, v in variables.items()
+    }
+    restricted = bool(fixed or given)
+    if restricted:
+        try:
+            domains = possible_states(potentials, domains, keep=observed)
+        except ImpossibleEvidenceError:
+            raise impossible(_conflict(query, fixed, given)) from None
+    sizes, lifts = lift_of(domains)
+    tables, large, heads = [], [], []
+    for potential in potentials:
+        scope = tuple(v.name for v in potential.scope if v.name in sizes)
+        if n_cells(potential, domains) > query.max_cells:
+            large.append(potential)
+            continue
+        values = table(potential, domains).reshape([sizes[name] for name in scope])
+        is_whole = not restricted and not isinstance(potential, Factor)
+        heads.append(potential.scope[0].name if is_whole else None)
+        tables.append(Table(scope, values))
+    request = _Request(query, known, free, derived, inputs, tuple(large), certain)
+    protected = {v.name for scope in request.joints for v in scope} | set(observed)
+    whole = Reduction(sizes, lifts, tuple(tables))
+    model = without_conjugates(whole, protected)
+    if not restricted:
+        parts = _divided(model, request, heads) if model is whole else [_Part(model)]
+        return _assemble(request, model, parts, heads)
+    model = without_leaves(model, protected & set(sizes))
+    candidates = [model, *_compounds(model, given, request)]
+    planned = [(_tree(candidate, request), candidate) for candidate in candidates]
+    tree, best = min(planned, key=lambda pair: pair[0].total_size)
+    return _assemble(request, best, [_Part(best, tree=tree)], [])
+
+
+def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
+    """Return the functional variables that the free evidence determines, parents first.
+
+    Those that the fixed evidence determines are added to ``certain``.
+    """
+    known, result = free | set(certain), []
+    targeted = {v.name for s in [*query.targets, *query.inputs.values()] for v in s}
+    for potential in query.potentials:
+        if not isinstance(potential, FunctionalCPD) or potential.variable.name in known | targeted:
+            continue
+        parents = [v.name for v in potential.parents]
+        if all(name in certain for name in parents):
+            certain[potential.variable.name] = potential.value([certain[name] for name in parents])
+        elif all(name in known for name in parents):
+            result.append(potential)
+        else:
+            continue
+        known.add(potential.variable.name)
+    return tuple(result)
+
+
+def _compounds(model: Reduction, given: Mapping[str, Values], request: _Request) -> list[Reduction]:
+    """Return models with the possible configurations of given inputs as compound variables.
+
+    What such a variable determines joins it, as long as that adds no configuration.
+    """
+    result = []
+    observed = frozenset(request.observed)
+    for name, values in given.items():
+        whole = model.take([v.name for v in request.query.inputs[name]], values)
+        if len(whole.scope) < 2 or whole.values.all():
+            continue
+        model = with_compound(model, whole, "+".join(whole.scope))
+        result.append(model)
+        label = "+".join(whole.scope)
+        while joining := _determined_by(model, label, observed):
+            model = with_compound(model, joining, label)
+        result.append(model)
+    return result
+
+
+def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
+    """Return a table whose other variables follow from a compound one, if there is one."""
+    for content in model.tables:
+        together = label in content.scope and len(content.scope) > 1
+        if not together or observed & set(content.scope):
+            continue
+        if np.count_nonzero(content.values) <= model.sizes[label]:
+            return content
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of a query: what is triangulated by itself."""
+
+    model: Reduction
+    group: Group | None = None
+    """The variables and targets, if the query is divided."""
+    tree: JunctionTree | None = None
+    """If already known."""
+
+
+def _graph(model: Reduction, request: _Request, group: Group | None = None) -> InteractionGraph:
+    """Return the graph of what the evidence leaves open."""
+    scopes = [content.scope for content in model.tables]
+    joints = request.joints
+    if group is not None:
+        scopes = [scope for scope in scopes if group.names.issuperset(scope)]
+        joints = [request.query.targets[number] for number in group.targets]
+    scopes += [model.scope(v.name for v in scope) for scope in joints]
+    observed = frozenset(request.observed)
+    hidden = [tuple(name for name in scope if name not in observed) for scope in scopes]
+    sizes = {name: model.sizes[name] for scope in hidden for name in scope}
+    return InteractionGraph.from_scopes(sizes, hidden)
+
+
+def _tree(model: Reduction, request: _Request, group: Group | None = None) -> JunctionTree:
+    graph = _graph(model, request, group)
+    return JunctionTree.from_order(graph, request.query.order(graph))
+
+
+def _divided(model: Reduction, request: _Request, heads: Sequence[str | None]) -> list[_Part]:
+    """Return the parts of a query that are cheapest: usually the whole."""
+    whole = [_Part(model)]
+    if None in heads or request.large or request.inputs or len(request.query.targets) < 2:
+        return whole
+    graph = _graph(model, request)
+    cells = MinFill()(graph).total_size
+    if cells < _WORTH_DIVIDING:
+        return whole
+    quick = replace(request, query=replace(request.query, order=MinFill()))
+
+    def cost(names: frozenset[str]) -> int:
+        tree = _tree(model, quick, Group(names, ()))
+        return tree.total_size + _CLIQUE_COST * len(tree.cliques)
+
+    groups = ancestral_groups(
+        {p.scope[0].name: [v.name for v in p.scope[1:]] for p in request.query.potentials},
+        [v.name for v in request.query.evidence],
+        [[v.name for v in target] for target in request.query.targets],
+        cost,
+    )
+    divided = sum(cost(group.names) for group in groups)
+    if 2 * divided > cells + _CLIQUE_COST * graph.n:
+        return whole
+    return [_Part(model, group) for group in groups]
+
+
+def _assemble(
+    request: _Request, model: Reduction, parts: Sequence[_Part], heads: Sequence[str | None]
+) -> Plan:
+    """Return the plan: sources cut at the evidence, the messages, the way back to full tables."""
+    query = request.query
+    number = {name: i for i, name in enumerate(model.sizes)}
+    sizes = tuple(model.sizes.values())
+    sources = _sources(request, model, number)
+    functions = [i for i, source in enumerate(sources) if source.child is not None]
+    observed = frozenset(request.observed)
+    builder = ProgramBuilder(
+        sizes,
+        [source.scope for source in sources] + [()] * len(functions),
+        heads={
+            i: 1 << number[name]
+            for i, name in enumerate(heads)
+            if name is not None and name in number and name not in observed
+        },
+        functions={i: (_child(sources[i]), len(sources) + f) for f, i in enumerate(functions)},
+    )
+    trees = [part.tree or _tree(model, request, part.group) for part in parts]
+    registers: dict[int, int | None] = {}
+    for part, tree in zip(parts, trees, strict=True):
+        shape = _shape(tree, number)
+        group = part.group
+        mine = [
+            i
+            for i, source in enumerate(sources)
+            if source.scope and (group is None or heads[i] in group.names)
+        ]
+        passing = Passing(shape, builder, mine)
+        for target in range(len(query.targets)) if group is None else group.targets:
+            scope = model.scope(v.name for v in query.targets[target])
+            mask = mask_of(number[name] for name in scope if name not in observed)
+            registers[target] = passing.answer(mask)
+    program = builder.build(r for r in registers.values() if r is not None)
+    known = request.known
+    cells = sum(tree.total_size for tree in trees)
+    before = known.cells_before or cells
+    states = sum(v.n_states for v in _variables(query)) - sum(sizes) if known.fixed else 0
+    return Plan(
+        trees=tuple(trees),
+        evidence=request.free,
+        inputs=request.inputs,
+        targets=query.targets,
+        savings=Savings(
+            query.barren,
+            len(query.evidence) + len(request.derived),
+            max(states, 0),
+            known.cells_before,
+        ),
+        max_cells=query.max_cells,
+        sources=sources,
+        derived=request.derived,
+        certain=request.certain,
+        program=program,
+        answers=tuple(
+            _answer(model, target, observed, number, registers[i], program.scopes)
+            for i, target in enumerate(query.targets)
+        ),
+        narrow=partial(_narrow, query, known, before),
+        conflict=partial(_conflict_of_run, query, known),
+    )
+
+
+def _variables(query: Query) -> set[Variable]:
+    return {v for potential in query.potentials for v in potential.scope}
+
+
+def _child(source: Source) -> int:
+    assert source.child is not None
+    return source.child
+
+
+def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
+    bit = {name: 1 << i for name, i in number.items()}
+    return TreeShape(
+        tuple(sum([bit[name] for name in clique.variables]) for clique in tree.cliques),
+        tuple((i, j, sum([bit[name] for name in scope])) for i, j, scope in tree.edges),
+    )
+
+
+def _sources(request: _Request, model: Reduction, number: Mapping[str, int]) -> tuple[Source, ...]:
+    observed = frozenset(request.observed)
+    sources = []
+    for content in model.tables:
+        seen = tuple(name for name in content.scope if name in observed)
+        rest = tuple(name for name in content.scope if name not in observed)
+        values = content.values
+        if seen:
+            axes = [content.scope.index(name) for name in (*seen, *rest)]
+            values = np.ascontiguousarray(np.transpose(values, axes))
+        signed = np.iscomplexobj(values) or bool(values.size and values.min() < 0)
+        child, positions = _determined_child(len(rest), len(seen), values)
+        scope = tuple(number[name] for name in rest)
+        sources.append(
+            Source(
+                scope,
+                seen,
+                values,
+                values.size,
+                "a table",
+                signed,
+                None if child is None else scope[child],
+                positions,
+            )
+        )
+    for potential in request.large:
+        names = model.scope(v.name for v in potential.scope)
+        seen = tuple(name for name in names if name in observed)
+        scope = tuple(number[name] for name in names if name not in observed)
+        cells = math.prod(model.sizes[name] for name in names)
+        sources.append(Source(scope, seen, None, cells, potential.scope[0].name))
+    for label, variables in request.inputs.items():
+        full = tuple(v.name for v in variables)
+        names = model.scope(full)
+        cells = math.prod(model.sizes[n] for n in names)
+        take = partial(_take, model, full)
+        scope = tuple(number[name] for name in names)
+        sources.append(Source(scope, (), None, cells, label, input=label, take=take))
+    return tuple(sources)
+
+
+def _determined_child(
+    n_hidden: int, n_observed: int, values: Values
+) -> tuple[int | None, NDArray[np.intp] | None]:
+    """Return which hidden variable the others determine, with its positions, if there is one."""
+    if values.size < _WORTH_LOOKING_UP or not np.all((values == 0) | (values == 1)):
+        return None, None
+    for child in range(n_hidden):
+        axis = n_observed + child
+        if np.all(values.sum(axis=axis) == 1):
+            return child, values.argmax(axis=axis)
+    return None, None
+
+
+def _take(model: Reduction, names: tuple[str, ...], values: Values) -> Values:
+    return model.take(names, values).values
+
+
+def _answer(
+    model: Reduction,
+    target: tuple[Variable, ...],
+    observed: frozenset[str],
+    number: Mapping[str, int],
+    register: int | None,
+    scopes: Sequence[tuple[int, ...]],
+) -> Answer:
+    """Return how a target is read off its register."""
+    hidden = [v for v in target if v.name not in observed]
+    scope = [number[name] for name in model.scope(v.name for v in hidden)]
+    found = () if register is None else scopes[register]
+    there = [v for v in scope if v in found]
+    sizes = tuple(model.sizes.values())
+    shape = tuple(sizes[v] for v in scope)
+    # A register may lack variables that its joint does not depend on.
+    view = tuple(sizes[v] if v in found else 1 for v in scope)
+    axes = tuple(found.index(v) for v in there)
+    full = tuple(v.n_states for v in hidden)
+    cells = None
+    if shape != full:
+        cells = model.cells([v.name for v in hidden], full)
+    else:
+        lifts = [model.lifts[v.name] for v in hidden]
+        if any(lift.home != v.name for lift, v in zip(lifts, hidden, strict=True)):
+            cells = model.cells([v.name for v in hidden], full)
+    return Answer(
+        target,
+        tuple(v.name for v in target if v.name in observed),
+        None if axes == tuple(range(len(axes))) else axes,
+        view,
+        shape,
+        register,
+        cells,
+    )
+
+
+def _narrow(
+    query: Query,
+    known: _Known,
+    before: int,
+    more: Mapping[str, str],
+    inputs: Mapping[str, Values],
+) -> Plan:
+    return build(query, _Known({**known.fixed, **more}, {**known.given, **inputs}, before))
+
+
+def _conflict_of_run(
+    query: Query, known: _Known, evidence: Mapping[str, str], inputs: Mapping[str, Values]
+) -> Mapping[str, str]:
+    return _conflict(query, {**known.fixed, **evidence}, {**known.given, **inputs})
+
+
+def _conflict(
+    query: Query, evidence: Mapping[str, str], inputs: Mapping[str, Values]
+) -> Mapping[str, str]:
+    """Return findings that are impossible together; all, if it takes too much to find out.
+
+    One plan tells for any of them: findings that are left out have a likelihood of one.
+    """
+    observed = {v.name: v for v in query.evidence if v.name in evidence}
+    label = "likelihood of {}".format
+    soft = replace(
+        query,
+        evidence=(),
+        targets=((),),
+        inputs={**query.inputs, **{label(name): (v,) for name, v in observed.items()}},
+    )
+    plan = build(soft, _Known())
+    if plan.cells > min(_CONFLICT_CELLS, query.max_cells):
+        return dict(evidence)
+    likelihoods = {
+        label(name): (np.arange(v.n_states) == v.index(evidence[name])).astype(np.float64)
+        for name, v in observed.items()
+    }
+    ones = {label(name): np.ones(v.n_states) for name, v in observed.items()}
+    whole = {
+        name: inputs.get(name, np.ones([v.n_states for v in scope]))
+        for name, scope in query.inputs.items()
+    }
+
+    def possible(findings: frozenset[str]) -> bool:
+        chosen = {label(name): likelihoods[label(name)] for name in findings}
+        try:
+            return plan.is_possible({}, {**whole, **ones, **chosen})
+        except TooLargeError:
+            return True
+
+    names = minimal_conflict(list(observed), possible)
+    return {name: evidence[name] for name in observed if name in names}

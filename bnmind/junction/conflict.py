@@ -1,0 +1,45 @@
+"""Which findings contradict each other.
+
+References
+----------
+U. Junker, "QuickXPlain: preferred explanations and relaxations for over-constrained
+problems", AAAI (2004): the binary search for the next finding of a minimal conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+__all__ = ["minimal_conflict"]
+
+
+def minimal_conflict(
+    findings: Sequence[str], possible: Callable[[frozenset[str]], bool]
+) -> tuple[str, ...]:
+    """Return findings that are impossible together, though all but any one of them are not.
+
+    Parameters
+    ----------
+    findings
+        Impossible together.
+    possible
+        Whether some of the findings can be true together; the fewer, the easier.
+
+    Examples
+    --------
+    >>> minimal_conflict("abcdef", lambda given: not {"b", "e"} <= given)
+    ('b', 'e')
+    """
+    conflict: list[str] = []
+    while findings and possible(frozenset(conflict)):
+        # The shortest prefix that contradicts what is found so far ends with a finding of it.
+        low, high = 0, len(findings)
+        while low + 1 < high:
+            middle = (low + high) // 2
+            if possible(frozenset([*findings[:middle], *conflict])):
+                low = middle
+            else:
+                high = middle
+        conflict.append(findings[high - 1])
+        findings = findings[: high - 1]
+    return tuple(reversed(conflict))

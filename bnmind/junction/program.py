@@ -1,0 +1,171 @@
+"""Programs: straight lines of products and sums over numbered registers.
+
+A step takes one or two registers and fills the next one. What it does with the
+axes is worked out once, in its *operation*; equal operations are one object, and a
+step is an operation with the numbers of its registers. An operation with two
+operands is a matrix product (`numpy.matmul`) or, where nothing is summed, a
+broadcast product; with one it is a sum. Summing out the child of a deterministic
+table is a look-up and not a sum: ``Σ_c [c = f(h)] g(c)`` is ``g(f(h))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bnmind.pgm.factor import Values
+
+__all__ = ["LookUp", "Operation", "Product", "Program", "Scope", "Step", "Sum"]
+
+Scope: TypeAlias = tuple[int, ...]
+"""The variables of a register, numbered, in the order of its axes."""
+
+_FAR = 64
+"""A scaled run keeps the largest entry of every register within 2^±64."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Sum axes out of the left register."""
+
+    axes: tuple[int, ...]
+    cost: int
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the sums."""
+        total: Values = np.add.reduce(left, axis=self.axes)
+        return total
+
+
+@dataclass(frozen=True)
+class Product:
+    """Multiply two registers, each first brought to an order of axes and a shape."""
+
+    left_axes: tuple[int, ...] | None
+    """The order of the left register's axes: batch, rows, summed; None as they are."""
+    right_axes: tuple[int, ...] | None
+    """The order of the right register's axes: batch, summed, columns; None as they are."""
+    left_shape: tuple[int, ...]
+    right_shape: tuple[int, ...]
+    shape: tuple[int, ...]
+    """Of the product: batch, rows, columns."""
+    cost: int
+    sums: bool
+    """Whether shared variables are summed out, by a matrix product."""
+    overwrites: bool = False
+    """Whether the left register is not needed any more and may take the product."""
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the product."""
+        if self.left_axes is not None:
+            left = left.transpose(self.left_axes)
+        left = left.reshape(self.left_shape)
+        if self.right_axes is not None:
+            right = right.transpose(self.right_axes)
+        right = right.reshape(self.right_shape)
+        if self.sums:
+            product: Values = np.matmul(left, right)
+            return product.reshape(self.shape)
+        if self.overwrites and left.shape == self.shape != () and left.dtype == right.dtype:
+            return np.multiply(left, right, out=left)
+        return left * right
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Take rows of the right register at the positions that the left one holds."""
+
+    axes: tuple[int, ...]
+    """The order of the right register's axes that puts the variable looked up first."""
+    cost: int
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the rows, over the axes of the positions and then the rest."""
+        positions: Any = left
+        found: Values = right.transpose(self.axes).take(positions, axis=0)
+        return found
+
+
+Operation: TypeAlias = Sum | Product | LookUp
+
+
+class Step(NamedTuple):
+    """An operation on two registers; a sum is given its register twice."""
+
+    operation: Operation
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A straight line of steps; registers 0, …, n_inputs − 1 are given."""
+
+    n_inputs: int
+    steps: tuple[Step, ...]
+    spent: tuple[tuple[int, ...], ...]
+    """For each step, the registers that nobody needs after it."""
+    scopes: tuple[Scope, ...]
+    """For each register, its variables."""
+    sizes: tuple[int, ...]
+    """The number of states of every variable."""
+
+    @cached_property
+    def multiplications(self) -> int:
+        """Multiplications (or additions, where a step only sums) of one run."""
+        return sum(step.operation.cost for step in self.steps)
+
+    @cached_property
+    def peak_cells(self) -> int:
+        """The largest number of cells that filled registers hold at the same time."""
+        cells = [_cells(scope, self.sizes) for scope in self.scopes]
+        live = peak = 0
+        for number, spent in enumerate(self.spent, self.n_inputs):
+            live += cells[number]
+            peak = max(peak, live)
+            live -= sum(cells[register] for register in spent)
+        return peak
+
+    def run(self, inputs: Sequence[Values]) -> list[Values]:
+        """Return the registers after the last step; those not kept are empty."""
+        registers = list(inputs)
+        fill: Callable[[Values], None] = registers.append
+        empty = np.empty(0)
+        for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+            fill(operation(registers[left], registers[right]))
+            for register in spent:
+                registers[register] = empty
+        return registers
+
+    def run_scaled(self, inputs: Sequence[Values]) -> tuple[list[Values], list[int]]:
+        """Return the registers as multiples of powers of two, and the powers.
+
+        Slower than `run`, and safe where the numbers would underflow or overflow.
+        """
+        registers = list(inputs)
+        powers = [0] * len(registers)
+        empty = np.empty(0)
+        for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+            values = operation(registers[left], registers[right])
+            power = powers[left] + (0 if isinstance(operation, Sum) else powers[right])
+            largest = float(np.abs(values).max(initial=0.0))
+            shift = int(np.frexp(largest)[1]) if largest else 0
+            if abs(shift) > _FAR:
+                values = values * 2.0**-shift
+                power += shift
+            registers.append(values)
+            powers.append(power)
+            for register in spent:
+                registers[register] = empty
+        return registers, powers
+
+
+def _cells(scope: Scope, sizes: Sequence[int]) -> int:
+    cells = 1
+    for variable in scope:
+        cells *= sizes[variable]
+    return cells
