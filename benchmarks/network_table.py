@@ -1,0 +1,138 @@
+"""The tables of docs/inference-benchmarks.md, from what `benchmarks.run_networks` measured.
+
+    python -m benchmarks.network_table FILE.json [--page docs/inference-benchmarks.md]
+
+prints them, or puts them into the page between its two marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.network_aims import AIMS, LAZY, Record, Results
+from benchmarks.network_engines import ENGINES
+from tests.wheel import EVIDENCE
+
+__all__ = ["tables"]
+
+START, END = "<!-- measured: start -->", "<!-- measured: end -->"
+TOLERANCE = 1e-10
+"""Answers that differ from ours by more are marked."""
+
+
+def tables(result: dict[str, Any]) -> str:
+    """Return all the tables as Markdown."""
+    results = Results(result["records"])
+    about = result["about"]
+    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+    parts = [
+        f"Python {about['python']}, {versions}; medians of {about['runs']}; "
+        f"the run took {about['seconds'] / 60:.0f} minutes.",
+        "## Seconds\n\n" + _times(results),
+        "## Memory\n\n" + _memory(results),
+        "## Aims\n\n" + _aims(results),
+    ]
+    return "\n\n".join(parts)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _seconds(value: float) -> str:
+    """Return three digits without exponents."""
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}" if value > 0 else "0"
+
+
+def _cell(results: Results, network: str, evidence: str, engine: str, which: str) -> str:
+    record = results.record(network, evidence, engine)
+    if record is None:
+        return ""
+    time = results.seconds(network, evidence, engine, which)
+    marks = _marks(record)
+    if time is None:
+        failed = which == "first" and record["fault"]
+        return f"failed: {record['fault']}" if failed else "–"
+    if math.isinf(time.at_least):
+        return "memory" if which == "first" else "–"
+    if not time.exact:
+        return f"> {time.at_least:.0f} ({record['finished']} of {record['targets']}){marks}"
+    few = f" ({len(record[which])})" if 0 < len(record[which]) < 3 else ""
+    return _seconds(time.at_least) + few + marks
+
+
+def _marks(record: Record) -> str:
+    difference = record.get("difference")
+    return "†" if difference is not None and difference > TOLERANCE else ""
+
+
+def _times(results: Results) -> str:
+    head = ["network, evidence", "cells", "bnmind", "again", "Lazy", "again", "pyAgrum VE", "pgmpy"]
+    columns = [("bnmind", "first"), ("bnmind", "again"), (LAZY, "first"), (LAZY, "again")]
+    columns += [("pyagrum-elimination", "first"), ("pgmpy-elimination", "first")]
+    rows = []
+    for network in results.networks():
+        for evidence in EVIDENCE:
+            ours = results.record(network, evidence, "bnmind")
+            cells = f"{ours['cells']:,}" if ours and ours["cells"] else ""
+            told = [_cell(results, network, evidence, *column) for column in columns]
+            if any(told):
+                rows.append([f"{network}, {evidence}", cells, *told])
+    return _table(head, rows)
+
+
+def _memory(results: Results) -> str:
+    rows = []
+    for network in results.networks():
+        for evidence in EVIDENCE:
+            found = [results.record(network, evidence, engine) for engine in ENGINES]
+            if any(found):
+                rows.append([f"{network}, {evidence}", *(_megabytes(record) for record in found)])
+    return _table(["MB", "bnmind", "Lazy", "pyAgrum VE", "pgmpy"], rows)
+
+
+def _megabytes(record: Record | None) -> str:
+    if record is None:
+        return ""
+    if record["memory"] is None or record["fault"] == "out of memory":
+        return "memory" if record["fault"] == "out of memory" else "–"
+    more = "> " if record["fault"] == "cut off" else ""
+    return f"{more}{record['memory']:,.0f}"
+
+
+def _aims(results: Results) -> str:
+    parts = []
+    for aim in AIMS:
+        verdicts = {True: "yes", False: "**no**", None: "unknown"}
+        rows = [
+            [found.network, found.aim, ", ".join(found.measured), verdicts[found.reached]]
+            for found in aim.findings(results)
+        ]
+        if rows:
+            parts.append(f"### {aim.title}\n\n" + _table(["", "aim", "measured", "reached"], rows))
+    return "\n\n".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m benchmarks.network_table", description=__doc__)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--page", type=Path, help="a Markdown file with the two marks")
+    options = parser.parse_args(arguments)
+    text = tables(json.loads(options.result.read_text(encoding="utf-8")))
+    if options.page is None:
+        print(text)
+        return
+    before, rest = options.page.read_text(encoding="utf-8").split(START)
+    after = rest.split(END)[1]
+    page = f"{before}{START}\n\n{text}\n\n{END}{after}"
+    options.page.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+"""Measure engines on the networks of pgmpy's wheel, and keep the raw figures as JSON.
+
+    python -m benchmarks.run_networks --out FILE.json
+
+Each engine has its own process for each network and kind of evidence, one thread, and a
+limit of memory and time. `benchmarks.network_table` makes the page of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from benchmarks.network_engines import ENGINES
+from benchmarks.network_worker import Task
+from bnmind.information import Floats
+from bnmind.pgm import Network
+from tests.wheel import EVIDENCE, ask, read_wheel
+
+__all__ = ["NETWORKS", "SMALL", "measure", "median_of"]
+
+Record: TypeAlias = dict[str, Any]
+
+ROOT = Path(__file__).parents[1]
+SMALL = ("alarm", "hailfinder", "win95pts", "insurance")
+NETWORKS = (
+    *SMALL,
+    *("water", "mildew", "barley", "munin1", "link", "diabetes", "pigs", "munin"),
+)
+_GRACE = 4
+"""A process is killed after so many times the cut-off, whatever it is doing."""
+
+
+class Tables:
+    """Pickled networks in a folder, read from the wheel when first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def file(self, name: str) -> Path:
+        """Return the file of a network's pickle."""
+        path = self._folder / f"{name}.pkl"
+        if not path.exists():
+            path.write_bytes(pickle.dumps(read_wheel(name)))
+        return path
+
+    def network(self, name: str) -> Network:
+        """Return a network."""
+        found: Network = pickle.loads(self.file(name).read_bytes())
+        return found
+
+
+def _warm(engine: str, network: str) -> list[str]:
+    """Return the networks to warm up with: ours compiles kernels for large trees only."""
+    small = "hailfinder" if network == "alarm" else "alarm"
+    large = "mildew" if network == "water" else "water"
+    return [small, large] if engine == "bnmind" else [small]
+
+
+def _start(task: Task, folder: Path, cache: Path | None = None) -> str:
+    """Run a worker, and return what ended it if it did not end by itself."""
+    order = folder / "task.json"
+    order.write_text(json.dumps(asdict(task)), encoding="utf-8")
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    place = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-m", "benchmarks.network_worker", str(order)]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **threads, **place, "PYTHONHASHSEED": "0"},
+            timeout=_GRACE * task.cut_off,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "cut off"
+    if done.returncode == 0:
+        return ""
+    text = done.stderr.strip()
+    if any(sign in text for sign in ("bad_alloc", "MemoryError")) or done.returncode == -9:
+        return "out of memory"
+    return f"exit code {done.returncode}: {text[-200:]}"
+
+
+def _runs(task: Task, folder: Path, cache: Path | None = None) -> tuple[Record, Floats | None]:
+    """Return what a worker wrote, its runs side by side, and its answer."""
+    end = _start(task, folder, cache)
+    out = Path(task.out)
+    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+    runs = [json.loads(line) for line in lines]
+    out.unlink(missing_ok=True)
+    answer = Path(f"{task.out}.npy")
+    vector: Floats | None = np.load(answer) if answer.exists() else None
+    answer.unlink(missing_ok=True)
+    kept = [run for run in runs if run["first"] is not None]
+    faults = [run["fault"] for run in runs if run["fault"]] + ([end] if end else [])
+    return {
+        "first": [run["first"] for run in kept],
+        "again": [run["again"] for run in kept if run["again"] is not None],
+        "memory": runs[0]["memory"] if runs else None,
+        "finished": runs[0]["finished"] if runs else 0,
+        "cells": runs[0]["cells"] if runs else None,
+        "fault": faults[0] if faults else "",
+    }, vector
+
+
+def measure(
+    networks: Sequence[str],
+    engines: Sequence[str],
+    evidence: Sequence[str] = EVIDENCE,
+    *,
+    tables: Path,
+    runs: int = 5,
+    cut_off: float = 120.0,
+    cold: bool = True,
+) -> Iterator[tuple[Record, Floats | None]]:
+    """Yield a record and an answer for each network, kind of evidence and engine.
+
+    Parameters
+    ----------
+    tables
+        A folder for the pickled networks.
+    runs
+        Of each; only one where it takes over 20 s.
+    cut_off
+        Seconds for a query.
+    cold
+        Whether ours is also asked in fresh processes without any compiled code.
+    """
+    store = Tables(tables)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for network in networks:
+            model = store.network(network)
+            for kind in evidence:
+                question = ask(model, kind)
+                for engine in engines:
+                    task = Task(
+                        engine,
+                        str(store.file(network)),
+                        kind,
+                        str(folder / "runs"),
+                        tuple(str(store.file(warm)) for warm in _warm(engine, network)),
+                        runs=runs,
+                        cut_off=cut_off,
+                    )
+                    record, answer = _runs(task, folder)
+                    record = {
+                        "network": network,
+                        "evidence": kind,
+                        "engine": engine,
+                        "variables": len(model.variables),
+                        "findings": len(question.findings),
+                        "targets": len(question.targets),
+                        "cut_off": cut_off,
+                        **record,
+                    }
+                    if cold and engine == "bnmind" and network in SMALL:
+                        record["cold"] = _cold(task, folder, runs)
+                    yield record, answer
+
+
+def _cold(task: Task, folder: Path, runs: int) -> list[float]:
+    """Return the seconds of first queries in fresh processes, the compiler's cache being empty."""
+    seconds: list[float] = []
+    for number in range(runs):
+        once = Task(task.engine, task.tables, task.evidence, task.out, runs=1)
+        record, _ = _runs(once, folder, folder / f"cache{number}-{len(os.listdir(folder))}")
+        seconds += record["first"]
+    return seconds
+
+
+def median_of(seconds: Sequence[float]) -> float | None:
+    """Return the median, or None of nothing."""
+    return median(seconds) if seconds else None
+
+
+def with_differences(
+    records: Sequence[Record], answers: dict[str, Floats], *, of: str = "bnmind"
+) -> list[Record]:
+    """Return the records with the largest difference of their answer from ours."""
+    told = []
+    for record in records:
+        ours = answers.get(key(record, engine=of))
+        theirs = answers.get(key(record))
+        difference = None
+        if ours is not None and theirs is not None and not np.isnan(theirs).all():
+            difference = float(np.nanmax(np.abs(ours - theirs)))
+        told.append({**record, "difference": difference})
+    return told
+
+
+def key(record: Record, *, engine: str = "") -> str:
+    """Return the name under which an answer is kept."""
+    return f"{record['network']}|{record['evidence']}|{engine or record['engine']}"
+
+
+def _names(known: Sequence[str], text: str) -> list[str]:
+    chosen = text.split(",")
+    unknown = sorted(set(chosen) - set(known))
+    if unknown:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(known)}, got {unknown}")
+    return [name for name in known if name in chosen]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m benchmarks.run_networks", description=__doc__)
+    choices = {"--networks": NETWORKS, "--engines": tuple(ENGINES), "--queries": EVIDENCE}
+    for option, known in choices.items():
+        parser.add_argument(
+            option,
+            type=partial(_names, known),
+            default=list(known),
+            help=", ".join(known),
+        )
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--cut-off", type=float, default=120.0, help="seconds for a query")
+    parser.add_argument("--tables", type=Path, help="a folder that keeps the pickled networks")
+    parser.add_argument("--take-over", type=Path, help="earlier results, for other engines")
+    parser.add_argument("--out", type=Path, required=True, help="JSON; answers go beside it (.npz)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _parser().parse_args(arguments)
+    start = time.perf_counter()
+    records: list[Record] = []
+    answers: dict[str, Floats] = {}
+    if options.take_over:
+        earlier = json.loads(options.take_over.read_text(encoding="utf-8"))
+        records = [r for r in earlier["records"] if r["engine"] not in options.engines]
+        with np.load(options.take_over.with_suffix(".npz")) as kept:
+            answers = {name: kept[name] for name in kept.files}
+    about = {
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("numpy", "numba", "pgmpy", "pyagrum")},
+        "cores": os.cpu_count(),
+        "runs": options.runs,
+        "cut_off": options.cut_off,
+        "measured": options.engines,
+    }
+    with TemporaryDirectory() as folder:
+        measured = measure(
+            options.networks,
+            options.engines,
+            options.queries,
+            tables=options.tables or Path(folder),
+            runs=options.runs,
+            cut_off=options.cut_off,
+        )
+        for record, answer in measured:
+            records.append(record)
+            if answer is not None:
+                answers[key(record)] = answer
+            times = [median_of(record[which]) for which in ("first", "again")]
+            shown = " / ".join("–" if t is None else f"{t:.4g} s" for t in times)
+            print(key(record), shown, record["fault"], flush=True)
+            # Written each time: what was measured is kept if the rest is not.
+            about["seconds"] = round(time.perf_counter() - start)
+            result = {"about": about, "records": with_differences(records, answers)}
+            options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            np.savez_compressed(options.out.with_suffix(".npz"), allow_pickle=False, **answers)
+
+
+if __name__ == "__main__":
+    main()
