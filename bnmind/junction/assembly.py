@@ -14,13 +14,15 @@ from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction.conflict import minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
+from bnmind.junction.findings import Findings, label_of, likelihood
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy import MinFill
 from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Answer, Plan, Savings, Source, impossible
+from bnmind.junction.plan import Plan, Savings, impossible
 from bnmind.junction.reduction import Reduction, Table, lift_of, with_compound, without_leaves
 from bnmind.junction.relevance import Group, ancestral_groups
+from bnmind.junction.sources import Answer, Source
 from bnmind.junction.support import n_cells, possible_states, table
 from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
@@ -53,6 +55,8 @@ class Query:
     inputs: Mapping[str, tuple[Variable, ...]]
     order: OrderFinder
     max_cells: int
+    soft: tuple[Variable, ...] = ()
+    """Variables whose likelihood is an input, see `bnmind.junction.findings`."""
     barren: int = 0
     """Variables left out because they say nothing."""
 
@@ -284,13 +288,15 @@ def _assemble(
             registers[target] = passing.answer(mask)
     program = builder.build(r for r in registers.values() if r is not None)
     known = request.known
+    likelihoods = {label_of(v.name) for v in query.soft}
     cells = sum(tree.total_size for tree in trees)
     before = known.cells_before or cells
     states = sum(v.n_states for v in _variables(query)) - sum(sizes) if known.fixed else 0
     return Plan(
         trees=tuple(trees),
         evidence=request.free,
-        inputs=request.inputs,
+        inputs={n: scope for n, scope in request.inputs.items() if n not in likelihoods},
+        soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
         targets=query.targets,
         savings=Savings(
             query.barren,
@@ -431,47 +437,40 @@ def _narrow(
     more: Mapping[str, str],
     inputs: Mapping[str, Values],
 ) -> Plan:
-    return build(query, _Known({**known.fixed, **more}, {**known.given, **inputs}, before))
+    soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
+    hard = {name: state for name, state in more.items() if label_of(name) not in soft}
+    given = {**known.given, **inputs, **soft}
+    return build(query, _Known({**known.fixed, **hard}, given, before))
 
 
 def _conflict_of_run(
-    query: Query, known: _Known, evidence: Mapping[str, str], inputs: Mapping[str, Values]
-) -> Mapping[str, str]:
+    query: Query, known: _Known, evidence: Findings, inputs: Mapping[str, Values]
+) -> Findings:
     return _conflict(query, {**known.fixed, **evidence}, {**known.given, **inputs})
 
 
-def _conflict(
-    query: Query, evidence: Mapping[str, str], inputs: Mapping[str, Values]
-) -> Mapping[str, str]:
+def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) -> Findings:
     """Return findings that are impossible together; all, if it takes too much to find out.
 
     One plan tells for any of them: findings that are left out have a likelihood of one.
     """
-    observed = {v.name: v for v in query.evidence if v.name in evidence}
-    label = "likelihood of {}".format
-    soft = replace(
-        query,
-        evidence=(),
-        targets=((),),
-        inputs={**query.inputs, **{label(name): (v,) for name, v in observed.items()}},
-    )
-    plan = build(soft, _Known())
+    observed = {v.name: v for v in (*query.evidence, *query.soft) if v.name in evidence}
+    scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
+    soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
+    plan = build(soft)
     if plan.cells > min(_CONFLICT_CELLS, query.max_cells):
         return dict(evidence)
-    likelihoods = {
-        label(name): (np.arange(v.n_states) == v.index(evidence[name])).astype(np.float64)
-        for name, v in observed.items()
-    }
-    ones = {label(name): np.ones(v.n_states) for name, v in observed.items()}
-    whole = {
+    found = {label_of(name): likelihood(v, evidence[name]) for name, v in observed.items()}
+    anything = {
         name: inputs.get(name, np.ones([v.n_states for v in scope]))
-        for name, scope in query.inputs.items()
+        for name, scope in plan.inputs.items()
     }
+    anything |= {name: np.ones([v.n_states for v in scope]) for name, scope in scopes.items()}
 
     def possible(findings: frozenset[str]) -> bool:
-        chosen = {label(name): likelihoods[label(name)] for name in findings}
+        chosen = {label_of(name): found[label_of(name)] for name in findings}
         try:
-            return plan.is_possible({}, {**whole, **ones, **chosen})
+            return plan.is_possible({}, {**anything, **chosen})
         except TooLargeError:
             return True
 

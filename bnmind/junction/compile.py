@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bnmind.errors import InvalidModelError
 from bnmind.junction.assembly import Query, build
 from bnmind.junction.best_order import BestOrder
+from bnmind.junction.findings import label_of
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, too_large
@@ -14,6 +15,7 @@ from bnmind.junction.randomized import RandomizedGreedy
 from bnmind.junction.relevance import without_barren
 from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
 
 __all__ = ["DEFAULT_PLAN_CELLS", "compile_plan", "junction_tree"]
 
@@ -53,6 +55,7 @@ def compile_plan(
     model: Network | FactorModel,
     *,
     evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
     targets: Iterable[Iterable[str]] | None = None,
     inputs: Mapping[str, Sequence[str]] | None = None,
     order: OrderFinder | None = None,
@@ -70,6 +73,9 @@ def compile_plan(
         What to reason in.
     evidence
         The variables that each run is given a state of.
+    soft
+        Variables on which a run may be given a state, a likelihood (virtual evidence),
+        or nothing: those whose value may be uncertain or missing.
     targets
         For each joint wanted, its variables; the first is also what the
         probability of the evidence is summed from. Unless given, every variable that
@@ -107,7 +113,7 @@ def compile_plan(
     """
     by_name = {v.name: v for v in model.variables}
 
-    def variable(name: str):  # type: ignore[no-untyped-def]
+    def variable(name: str) -> Variable:
         return by_name.get(name) or model.variable(name)
 
     observed = tuple(variable(name) for name in evidence)
@@ -116,9 +122,10 @@ def compile_plan(
         targets = [[v.name] for v in model.variables if v.name in hidden]
     wanted = [tuple(variable(name) for name in target) for target in targets] or [()]
     tables = {name: tuple(variable(v) for v in scope) for name, scope in (inputs or {}).items()}
+    uncertain = tuple(variable(name) for name in soft)
     problems = [
         f"expected distinct variables, got {[v.name for v in scope]}"
-        for scope in [observed, *wanted, *tables.values()]
+        for scope in [(*observed, *uncertain), *wanted, *tables.values()]
         if len(set(scope)) != len(scope)
     ]
     problems += [
@@ -128,6 +135,7 @@ def compile_plan(
     ]
     if problems:
         raise InvalidModelError(problems)
+    tables |= {label_of(v.name): (v,) for v in uncertain}
     needed = {v.name for s in [observed, *wanted, *tables.values()] for v in s}
     relevant = without_barren(model.potentials, needed)
     query = Query(
@@ -137,6 +145,7 @@ def compile_plan(
         tables,
         order or RandomizedGreedy(),
         max_cells,
+        uncertain,
         len(model.potentials) - len(relevant),
     )
     plan = build(query)

@@ -23,98 +23,17 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
+from bnmind.junction.batch import RESIDUE, TINY, BatchPosterior, run_batch
+from bnmind.junction.findings import Findings, check_names, label_of, likelihood
 from bnmind.junction.posterior import Posterior
-from bnmind.junction.program import Program, Scope
+from bnmind.junction.program import Program
+from bnmind.junction.sources import Answer, Source
 from bnmind.junction.tree import Clique, JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Answer", "Plan", "Savings", "Source"]
-
-_RESIDUE = 1e-13
-"""Where terms of both signs cancel to less than this share of their sizes, the sum is zero."""
-
-_TINY = 1e-200
-"""Evidence less probable than this is computed again with scaled numbers."""
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A register's content: a table of the model, still to be cut at the evidence."""
-
-    scope: Scope
-    """The variables left once the evidence is known, as the program numbers them."""
-    observed: tuple[str, ...]
-    """Evidence variables; their axes come first."""
-    values: Values | None
-    """None if the table is too large to be written out, or given with each run."""
-    n_cells: int
-    label: str
-    signed: bool = False
-    """Whether values are negative or complex, so that sums may cancel."""
-    child: int | None = None
-    """A variable whose state is certain given the others, if there is one."""
-    positions: NDArray[np.intp] | None = None
-    """Its positions, over ``observed`` and then ``scope`` without it."""
-    input: str | None = None
-    """The name of the input that fills the register at each run."""
-    take: Callable[[Values], Values] | None = None
-    """How a full input becomes a reduced one."""
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """How a joint is read off the registers."""
-
-    variables: tuple[Variable, ...]
-    """Of the target."""
-    observed: tuple[str, ...]
-    """Those of them that are evidence."""
-    axes: tuple[int, ...] | None
-    """The order of the register's axes; None as they are."""
-    view: tuple[int, ...]
-    """The register's shape then, with an axis of one for what it does not depend on."""
-    shape: tuple[int, ...]
-    """The shape over the reduced variables."""
-    register: int | None
-    cells: NDArray[np.intp] | None
-    """The flat place of each reduced cell in the full table; None where they are the same."""
-
-    def read(self, registers: Sequence[Values]) -> Values:
-        """Return the unnormalized joint over the reduced variables."""
-        if self.register is None:
-            return np.ones(self.shape)
-        values = registers[self.register]
-        if self.axes is not None:
-            values = values.transpose(self.axes)
-        if self.view == self.shape:
-            return values
-        return np.broadcast_to(values.reshape(self.view), self.shape)
-
-    @cached_property
-    def full(self) -> tuple[int, ...]:
-        """The shape of the full table."""
-        return tuple(v.n_states for v in self.variables)
-
-    def lift(self, values: Values, at: Mapping[str, int]) -> Values:
-        """Return values over the reduced variables as a table over the target's own."""
-        hidden = tuple(v.n_states for v in self.variables if v.name not in self.observed)
-        if self.cells is not None:
-            flat = np.zeros(math.prod(hidden))
-            np.add.at(flat, self.cells, values.ravel())
-            values = flat
-        values = values.reshape(hidden)
-        if self.observed:
-            whole = np.zeros(self.full)
-            whole[
-                tuple(
-                    at[v.name] if v.name in self.observed else slice(None) for v in self.variables
-                )
-            ] = values
-            values = whole
-        values.setflags(write=False)
-        return values
+__all__ = ["Plan", "Savings", "impossible", "too_large"]
 
 
 @dataclass(frozen=True)
@@ -144,6 +63,8 @@ class Plan:
     """The variables whose states each run is given."""
     inputs: Mapping[str, tuple[Variable, ...]]
     """The tables that each run is given, and the variables they are over."""
+    soft: tuple[Variable, ...]
+    """The variables on which each run may be given a state, a likelihood, or nothing."""
     targets: tuple[tuple[Variable, ...], ...]
     """The variables of each joint that a run answers."""
     savings: Savings
@@ -156,7 +77,8 @@ class Plan:
     program: Program
     answers: tuple[Answer, ...]
     narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
-    conflict: Callable[[Mapping[str, str], Mapping[str, Values]], Mapping[str, str]]
+    conflict: Callable[[Findings, Mapping[str, Values]], Findings]
+    """Tells which of the findings contradict each other."""
 
     @property
     def tree(self) -> JunctionTree:
@@ -196,7 +118,8 @@ class Plan:
     def __repr__(self) -> str:
         evidence = _listed([v.name for v in self.evidence])
         targets = _listed([", ".join(v.name for v in scope) for scope in self.targets], "; ")
-        given = "; ".join([evidence or "nothing", *self.inputs])
+        soft = [f"{v.name}?" for v in self.soft]
+        given = "; ".join([evidence or "nothing", *soft, *self.inputs])
         return f"Plan({targets} | {given}; {self.cells:,} cells)"
 
     def __str__(self) -> str:
@@ -214,6 +137,8 @@ class Plan:
             f"memory in a run  {_bytes(self.memory)}",
             "evidence  " + (", ".join(v.name for v in self.evidence) or "none"),
         ]
+        if self.soft:
+            lines.append("soft      " + ", ".join(v.name for v in self.soft))
         lines += [
             f"input     {name}({', '.join(v.name for v in scope)})"
             for name, scope in self.inputs.items()
@@ -222,14 +147,15 @@ class Plan:
         return "\n".join(lines)
 
     def run(
-        self, evidence: Mapping[str, str], inputs: Mapping[str, Values] | None = None
+        self, evidence: Findings | None = None, inputs: Mapping[str, Values] | None = None
     ) -> Posterior:
         """Return the targets' joints given states of the evidence variables.
 
         Parameters
         ----------
         evidence
-            A state for each of the plan's evidence variables.
+            A state for each of the plan's evidence variables; for its soft ones a
+            state, a likelihood ``{state: weight}``, or nothing.
         inputs
             A table for each of the plan's inputs, of non-negative numbers.
 
@@ -243,8 +169,9 @@ class Plan:
         UnknownNameError, InvalidModelError
             If the evidence or the inputs are not those that the plan was made for.
         """
+        evidence = evidence or {}
         observed = self._observe(evidence)
-        given = self._given(dict(inputs or {}))
+        given = self._all_given(evidence, inputs)
         self._check_size()
         results, total, power = self._sums(observed, given)
         if not total > 0:
@@ -256,12 +183,46 @@ class Plan:
         log_evidence = math.log(total) + power * math.log(2.0)
         return Posterior(self.targets, joints, log_evidence)
 
-    def is_possible(
-        self, evidence: Mapping[str, str], inputs: Mapping[str, Values] | None = None
-    ) -> bool:
+    def run_batch(
+        self, cases: Mapping[str, Any], inputs: Mapping[str, Values] | None = None
+    ) -> BatchPosterior:
+        """Return the targets' joints for many cases at once.
+
+        Parameters
+        ----------
+        cases
+            For each evidence variable, ``(cases,)`` state positions. For a soft one,
+            positions with −1 where the value is missing, or ``(cases, states)``
+            likelihoods, or nothing at all.
+        inputs
+            A table for each of the plan's inputs, the same for all cases.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If a case has probability zero; it names the case, and findings of it that
+            contradict each other.
+        InvalidModelError
+            If positions or likelihoods are out of range; it names the case.
+        TooLargeError, UnknownNameError
+            As in `run`.
+        """
+        given = self._given(dict(inputs or {}))
+        self._check_size()
+        posterior, wrong = run_batch(self, cases, given)
+        if wrong.size:
+            findings: dict[str, Any] = {}
+            for v in (*self.evidence, *self.soft):
+                found = np.asarray(cases.get(v.name, -np.ones(wrong[0] + 1, dtype=int)))[wrong[0]]
+                if found.ndim or found >= 0:
+                    findings[v.name] = found if found.ndim else v.states[int(found)]
+            raise impossible(self.conflict(findings, given), wrong.tolist())
+        return posterior
+
+    def is_possible(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> bool:
         """Return whether the evidence and the inputs have a positive probability."""
         observed = self._observe(evidence)
-        given = self._given(dict(inputs or {}))
+        given = self._all_given(evidence, inputs)
         self._check_size()
         return self._sums(observed, given)[1] > 0
 
@@ -273,7 +234,7 @@ class Plan:
         number, power = self._number(registers, scaled=False)
         filled = self.program.run(registers)
         results, totals = self._results(registers, filled, number)
-        if not totals[0] > _TINY:
+        if not totals[0] > TINY:
             number, power = self._number(registers, scaled=True)
             filled, powers = self.program.run_scaled(registers)
             results, totals = self._results(registers, filled, number, powers)
@@ -295,14 +256,12 @@ class Plan:
         ImpossibleEvidenceError
             If a single table rules the evidence out.
         """
-        unknown = set(evidence) - {v.name for v in self.evidence}
+        known = {v.name: v for v in (*self.evidence, *self.soft)}
+        unknown = set(evidence) - set(known)
         if unknown:
-            raise UnknownNameError(
-                "evidence variable", min(unknown), (v.name for v in self.evidence)
-            )
-        for variable in self.evidence:
-            if variable.name in evidence:
-                variable.index(evidence[variable.name])
+            raise UnknownNameError("evidence variable", min(unknown), known)
+        for name, state in evidence.items():
+            known[name].index(state)
         checked = self._given(dict(inputs or {}), partial=True)
         return self.narrow(evidence, checked)
 
@@ -311,15 +270,23 @@ class Plan:
             raise too_large(self, self.cells, self.max_cells, "cells")
 
     def _observe(self, evidence: Mapping[str, str]) -> dict[str, int]:
-        names = {v.name for v in self.evidence}
-        if evidence.keys() != names:
-            wrong = sorted(set(evidence) ^ names)
-            raise UnknownNameError("state for exactly the evidence variables", wrong[0], names)
+        check_names(evidence, self.evidence, self.soft)
         observed = dict(self.certain)
         observed.update((v.name, v.index(evidence[v.name])) for v in self.evidence)
         for cpd in self.derived:
             observed[cpd.variable.name] = cpd.value([observed[v.name] for v in cpd.parents])
         return observed
+
+    def _all_given(
+        self, evidence: Findings, inputs: Mapping[str, Values] | None
+    ) -> dict[str, Values]:
+        """Return the inputs, and the likelihoods of the soft variables as inputs."""
+        given = self._given(dict(inputs or {}))
+        for v in self.soft:
+            found = evidence.get(v.name)
+            weights = np.ones(v.n_states) if found is None else likelihood(v, found)
+            given[label_of(v.name)] = weights
+        return given
 
     def _given(self, inputs: dict[str, Any], *, partial: bool = False) -> dict[str, Values]:
         problems = []
@@ -350,7 +317,7 @@ class Plan:
         registers: list[Any] = list(self._unchanging)
         for number, source in enumerate(self.sources):
             if registers[number] is None:
-                registers[number] = self._load(source, observed, given)
+                registers[number] = self.load(source, observed, given)
         # The positions of deterministic tables' children come after the tables.
         registers += [
             source.positions[tuple(observed[name] for name in source.observed)]
@@ -359,9 +326,10 @@ class Plan:
         ]
         return registers
 
-    def _load(
+    def load(
         self, source: Source, observed: Mapping[str, int], given: Mapping[str, Values]
     ) -> Values:
+        """Return a table cut at the evidence, or an input."""
         if source.input is not None:
             values = given[source.input]
             taken: Values = values if source.take is None else source.take(values)
@@ -377,7 +345,7 @@ class Plan:
         return cut
 
     @cached_property
-    def _scalars(self) -> tuple[int, ...]:
+    def scalars(self) -> tuple[int, ...]:
         """The registers of tables of which the evidence leaves a single number."""
         return tuple(n for n, source in enumerate(self.sources) if not source.scope)
 
@@ -385,7 +353,7 @@ class Plan:
         """Return the product of the single numbers, as a multiple of a power of two."""
         number: Any = 1.0
         power = 0
-        for register in self._scalars:
+        for register in self.scalars:
             number = number * registers[register]
             if scaled and number:
                 shift = int(np.frexp(abs(number))[1])
@@ -408,7 +376,7 @@ class Plan:
         flat = np.real(np.concatenate([values.ravel() for values in found]) * number)
         if self._is_signed:
             sizes = self._magnitudes(registers, powers) * abs(number)
-            flat = np.where(flat > _RESIDUE * sizes, flat, 0.0)
+            flat = np.where(flat > RESIDUE * sizes, flat, 0.0)
         starts = self._starts
         sums = np.add.reduceat(flat, starts)
         lengths = np.diff([*starts, len(flat)])
@@ -450,11 +418,14 @@ class Plan:
         )
 
 
-def impossible(findings: Mapping[str, str]) -> ImpossibleEvidenceError:
-    """Return the error that names findings which contradict each other."""
+def impossible(findings: Mapping[str, Any], cases: Sequence[int] = ()) -> ImpossibleEvidenceError:
+    """Return the error that names findings which contradict each other, and in which cases."""
     shown = ", ".join(f"{name}={state}" for name, state in findings.items())
+    where = f" in case {cases[0]}" if cases else ""
+    more = f" and {len(cases) - 1} cases more" if len(cases) > 1 else ""
     return ImpossibleEvidenceError(
-        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}",
+        f"expected evidence of positive probability, got zero for"
+        f" {shown or 'the inputs'}{where}{more}",
         findings,
     )
 

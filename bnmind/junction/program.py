@@ -10,6 +10,7 @@ table is a look-up and not a sum: ``Σ_c [c = f(h)] g(c)`` is ``g(f(h))``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -119,10 +120,14 @@ class Program:
         """Multiplications (or additions, where a step only sums) of one run."""
         return sum(step.operation.cost for step in self.steps)
 
+    def cells(self, register: int) -> int:
+        """Return the number of cells of a register."""
+        return math.prod([self.sizes[variable] for variable in self.scopes[register]])
+
     @cached_property
     def peak_cells(self) -> int:
         """The largest number of cells that filled registers hold at the same time."""
-        cells = [_cells(scope, self.sizes) for scope in self.scopes]
+        cells = [self.cells(register) for register in range(len(self.scopes))]
         live = peak = 0
         for number, spent in enumerate(self.spent, self.n_inputs):
             live += cells[number]
@@ -162,10 +167,3 @@ class Program:
             for register in spent:
                 registers[register] = empty
         return registers, powers
-
-
-def _cells(scope: Scope, sizes: Sequence[int]) -> int:
-    cells = 1
-    for variable in scope:
-        cells *= sizes[variable]
-    return cells

@@ -1,0 +1,341 @@
+"""Thousands of cases in one run: a plan's program with an axis of cases.
+
+The cases are the last axis of every register that depends on them, so that each
+operation goes over contiguous numbers; what depends on no case is worked out once. A
+product that sums is a matrix product where one of its operands is the same for all
+cases, and a running sum of element-wise products where both differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.junction.findings import case_likelihoods, case_positions, check_names, label_of
+from bnmind.junction.program import LookUp, Product, Program, Sum
+from bnmind.pgm.factor import Values
+from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    from bnmind.junction.plan import Plan
+    from bnmind.junction.sources import Source
+
+__all__ = ["BatchPosterior", "run_batch"]
+
+RESIDUE = 1e-13
+"""Where terms of both signs cancel to less than this share of their sizes, the sum is zero."""
+
+TINY = 1e-200
+"""Evidence less probable than this is computed again with scaled numbers."""
+
+_CHUNK_CELLS = 2**17
+"""The largest register holds at most about so many numbers, to stay within the cache."""
+
+_FEWEST, _MOST = 32, 4096
+"""Cases of a chunk."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchPosterior:
+    """Distributions of a plan's targets, for each of many cases."""
+
+    scopes: tuple[tuple[Variable, ...], ...]
+    """The variables of each target, in the order of the plan's targets."""
+    joints: tuple[Floats, ...]
+    """The normalized joint of each target, ``(cases, *states)``."""
+    log_evidence: Floats
+    """Natural logarithm of the probability of each case's evidence, ``(cases,)``."""
+
+    def __len__(self) -> int:
+        return len(self.log_evidence)
+
+    def __repr__(self) -> str:
+        return f"BatchPosterior({len(self)} cases, {len(self.joints)} targets)"
+
+    @cached_property
+    def marginals(self) -> Mapping[str, Floats]:
+        """The distributions of every variable that is a target by itself, ``(cases, states)``."""
+        pairs = zip(self.scopes, self.joints, strict=True)
+        return {scope[0].name: joint for scope, joint in pairs if len(scope) == 1}
+
+
+def run_batch(
+    plan: Plan, cases: Mapping[str, Any], inputs: Mapping[str, Values]
+) -> tuple[BatchPosterior, NDArray[np.intp]]:
+    """Return the posteriors of all cases, and which cases are impossible.
+
+    Parameters
+    ----------
+    plan
+        What to answer.
+    cases
+        As for `Plan.run_batch`.
+    inputs
+        The plan's inputs, checked; the same for all cases.
+    """
+    check_names(cases, plan.evidence, plan.soft)
+    positions = {v.name: case_positions(v, cases[v.name]) for v in plan.evidence}
+    soft = {v: case_likelihoods(v, cases[v.name]) for v in plan.soft if v.name in cases}
+    lengths = {len(p) for p in positions.values()} | {w.shape[1] for w in soft.values()}
+    problems = [
+        f"expected a state of {name} in every case, got none in case {int(found.argmin())};"
+        " a variable that may be missing is a soft one"
+        for name, found in positions.items()
+        if found.size and found.min() < 0
+    ]
+    if len(lengths) != 1:
+        shown = ", ".join(map(str, sorted(lengths))) or "no evidence"
+        problems.append(f"expected as many cases of every variable, got {shown}")
+    if problems:
+        raise InvalidModelError(problems)
+    n = lengths.pop()
+    largest = max((plan.program.cells(r) for r in range(len(plan.program.scopes))), default=1)
+    chunk = min(max(_CHUNK_CELLS // largest, _FEWEST), _MOST)
+    whole = {**inputs, **{label_of(v.name): np.ones(v.n_states) for v in plan.soft}}
+    for v in soft:
+        del whole[label_of(v.name)]
+    state = _Batch(plan, whole, frozenset(label_of(v.name) for v in soft))
+    joints = tuple(
+        np.zeros((n, *(v.n_states for v in scope)), dtype=np.float64) for scope in plan.targets
+    )
+    log_evidence = np.zeros(n)
+    for start in range(0, n, chunk):
+        part = slice(start, min(start + chunk, n))
+        at = {name: found[part] for name, found in positions.items()}
+        weights = {label_of(v.name): found[:, part] for v, found in soft.items()}
+        state.answer(at, weights, [joint[part] for joint in joints], log_evidence[part])
+    for joint in (*joints, log_evidence):
+        joint.setflags(write=False)
+    return BatchPosterior(plan.targets, joints, log_evidence), np.flatnonzero(
+        np.isneginf(log_evidence)
+    )
+
+
+class _Batch:
+    """What all chunks of one batch share."""
+
+    def __init__(self, plan: Plan, inputs: Mapping[str, Values], varying: frozenset[str]) -> None:
+        self.plan = plan
+        self.inputs = inputs
+        program = plan.program
+        sources = plan.sources
+        moving = [bool(s.observed) or s.input in varying for s in sources]
+        looked_up = [s for s in sources if s.positions is not None]
+        moving += [bool(s.observed) for s in looked_up]
+        for _, left, right in program.steps:
+            moving.append(moving[left] or moving[right])
+        self.moving = moving
+        self.tables = [_cases_last(s.values, len(s.observed)) for s in sources]
+        self.indices = [_cases_last(s.positions, len(s.observed)) for s in looked_up]
+        self.looked_up = looked_up
+        fixed: list[Any] = [
+            None if moves else plan.load(source, {}, inputs)
+            for source, moves in zip(sources, moving, strict=False)
+        ]
+        fixed += [None if s.observed else s.positions for s in looked_up]
+        self.fixed = fixed
+        self.signed = any(s.signed for s in sources)
+
+    def answer(
+        self,
+        at: Mapping[str, NDArray[np.intp]],
+        weights: Mapping[str, Floats],
+        joints: Sequence[Floats],
+        log_evidence: Floats,
+    ) -> None:
+        """Fill the joints and log-probabilities of a chunk of cases."""
+        plan = self.plan
+        n = len(log_evidence)
+        known: dict[str, Any] = {name: np.full(n, p) for name, p in plan.certain.items()}
+        known.update(at)
+        for cpd in plan.derived:
+            known[cpd.variable.name] = np.broadcast_to(
+                cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
+            )
+        registers = self._registers(known, weights)
+        results, totals, powers = self._results(registers, n, scaled=False)
+        if not totals.min(initial=1.0) > TINY:
+            results, totals, powers = self._results(registers, n, scaled=True)
+        with np.errstate(divide="ignore"):
+            log_evidence[:] = np.log(totals) + powers * np.log(2.0)
+        for joint, answer, found in zip(joints, plan.answers, results, strict=True):
+            values = found.reshape(-1, n)
+            if answer.cells is None and not answer.observed:
+                joint[:] = values.T.reshape(joint.shape)
+                continue
+            hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
+            flat = np.zeros((int(np.prod(hidden)), n))
+            cells = np.arange(len(flat)) if answer.cells is None else answer.cells
+            np.add.at(flat, cells, values)
+            # An evidence variable of the target has its whole mass on the state seen.
+            whole = np.moveaxis(joint, 0, -1)
+            case = np.arange(n)
+            grids = list(np.ix_(*map(np.arange, hidden), case))
+            index = [
+                known[v.name] if v.name in answer.observed else grids.pop(0)
+                for v in answer.variables
+            ]
+            whole[(*index, case)] = flat.reshape(*hidden, n)
+
+    def _registers(
+        self, known: Mapping[str, NDArray[np.intp]], weights: Mapping[str, Floats]
+    ) -> list[Any]:
+        registers = list(self.fixed)
+        sources: list[tuple[Source, Any]] = list(zip(self.plan.sources, self.tables, strict=True))
+        sources += list(zip(self.looked_up, self.indices, strict=True))
+        for number, (source, values) in enumerate(sources):
+            if registers[number] is not None:
+                continue
+            if source.input is not None:
+                registers[number] = weights[source.input]
+                continue
+            n_observed = len(source.observed)
+            at = tuple(known[name] for name in source.observed)
+            sizes = source.values.shape[:n_observed]  # type: ignore[union-attr]
+            flat = np.ravel_multi_index(at, sizes)
+            registers[number] = values.take(flat, axis=-1)
+        return registers
+
+    def _results(
+        self, registers: list[Any], n: int, *, scaled: bool
+    ) -> tuple[list[Floats], Floats, Any]:
+        """Return the normalized joints, the first one's totals, and their powers of two."""
+        plan = self.plan
+        filled, powers = run_cases(plan.program, registers, self.moving, scaled=scaled)
+        sizes: list[Any] = []
+        if self.signed:
+            absolute = [
+                np.abs(r) if i < len(plan.sources) and plan.sources[i].signed else r
+                for i, r in enumerate(registers)
+            ]
+            sizes, own = run_cases(plan.program, absolute, self.moving, scaled=scaled)
+        number: Any = np.ones(n)
+        exponent: Any = np.zeros(n)
+        for register in plan.scalars:
+            number = number * registers[register]
+            if scaled:
+                shift = np.frexp(np.abs(number))[1]
+                number, exponent = np.ldexp(1.0, -shift) * number, exponent + shift
+        results = []
+        totals: Any = None
+        for answer in plan.answers:
+            values = self._read(answer, filled, n)
+            joint = np.real(values * number)
+            if self.signed:
+                there = np.abs(self._read(answer, sizes, n) * number)
+                if scaled and answer.register is not None:
+                    there = np.ldexp(there, own[answer.register] - powers[answer.register])
+                joint = np.where(joint > RESIDUE * there, joint, 0.0)
+            total = joint.reshape(-1, n).sum(axis=0)
+            if totals is None:
+                totals = total
+                if scaled and answer.register is not None:
+                    exponent = exponent + powers[answer.register]
+            joint = np.divide(joint, total, out=np.zeros(joint.shape), where=total > 0)
+            results.append(joint)
+        return results, totals, exponent
+
+    def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
+        if answer.register is None:
+            return np.ones((*answer.shape, n))
+        values = registers[answer.register]
+        moves = self.moving[answer.register]
+        if answer.axes is not None:
+            values = values.transpose((*answer.axes, -1) if moves else answer.axes)
+        values = values.reshape((*answer.view, n if moves else 1))
+        found: Values = np.broadcast_to(values, (*answer.shape, n))
+        return found
+
+
+def run_cases(
+    program: Program, inputs: Sequence[Any], moving: Sequence[bool], *, scaled: bool
+) -> tuple[list[Any], list[Any]]:
+    """Return the registers after the last step, and the powers of two that they are multiples of.
+
+    Registers that are ``moving`` have the cases as a last axis.
+    """
+    registers = list(inputs)
+    powers: list[Any] = [0] * len(registers) if scaled else []
+    empty = np.empty(0)
+    for (operation, left, right), spent in zip(program.steps, program.spent, strict=True):
+        first, second = registers[left], registers[right]
+        moves = moving[left] or moving[right]
+        if not moves:
+            values = operation(first, second)
+        elif isinstance(operation, Sum):
+            values = np.add.reduce(first, axis=operation.axes)
+        elif isinstance(operation, LookUp):
+            values = _look_up(operation, first, second, (moving[left], moving[right]))
+        else:
+            values = _product(operation, first, second, (moving[left], moving[right]))
+        registers.append(values)
+        if scaled:
+            power = powers[left] + (0 if isinstance(operation, Sum) else powers[right])
+            around = tuple(range(values.ndim - 1)) if moves else None
+            largest = np.abs(values).max(axis=around, initial=0.0)
+            shift = np.frexp(largest)[1]
+            registers[-1] = values * np.ldexp(1.0, -shift)
+            powers.append(power + shift)
+        for register in spent:
+            registers[register] = empty
+    return registers, powers
+
+
+def _product(operation: Product, left: Any, right: Any, moving: tuple[bool, bool]) -> Any:
+    first = _brought(left, operation.left_axes, operation.left_shape, moves=moving[0])
+    second = _brought(right, operation.right_axes, operation.right_shape, moves=moving[1])
+    if not operation.sums:
+        if not moving[0]:
+            first = first[..., None]
+        if not moving[1]:
+            second = second[..., None]
+        return first * second
+    n = (left if moving[0] else right).shape[-1]
+    if moving[0] and moving[1]:
+        # (…, rows, summed, cases) and (…, summed, columns, cases)
+        first, second = first[..., :, :, None, :], second[..., None, :, :, :]
+        product = first[..., :, 0, :, :] * second[..., :, 0, :, :]
+        for k in range(1, first.shape[-3]):
+            product += first[..., :, k, :, :] * second[..., :, k, :, :]
+    elif moving[1]:
+        *outer, k, columns = operation.right_shape
+        product = np.matmul(first, second.reshape(*outer, k, columns * n))
+    else:
+        # (…, 1, columns, summed) @ (…, rows, summed, cases)
+        product = np.matmul(np.swapaxes(second, -1, -2)[..., None, :, :], first)
+    return product.reshape(*operation.shape, n)
+
+
+def _look_up(operation: LookUp, positions: Any, rows: Any, moving: tuple[bool, bool]) -> Any:
+    ordered = rows.transpose((*operation.axes, rows.ndim - 1) if moving[1] else operation.axes)
+    if not moving[0]:
+        return ordered.take(positions, axis=0)
+    n = positions.shape[-1]
+    found = (
+        np.moveaxis(ordered, -1, 1)[positions, np.arange(n)] if moving[1] else ordered[positions]
+    )
+    return np.ascontiguousarray(np.moveaxis(found, positions.ndim - 1, -1))
+
+
+def _brought(
+    values: Any, axes: tuple[int, ...] | None, shape: tuple[int, ...], *, moves: bool
+) -> Any:
+    """Return a register with its axes ordered and shaped as an operation wants them."""
+    if axes is not None:
+        values = values.transpose((*axes, values.ndim - 1) if moves else axes)
+    return values.reshape((*shape, values.shape[-1]) if moves else shape)
+
+
+def _cases_last(values: Any, n_observed: int) -> Any:
+    """Return a table with its evidence axes joined into one, the last, to take cases from."""
+    if values is None or not n_observed:
+        return values
+    flat = values.reshape(-1, *values.shape[n_observed:])
+    return np.ascontiguousarray(np.moveaxis(flat, 0, -1))
