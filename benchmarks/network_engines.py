@@ -8,6 +8,7 @@ engine that computes one at a time can be stopped on the way.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from bnmind.information import Floats
 from bnmind.pgm import Network
 from tests.wheel import pyagrum_network, state_names
 
-__all__ = ["ENGINES", "Engine"]
+__all__ = ["ENGINES", "MORE_ENGINES", "Engine"]
 
 
 class Engine(Protocol):
@@ -60,14 +61,15 @@ class Bnmind:
 
 
 class _Pyagrum:
-    """One of pyAgrum's engines, with one thread."""
+    """One of pyAgrum's engines."""
 
     engine = ""
+    threads = 1
 
     def __init__(self, network: Network) -> None:
         import pyagrum as gum
 
-        gum.setNumberOfThreads(1)
+        gum.setNumberOfThreads(self.threads)
         gum.initRandom(1)
         self._type, self._network = getattr(gum, self.engine), pyagrum_network(network)
         self._made: Any = None
@@ -94,6 +96,12 @@ class PyagrumLazy(_Pyagrum):
     """LazyPropagation; new findings keep the messages that do not depend on them."""
 
     engine = "LazyPropagation"
+
+
+class PyagrumLazyThreads(PyagrumLazy):
+    """The same with a thread for each core, as pyAgrum has it unless told otherwise."""
+
+    threads = os.cpu_count() or 1
 
 
 class PyagrumElimination(_Pyagrum):
@@ -132,4 +140,7 @@ ENGINES: dict[str, Callable[[Network], Engine]] = {
     "pyagrum-elimination": PyagrumElimination,
     "pgmpy-elimination": PgmpyElimination,
 }
-"""By the name that results are kept under."""
+"""By the name that results are kept under; each has one thread."""
+
+MORE_ENGINES: dict[str, Callable[[Network], Engine]] = {"pyagrum-lazy-threads": PyagrumLazyThreads}
+"""Measured only where they are asked for."""

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.network_engines import ENGINES, Engine
+from benchmarks.network_engines import ENGINES, MORE_ENGINES, Engine
 from bnmind.information import Floats
 from bnmind.pgm import Network
 from tests.wheel import Question, ask
@@ -153,7 +153,7 @@ def main(path: str) -> None:
     task = Task(**{**raw, "warm": tuple(raw["warm"])})
     limit = int(task.memory * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    make = ENGINES[task.engine]
+    make = (ENGINES | MORE_ENGINES)[task.engine]
     for warm in task.warm:
         other: Network = pickle.loads(Path(warm).read_bytes())
         for evidence in ("none", "leaves"):

@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchmarks.network_engines import ENGINES
+from benchmarks.network_engines import ENGINES, MORE_ENGINES
 from benchmarks.network_worker import Task
 from bnmind.information import Floats
 from bnmind.pgm import Network
@@ -43,7 +43,7 @@ NETWORKS = (
     *SMALL,
     *("water", "mildew", "barley", "munin1", "link", "diabetes", "pigs", "munin"),
 )
-_GRACE = 4
+_GRACE = 2
 """A process is killed after so many times the cut-off, whatever it is doing."""
 
 
@@ -224,13 +224,14 @@ def _names(known: Sequence[str], text: str) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks.run_networks", description=__doc__)
-    choices = {"--networks": NETWORKS, "--engines": tuple(ENGINES), "--queries": EVIDENCE}
-    for option, known in choices.items():
+    engines = (*ENGINES, *MORE_ENGINES)
+    for option, known, usual in (
+        ("--networks", NETWORKS, NETWORKS),
+        ("--engines", engines, tuple(ENGINES)),
+        ("--queries", EVIDENCE, EVIDENCE),
+    ):
         parser.add_argument(
-            option,
-            type=partial(_names, known),
-            default=list(known),
-            help=", ".join(known),
+            option, type=partial(_names, known), default=list(usual), help=", ".join(known)
         )
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--cut-off", type=float, default=120.0, help="seconds for a query")
