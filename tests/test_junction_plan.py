@@ -53,7 +53,7 @@ def queries(
     draw: st.DrawFn,
 ) -> tuple[Network, dict[str, str], list[list[str]], list[str], list[float]]:
     """Return a network, evidence, targets, the part to restrict to, and an input's weights."""
-    network = draw(networks(max_variables=8))
+    network = draw(networks(max_variables=12))
     names = [v.name for v in network.variables]
     observed = draw(st.lists(st.sampled_from(names), unique=True, max_size=len(names) - 1))
     hidden = [name for name in names if name not in observed]
@@ -315,3 +315,54 @@ def test_posteriors_survive_pickling_read_only() -> None:
     posterior = compile_plan(GARDEN, targets=[["rain"]]).run({})
     copy = pickle.loads(pickle.dumps(posterior))
     assert not copy.targets[0].values.flags.writeable
+
+
+@settings(max_examples=60, deadline=None)
+@given(networks(max_variables=8), st.data())
+def test_targets_may_hold_evidence(network: Network, data: st.DataObject) -> None:
+    names = [v.name for v in network.variables]
+    observed = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
+    target = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1, max_size=3))
+    evidence = {n: data.draw(st.sampled_from(network.variable(n).states)) for n in observed}
+    positions = {n: network.variable(n).index(s) for n, s in evidence.items()}
+    joint = enumerate_joint(network)
+    for name, at in positions.items():
+        v = network.variable(name)
+        joint = joint.product(Factor((v,), np.eye(v.n_states)[at]))
+    total = float(joint.sum_to(()).values.real)
+    assume(total > 0)
+    truth = joint.sum_to(target).values.real / total
+    plan = compile_plan(network, evidence=observed, targets=[target])
+    np.testing.assert_allclose(plan.run(evidence).joints[0], truth, atol=1e-12)
+    soft = compile_plan(network, soft=observed, targets=[target])
+    np.testing.assert_allclose(soft.run(evidence).joints[0], truth, atol=1e-12)
+    np.testing.assert_allclose(soft.restrict(evidence).run().joints[0], truth, atol=1e-12)
+
+
+def test_every_family_comes_from_one_plan() -> None:
+    families = [[v.name for v in cpd.scope] for cpd in GARDEN.cpds]
+    plan = compile_plan(GARDEN, targets=families)
+    joint = plan.run().joint("wet", "rain").values
+    np.testing.assert_allclose(joint, [[0.72, 0.0], [0.08, 0.2]])
+
+
+def test_soft_evidence_weighs_the_states() -> None:
+    plan = compile_plan(GARDEN, soft=["wet"], targets=[["rain"]])
+    assert repr(plan).startswith("Plan(rain | nothing; wet?;")
+    np.testing.assert_allclose(plan.run().joints[0], [0.8, 0.2])
+    found = plan.run({"wet": {"yes": 1.0, "no": 0.5}})
+    no, yes = 0.8 * (0.9 * 0.5 + 0.1), 0.2
+    np.testing.assert_allclose(found.joints[0], [no / (no + yes), yes / (no + yes)])
+    assert found.log_evidence == pytest.approx(math.log(no + yes))
+    for bad in ({"damp": 1.0}, [1.0], [1.0, -1.0], [1.0, math.nan]):
+        with pytest.raises((UnknownNameError, InvalidModelError), match="expected"):
+            plan.run({"wet": bad})
+
+
+def test_a_plan_over_the_stated_memory_is_refused_at_once() -> None:
+    with pytest.raises(TooLargeError, match=r"largest clique is \{.*wet.*\} with 4 cells"):
+        compile_plan(GARDEN, max_bytes=8)
+    plan = compile_plan(GARDEN, max_bytes=1000)
+    assert 32 <= plan.memory <= 1000
+    for words in ("separators", "memory in a run", "left out", "multiplications"):
+        assert words in str(plan)

@@ -216,7 +216,7 @@ class _Batch:
                 for i, r in enumerate(registers)
             ]
             sizes, own = run_cases(plan.program, absolute, self.moving, scaled=scaled)
-        number: Any = np.ones(n)
+        number: Any = 1.0
         exponent: Any = np.zeros(n)
         for register in plan.scalars:
             number = number * registers[register]
@@ -227,7 +227,7 @@ class _Batch:
         totals: Any = None
         for answer in plan.answers:
             values = self._read(answer, filled, n)
-            joint = np.real(values * number)
+            joint = np.real(values * number if plan.scalars else values)
             if self.signed:
                 there = np.abs(self._read(answer, sizes, n) * number)
                 if scaled and answer.register is not None:

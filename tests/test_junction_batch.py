@@ -1,0 +1,178 @@
+"""Batches against one run a case, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnmind.junction.batch as batch
+from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
+from bnmind.junction import Plan, compile_plan
+from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
+from bnmind.rank_one import factorize
+from tests.networks import networks
+
+RAIN = Variable("rain", ("no", "yes"))
+WET = Variable("wet", ("no", "damp", "yes"))
+GARDEN = Network(
+    (
+        TabularCPD(RAIN, (), np.array([0.8, 0.2])),
+        TabularCPD(WET, (RAIN,), np.array([[0.9, 0.0], [0.1, 0.4], [0.0, 0.6]])),
+    )
+)
+
+
+def one_by_one(
+    plan: Plan, cases: dict[str, Any], n: int
+) -> tuple[list[list[np.ndarray[Any, Any]]], list[float]]:
+    """Return what a run for each case says; empty joints where it is impossible."""
+    joints, logs = [], []
+    for i in range(n):
+        findings: dict[str, Any] = {}
+        for v in (*plan.evidence, *plan.soft):
+            if v.name not in cases:
+                continue
+            found = np.asarray(cases[v.name])[i]
+            if found.ndim:
+                findings[v.name] = found
+            elif found >= 0:
+                findings[v.name] = v.states[int(found)]
+        try:
+            posterior = plan.run(findings)
+        except ImpossibleEvidenceError:
+            joints.append([])
+            logs.append(-np.inf)
+            continue
+        joints.append([np.asarray(joint) for joint in posterior.joints])
+        logs.append(posterior.log_evidence)
+    return joints, logs
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> tuple[Plan, dict[str, Any], int]:
+    """Return a plan with observed and soft variables, and cases for it."""
+    network = draw(networks(max_variables=7))
+    names = [v.name for v in network.variables]
+    told = draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
+    cut = draw(st.integers(0, len(told)))
+    n = draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    cases: dict[str, Any] = {}
+    for name in told[:cut]:
+        cases[name] = rng.integers(network.variable(name).n_states, size=n)
+    for name in told[cut:]:
+        states = network.variable(name).n_states
+        kind = draw(st.sampled_from(["missing", "likelihood", "absent"]))
+        if kind == "missing":
+            cases[name] = rng.integers(-1, states, size=n)
+        elif kind == "likelihood":
+            cases[name] = rng.random((n, states)).round(1) + (rng.random((n, 1)) < 0.5)
+    scopes = st.lists(st.sampled_from(names), unique=True, min_size=1, max_size=3)
+    targets = draw(st.lists(scopes, min_size=1, max_size=3))
+    plan = compile_plan(network, evidence=told[:cut], soft=told[cut:], targets=targets)
+    if not cases:
+        cases[told[0]] = rng.integers(network.variable(told[0]).n_states, size=n)
+    return plan, cases, n
+
+
+@settings(max_examples=120, deadline=None)
+@given(batches())
+def test_a_batch_says_what_single_runs_say(drawn: tuple[Plan, dict[str, Any], int]) -> None:
+    plan, cases, n = drawn
+    joints, logs = one_by_one(plan, cases, n)
+    found, wrong = batch.run_batch(plan, cases, {})
+    assert wrong.tolist() == [i for i in range(n) if not joints[i]]
+    for i in range(n):
+        for k, joint in enumerate(joints[i]):
+            np.testing.assert_allclose(found.joints[k][i], joint, rtol=0, atol=1e-12)
+        assert found.log_evidence[i] == pytest.approx(logs[i], abs=1e-9)
+    if wrong.size:
+        with pytest.raises(ImpossibleEvidenceError, match=f"in case {wrong[0]}"):
+            plan.run_batch(cases)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))
+def test_factorized_sums_answer_the_same_in_a_batch(n: int, states: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    parents = tuple(Variable.of_integers(f"X{i}", range(states)) for i in range(n))
+    total = Variable.of_integers("S", range(n * (states - 1) + 1))
+    terms = (tuple(range(states)),) * n
+    network = Network(
+        (
+            *(TabularCPD(x, (), rng.dirichlet(np.ones(states))) for x in parents),
+            FunctionalCPD(total, parents, Addition(terms, total.n_states)),
+        )
+    )
+    cases = {"S": np.arange(total.n_states)}
+    truth = compile_plan(network, evidence=["S"]).run_batch(cases)
+    found = compile_plan(factorize(network, "S"), evidence=["S"]).run_batch(cases)
+    for name, joint in truth.marginals.items():
+        np.testing.assert_allclose(found.marginals[name], joint, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.log_evidence, truth.log_evidence, atol=1e-12)
+
+
+def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = compile_plan(GARDEN, soft=["wet"])
+    cases = {"wet": np.arange(100) % 4 - 1}
+    whole = plan.run_batch(cases)
+    monkeypatch.setattr(batch, "_MOST", 7)
+    parts = plan.run_batch(cases)
+    np.testing.assert_array_equal(whole.joints[0], parts.joints[0])
+    assert len(whole) == 100
+    np.testing.assert_allclose(whole.marginals["rain"][0], [0.8, 0.2])
+    np.testing.assert_allclose(whole.marginals["rain"][1], [1.0, 0.0])
+
+
+def test_improbable_cases_do_not_underflow() -> None:
+    size = 400
+    cause = Variable("cause", ("a", "b"))
+    signs = [Variable(f"s{i}", ("no", "yes")) for i in range(size)]
+    network = Network(
+        (
+            TabularCPD(cause, (), [0.5, 0.5]),
+            *(TabularCPD(s, (cause,), [[0.999, 0.998], [0.001, 0.002]]) for s in signs),
+        )
+    )
+    cases = {s.name: np.array([1, 0, 1]) for s in signs}
+    for told in ({"evidence": [s.name for s in signs]}, {"soft": [s.name for s in signs]}):
+        plan = compile_plan(network, targets=[["cause"]], **told)  # type: ignore[arg-type]
+        found = plan.run_batch(cases)
+        expected = size * np.log(0.002) + np.log(0.5) + np.log1p(0.5**size)
+        assert found.log_evidence[0] == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(found.marginals["cause"][0], [0.5**size, 1.0], atol=1e-12)
+        single = plan.run({s.name: "yes" for s in signs})
+        assert single.log_evidence == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cases", "error", "words"),
+    [
+        ({"wet": [0, 1, 3]}, InvalidModelError, "got 3 in case 2"),
+        ({"wet": [0, -2]}, InvalidModelError, "got -2 in case 1"),
+        ({"wet": [0, -1]}, InvalidModelError, "none in case 1"),
+        ({"wet": [0.0, 1.0]}, InvalidModelError, "float64"),
+        ({"wet": ["no"]}, InvalidModelError, "state position"),
+        ({"wet": [0], "rain": [0, 1]}, InvalidModelError, "got 1, 2"),
+        ({"wet": [0], "rain": [[0.5, 0.25, 0.25]]}, InvalidModelError, r"\(cases, 2\)"),
+        ({"wet": [0, 0], "rain": [[1, 1], [1, -1]]}, InvalidModelError, "in case 1"),
+        ({"rain": [0]}, UnknownNameError, "wet"),
+        ({"wet": [0], "snow": [0]}, UnknownNameError, "snow"),
+        ({}, UnknownNameError, "wet"),
+    ],
+)
+def test_bad_cases(cases: dict[str, Any], error: type[Exception], words: str) -> None:
+    plan = compile_plan(GARDEN, evidence=["wet"], soft=["rain"], targets=[["rain"]])
+    with pytest.raises(error, match=words):
+        plan.run_batch({name: np.array(found) for name, found in cases.items()})
+
+
+def test_a_batch_may_be_empty() -> None:
+    plan = compile_plan(GARDEN, evidence=["wet"])
+    found = plan.run_batch({"wet": np.array([], dtype=int)})
+    assert len(found) == 0
+    assert found.marginals["rain"].shape == (0, 2)

@@ -1,0 +1,117 @@
+"""What queries leave out, and which findings contradict each other."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnmind.junction.assembly as assembly
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.junction import compile_plan
+from bnmind.junction.conflict import minimal_conflict
+from bnmind.junction.relevance import ancestral_groups, without_barren
+from bnmind.pgm import Network, TabularCPD, Variable
+from tests.networks import enumerate_joint, networks
+
+
+@settings(max_examples=100, deadline=None)
+@given(networks(), st.data())
+def test_what_is_barren_sums_to_one(network: Network, data: st.DataObject) -> None:
+    names = [v.name for v in network.variables]
+    needed = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
+    kept = without_barren(network.potentials, needed)
+    rest = Network(tuple(kept))  # type: ignore[arg-type]
+    truth = enumerate_joint(network).sum_to(needed)
+    assert enumerate_joint(rest).sum_to(needed).isclose(truth)
+    # Nothing that is left could be left out too.
+    parents = {v.name for cpd in rest.cpds for v in cpd.parents}
+    assert {v.name for v in rest.variables} <= parents | set(needed)
+
+
+@settings(max_examples=80, deadline=None)
+@given(networks(max_variables=10), st.data())
+def test_divided_queries_answer_the_same(network: Network, data: st.DataObject) -> None:
+    names = [v.name for v in network.variables]
+    observed = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
+    evidence = {n: data.draw(st.sampled_from(network.variable(n).states)) for n in observed}
+    whole = compile_plan(network, evidence=observed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assembly, "_WORTH_DIVIDING", 0)
+        patch.setattr(assembly, "_CLIQUE_COST", -1000)
+        divided = compile_plan(network, evidence=observed)
+    try:
+        truth = whole.run(evidence)
+    except ImpossibleEvidenceError:
+        with pytest.raises(ImpossibleEvidenceError):
+            divided.run(evidence)
+        return
+    found = divided.run(evidence)
+    assert found.log_evidence == pytest.approx(truth.log_evidence, abs=1e-9)
+    for name, joint in truth.marginals.items():
+        np.testing.assert_allclose(found.marginals[name], joint, rtol=0, atol=1e-12)
+
+
+def test_a_marriage_that_nobody_asks_about_together_is_left_out() -> None:
+    states = tuple("abcdefgh")
+    roots = [Variable(f"r{i}", states) for i in range(8)]
+    rng = np.random.default_rng(0)
+    cpds = [TabularCPD(r, (), rng.dirichlet(np.ones(8))) for r in roots]
+    for i, j in combinations(range(8), 2):
+        table = np.moveaxis(rng.dirichlet(np.ones(8), size=(8, 8)), -1, 0)
+        cpds.append(TabularCPD(Variable(f"c{i}{j}", states), (roots[i], roots[j]), table))
+    network = Network(tuple(cpds))
+    plan = compile_plan(network)
+    assert len(plan.trees) == 28
+    assert plan.cells == 28 * 8**3
+    found = plan.run({}).marginals["c01"]
+    expected = np.einsum("cab,a,b->c", cpds[8].values, cpds[0].values, cpds[1].values)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_groups_are_closed_and_answer_every_target_once() -> None:
+    parents = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["c"]}
+    groups = ancestral_groups(parents, [], [["d"], ["a"], ["e"], ["b"]], len)
+    assert [(sorted(g.names), g.targets) for g in groups] == [
+        (["a", "b", "c", "d"], (0, 3)),
+        (["a", "c", "e"], (1, 2)),
+    ]
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1), min_size=1, max_size=4))
+def test_conflicts_are_minimal(conflicts: list[set[str]]) -> None:
+    def possible(given: frozenset[str]) -> bool:
+        return not any(conflict <= given for conflict in conflicts)
+
+    found = minimal_conflict("abcdefgh", possible)
+    assert not possible(frozenset(found))
+    for name in found:
+        assert possible(frozenset(found) - {name})
+
+
+def test_impossible_evidence_names_the_findings_that_contradict() -> None:
+    rain = Variable("rain", ("no", "yes"))
+    wet = Variable("wet", ("no", "yes"))
+    others = [Variable(f"x{i}", ("no", "yes")) for i in range(5)]
+    network = Network(
+        (
+            TabularCPD(rain, (), [0.5, 0.5]),
+            TabularCPD(wet, (rain,), [[1.0, 0.0], [0.0, 1.0]]),
+            *(TabularCPD(x, (rain,), [[0.5, 0.4], [0.5, 0.6]]) for x in others),
+        )
+    )
+    told = {"wet": "yes", "rain": "no", **{x.name: "no" for x in others}}
+    plan = compile_plan(network, evidence=told, targets=[])
+    with pytest.raises(ImpossibleEvidenceError, match=r"zero for wet=yes, rain=no$") as caught:
+        plan.run(told)
+    assert caught.value.evidence == {"wet": "yes", "rain": "no"}
+    with pytest.raises(ImpossibleEvidenceError, match=r"zero for wet=yes, rain=no$"):
+        plan.restrict(told)
+    with pytest.raises(ImpossibleEvidenceError, match="zero for wet=yes, rain=no in case 1 and 1"):
+        plan.run_batch(
+            {"wet": np.array([0, 1, 1]), "rain": np.zeros(3, dtype=int)}
+            | {x.name: np.zeros(3, dtype=int) for x in others}
+        )
