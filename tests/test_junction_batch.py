@@ -30,7 +30,8 @@ def one_by_one(
     plan: Plan, cases: dict[str, Any], n: int
 ) -> tuple[list[list[np.ndarray[Any, Any]]], list[float]]:
     """Return what a run for each case says; empty joints where it is impossible."""
-    joints, logs = [], []
+    joints: list[list[np.ndarray[Any, Any]]] = []
+    logs: list[float] = []
     for i in range(n):
         findings: dict[str, Any] = {}
         for v in (*plan.evidence, *plan.soft):
@@ -132,10 +133,11 @@ def test_improbable_cases_do_not_underflow() -> None:
     size = 400
     cause = Variable("cause", ("a", "b"))
     signs = [Variable(f"s{i}", ("no", "yes")) for i in range(size)]
+    table = np.array([[0.999, 0.998], [0.001, 0.002]])
     network = Network(
         (
-            TabularCPD(cause, (), [0.5, 0.5]),
-            *(TabularCPD(s, (cause,), [[0.999, 0.998], [0.001, 0.002]]) for s in signs),
+            TabularCPD(cause, (), np.array([0.5, 0.5])),
+            *(TabularCPD(s, (cause,), table) for s in signs),
         )
     )
     cases = {s.name: np.array([1, 0, 1]) for s in signs}

@@ -13,7 +13,7 @@ import bnmind.junction.assembly as assembly
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
 from bnmind.junction.conflict import minimal_conflict
-from bnmind.junction.relevance import ancestral_groups, without_barren
+from bnmind.junction.relevance import ancestral_groups, closures, maximal, without_barren
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import enumerate_joint, networks
 
@@ -41,7 +41,7 @@ def test_divided_queries_answer_the_same(network: Network, data: st.DataObject) 
     whole = compile_plan(network, evidence=observed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assembly, "_WORTH_DIVIDING", 0)
-        patch.setattr(assembly, "_CLIQUE_COST", -1000)
+        patch.setattr(assembly, "_VARIABLE_COST", -1000)
         divided = compile_plan(network, evidence=observed)
     try:
         truth = whole.run(evidence)
@@ -73,8 +73,9 @@ def test_a_marriage_that_nobody_asks_about_together_is_left_out() -> None:
 
 
 def test_groups_are_closed_and_answer_every_target_once() -> None:
-    parents = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["c"]}
-    groups = ancestral_groups(parents, [], [["d"], ["a"], ["e"], ["b"]], len)
+    parents: dict[str, list[str]] = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["c"]}
+    closed = closures(parents, [], [["d"], ["a"], ["e"], ["b"]])
+    groups = ancestral_groups(closed, {names: len(names) for names in maximal(closed)})
     assert [(sorted(g.names), g.targets) for g in groups] == [
         (["a", "b", "c", "d"], (0, 3)),
         (["a", "c", "e"], (1, 2)),
@@ -98,9 +99,9 @@ def test_impossible_evidence_names_the_findings_that_contradict() -> None:
     others = [Variable(f"x{i}", ("no", "yes")) for i in range(5)]
     network = Network(
         (
-            TabularCPD(rain, (), [0.5, 0.5]),
-            TabularCPD(wet, (rain,), [[1.0, 0.0], [0.0, 1.0]]),
-            *(TabularCPD(x, (rain,), [[0.5, 0.4], [0.5, 0.6]]) for x in others),
+            TabularCPD(rain, (), np.array([0.5, 0.5])),
+            TabularCPD(wet, (rain,), np.eye(2)),
+            *(TabularCPD(x, (rain,), np.array([[0.5, 0.4], [0.5, 0.6]])) for x in others),
         )
     )
     told = {"wet": "yes", "rain": "no", **{x.name: "no" for x in others}}

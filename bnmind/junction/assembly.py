@@ -21,7 +21,7 @@ from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, Savings, impossible
 from bnmind.junction.reduction import Reduction, Table, lift_of, with_compound, without_leaves
-from bnmind.junction.relevance import Group, ancestral_groups
+from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
 from bnmind.junction.sources import Answer, Source
 from bnmind.junction.support import n_cells, possible_states, table
 from bnmind.junction.tree import JunctionTree
@@ -35,8 +35,8 @@ __all__ = ["Query", "build"]
 _WORTH_DIVIDING = 100_000
 """Below so many cells a query is not divided into groups of ancestors."""
 
-_CLIQUE_COST = 10_000
-"""What planning and running a clique costs besides its cells, in cells."""
+_VARIABLE_COST = 10_000
+"""What planning and running takes for each variable besides the cells, in cells."""
 
 _WORTH_LOOKING_UP = 64
 """Smaller tables are not searched for a variable that the others determine."""
@@ -233,22 +233,23 @@ def _divided(model: Reduction, request: _Request, heads: Sequence[str | None]) -
     cells = MinFill()(graph).total_size
     if cells < _WORTH_DIVIDING:
         return whole
-    quick = replace(request, query=replace(request.query, order=MinFill()))
-
-    def cost(names: frozenset[str]) -> int:
-        tree = _tree(model, quick, Group(names, ()))
-        return tree.total_size + _CLIQUE_COST * len(tree.cliques)
-
-    groups = ancestral_groups(
-        {p.scope[0].name: [v.name for v in p.scope[1:]] for p in request.query.potentials},
-        [v.name for v in request.query.evidence],
-        [[v.name for v in target] for target in request.query.targets],
-        cost,
+    query = request.query
+    closed = closures(
+        {p.scope[0].name: [v.name for v in p.scope[1:]] for p in query.potentials},
+        [v.name for v in query.evidence],
+        [[v.name for v in target] for target in query.targets],
     )
-    divided = sum(cost(group.names) for group in groups)
-    if 2 * divided > cells + _CLIQUE_COST * graph.n:
+    largest = maximal(closed)
+    limit = (cells + _VARIABLE_COST * graph.n) // 2
+    overhead = _VARIABLE_COST * sum(map(len, largest))
+    if overhead > limit:
         return whole
-    return [_Part(model, group) for group in groups]
+    price = {
+        names: MinFill()(_graph(model, request, Group(names, ()))).total_size for names in largest
+    }
+    if overhead + sum(price.values()) > limit:
+        return whole
+    return [_Part(model, group) for group in ancestral_groups(closed, price)]
 
 
 def _assemble(

@@ -10,13 +10,13 @@ than of one in which all common children marry their parents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 
-__all__ = ["Group", "ancestral_groups", "without_barren"]
+__all__ = ["Group", "ancestral_groups", "closures", "maximal", "without_barren"]
 
 
 def without_barren(potentials: Sequence[Potential], needed: Iterable[str]) -> tuple[Potential, ...]:
@@ -51,37 +51,42 @@ class Group:
     """Positions in the list of targets."""
 
 
-def ancestral_groups(
+def closures(
     parents: Mapping[str, Sequence[str]],
     evidence: Iterable[str],
     targets: Sequence[Iterable[str]],
-    cost: Callable[[frozenset[str]], int],
+) -> list[frozenset[str]]:
+    """Return for each target its variables and those of the evidence, with all ancestors."""
+    base = _closure(parents, evidence)
+    return [base | _closure(parents, target) for target in targets]
+
+
+def maximal(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """Return the sets that lie in no other one, the largest first."""
+    kept: list[frozenset[str]] = []
+    for names in sorted(set(sets), key=lambda names: (-len(names), sorted(names))):
+        if not any(names <= other for other in kept):
+            kept.append(names)
+    return kept
+
+
+def ancestral_groups(
+    closed: Sequence[frozenset[str]], cost: Mapping[frozenset[str], int]
 ) -> tuple[Group, ...]:
-    """Return groups that each answer some targets, with the ancestors of these and the evidence.
+    """Return the groups that answer targets with these closures.
 
     Parameters
     ----------
-    parents
-        Of every variable.
-    evidence
-        The variables observed; they and their ancestors are in every group.
-    targets
-        The variables of each joint wanted.
+    closed
+        As `closures` gives them, one for each target.
     cost
-        What it costs to work on a closed set of variables. A target is answered in the
+        What it costs to work on each of the maximal ones. A target is answered in the
         cheapest group that holds it.
     """
-    base = _closure(parents, evidence)
-    closures = [base | _closure(parents, target) for target in targets]
-    maximal: list[frozenset[str]] = []
-    for closure in sorted(set(closures), key=lambda names: (-len(names), sorted(names))):
-        if not any(closure <= other for other in maximal):
-            maximal.append(closure)
-    price = {names: cost(names) for names in maximal}
-    order = sorted(maximal, key=price.__getitem__)
+    order = sorted(cost, key=cost.__getitem__)
     answered: dict[frozenset[str], list[int]] = {}
-    for number, closure in enumerate(closures):
-        group = next(names for names in order if closure <= names)
+    for number, names in enumerate(closed):
+        group = next(whole for whole in order if names <= whole)
         answered.setdefault(group, []).append(number)
     return tuple(Group(names, tuple(numbers)) for names, numbers in answered.items())
 
