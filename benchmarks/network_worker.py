@@ -2,8 +2,9 @@
 
     python -m benchmarks.network_worker TASK.json
 
-is what `benchmarks.run_networks` starts. It writes a line of JSON for each run to the
-file that the task names, so that what was measured survives a process that is killed.
+is what `benchmarks.run_networks` starts. What was measured goes into files as soon as it
+is known, and so does what is being done: a process deep in compiled code can only be
+stopped from outside.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import mmap
 import pickle
 import resource
 import signal
@@ -18,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,7 +32,7 @@ from bnmind.information import Floats
 from bnmind.pgm import Network
 from tests.wheel import Question, ask
 
-__all__ = ["Run", "Task", "answer_vector"]
+__all__ = ["Run", "Task", "Watch", "answer_vector"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,10 @@ class Task:
     """File with the pickled network."""
     evidence: str
     out: str
-    """File for a line of JSON after each run; the first answer goes to ``out`` + .npy."""
+    """File for a line of JSON after each query, the last of a run being the one that holds.
+
+    The first answer goes to ``out`` + .npy, and what is being done to ``out`` + .watch.
+    """
     warm: tuple[str, ...] = ()
     """Pickled networks to warm up with."""
     runs: int = 5
@@ -58,6 +63,7 @@ class Task:
 class Run:
     """A first query and a second one."""
 
+    number: int
     first: float | None = None
     """Seconds, planning included; None if it did not end."""
     again: float | None = None
@@ -71,21 +77,60 @@ class Run:
     """Why it did not end."""
 
 
+class Watch:
+    """What a process is doing, in a file that others can read meanwhile.
+
+    Two numbers: when the query began, by the system's monotonic clock (0 if there is
+    none), and how many of its targets are answered.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            path.write_bytes(bytes(16))
+        with path.open("r+b") as file:
+            self._numbers = memoryview(mmap.mmap(file.fileno(), 16)).cast("d")
+
+    def begin(self) -> None:
+        """Note that a query begins."""
+        self._numbers[1] = 0
+        self._numbers[0] = time.monotonic()
+
+    def answered(self, finished: int) -> None:
+        """Note how many targets are answered."""
+        self._numbers[1] = finished
+
+    def end(self) -> None:
+        """Note that there is no query any more."""
+        self._numbers[0] = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long the query has been going on; 0 if there is none."""
+        return time.monotonic() - self._numbers[0] if self._numbers[0] else 0.0
+
+    @property
+    def finished(self) -> int:
+        """How many targets are answered."""
+        return int(self._numbers[1])
+
+
 class _CutOffError(BaseException):
     """The time is over; no `Exception`, so that no engine catches it."""
 
 
 @contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
+def _at_most(seconds: float, watch: Watch) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise _CutOffError
 
     signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
+    watch.begin()
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        watch.end()
 
 
 def _settle() -> None:
@@ -110,42 +155,56 @@ def answer_vector(marginals: list[Floats], question: Question, network: Network)
     return np.concatenate([*done, np.full(left, np.nan)])
 
 
-def _measure(engine: Engine, question: Question, cut_off: float) -> tuple[Run, list[Floats]]:
-    """Return one run, and the marginals of its first query."""
+def _first(
+    number: int, engine: Engine, question: Question, cut_off: float, watch: Watch
+) -> tuple[Run, list[Floats]]:
+    """Return the first query of a run, and its marginals."""
     found: list[Floats] = []
+    seconds, cells, fault = None, None, ""
     _settle()
     before = _peak()
-    start = time.perf_counter()
     try:
-        with _at_most(cut_off):
+        with _at_most(cut_off, watch):
+            start = time.perf_counter()
             for marginal in engine.first(question.findings, question.targets):
                 found.append(marginal)
-            first = time.perf_counter() - start
+                watch.answered(len(found))
+            seconds = time.perf_counter() - start
+        cells = engine.sizes().get("cells")
     except _CutOffError:
-        return Run(memory=_peak() - before, finished=len(found), fault="cut off"), found
-    memory, again, fault = _peak() - before, None, ""
-    if question.findings:
-        start = time.perf_counter()
-        try:
-            with _at_most(cut_off):
-                list(engine.again(question.others, question.targets))
-                again = time.perf_counter() - start
-        except NotImplementedError:
-            pass
-        except _CutOffError:
-            fault = "second query cut off"
-    return Run(first, again, memory, len(found), engine.sizes().get("cells"), fault), found
+        fault = "cut off"
+    except Exception as error:
+        fault = _words(error)
+    return Run(number, seconds, None, _peak() - before, len(found), cells, fault), found
 
 
-def _guarded(step: Callable[[], tuple[Run, list[Floats]]]) -> tuple[Run, list[Floats]]:
+def _again(run: Run, engine: Engine, question: Question, cut_off: float, watch: Watch) -> Run:
+    """Return the run with its second query."""
     try:
-        return step()
-    except MemoryError:
-        return Run(fault="out of memory"), []
-    except Exception as fault:
-        short = f"{type(fault).__name__}: {fault}"[:200]
-        full = any(sign in short.lower() for sign in ("memory", "bad_alloc", "allocate"))
-        return Run(fault="out of memory" if full else short), []
+        with _at_most(cut_off, watch):
+            start = time.perf_counter()
+            list(engine.again(question.others, question.targets))
+            return replace(run, again=time.perf_counter() - start)
+    except NotImplementedError:
+        return run
+    except _CutOffError:
+        return replace(run, fault="second query cut off")
+    except Exception as error:
+        return replace(run, fault=f"second query {_words(error)}")
+
+
+def _words(fault: Exception) -> str:
+    short = f"{type(fault).__name__}: {fault}"[:200]
+    full = any(sign in short.lower() for sign in ("memory", "bad_alloc", "allocate"))
+    return "out of memory" if full else short
+
+
+def _warm_up(task: Task, make: Callable[[Network], Engine]) -> None:
+    for path in task.warm:
+        network: Network = pickle.loads(Path(path).read_bytes())
+        for evidence in ("none", "leaves"):
+            engine, question = make(network), ask(network, evidence)
+            list(engine.first(question.findings, question.targets))
 
 
 def main(path: str) -> None:
@@ -153,21 +212,27 @@ def main(path: str) -> None:
     task = Task(**{**raw, "warm": tuple(raw["warm"])})
     limit = int(task.memory * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    watch = Watch(Path(f"{task.out}.watch"))
     make = (ENGINES | MORE_ENGINES)[task.engine]
-    for warm in task.warm:
-        other: Network = pickle.loads(Path(warm).read_bytes())
-        for evidence in ("none", "leaves"):
-            _guarded(lambda e=evidence, n=other: _measure(make(n), ask(n, e), task.cut_off))  # type: ignore[misc]
+    _warm_up(task, make)
     dumped = Path(task.tables).read_bytes()
     network: Network = pickle.loads(dumped)
     question = ask(network, task.evidence)
-    for number in range(task.runs):
-        # A fresh copy, so that nothing is kept from run to run.
-        run, found = _guarded(lambda: _measure(make(pickle.loads(dumped)), question, task.cut_off))
-        if number == 0:
-            np.save(f"{task.out}.npy", answer_vector(found, question, network))
+
+    def write(run: Run) -> None:
         with Path(task.out).open("a", encoding="utf-8") as out:
             out.write(json.dumps(asdict(run)) + "\n")
+
+    for number in range(task.runs):
+        # A fresh copy, so that nothing is kept from run to run.
+        engine = make(pickle.loads(dumped))
+        run, found = _first(number, engine, question, task.cut_off, watch)
+        write(run)
+        if number == 0:
+            np.save(f"{task.out}.npy", answer_vector(found, question, network))
+        if not run.fault and question.findings:
+            run = _again(run, engine, question, task.cut_off, watch)
+            write(run)
         if run.fault or (run.first or 0) > task.long or (run.again or 0) > task.long:
             break
 

@@ -28,7 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from benchmarks.network_engines import ENGINES, MORE_ENGINES
-from benchmarks.network_worker import Task
+from benchmarks.network_worker import Task, Watch
 from bnmind.information import Floats
 from bnmind.pgm import Network
 from tests.wheel import EVIDENCE, ask, read_wheel
@@ -43,8 +43,8 @@ NETWORKS = (
     *SMALL,
     *("water", "mildew", "barley", "munin1", "link", "diabetes", "pigs", "munin"),
 )
-_GRACE = 2
-"""A process is killed after so many times the cut-off, whatever it is doing."""
+_GRACE = 5.0
+"""Seconds after the cut-off when a process is killed, whatever it is doing."""
 
 
 class Tables:
@@ -73,54 +73,56 @@ def _warm(engine: str, network: str) -> list[str]:
     return [small, large] if engine == "bnmind" else [small]
 
 
-def _start(task: Task, folder: Path, cache: Path | None = None) -> str:
+def _start(task: Task, folder: Path, watch: Watch, cache: Path | None) -> str:
     """Run a worker, and return what ended it if it did not end by itself."""
     order = folder / "task.json"
     order.write_text(json.dumps(asdict(task)), encoding="utf-8")
     threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     place = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, "-m", "benchmarks.network_worker", str(order)]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**os.environ, **threads, **place, "PYTHONHASHSEED": "0"},
-            timeout=_GRACE * task.cut_off,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "cut off"
-    if done.returncode == 0:
+    environment = {**os.environ, **threads, **place, "PYTHONHASHSEED": "0"}
+    said = folder / "said"
+    with (
+        said.open("w", encoding="utf-8") as errors,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=errors
+        ) as process,
+    ):
+        while True:
+            try:
+                code = process.wait(timeout=0.5)
+                break
+            except subprocess.TimeoutExpired:
+                if watch.seconds > task.cut_off + _GRACE:
+                    process.kill()
+                    return "cut off"
+    text = said.read_text(encoding="utf-8").strip()
+    if code == 0:
         return ""
-    text = done.stderr.strip()
-    if any(sign in text for sign in ("bad_alloc", "MemoryError")) or done.returncode == -9:
+    if any(sign in text for sign in ("bad_alloc", "MemoryError")) or code == -9:
         return "out of memory"
-    return f"exit code {done.returncode}: {text[-200:]}"
+    return f"exit code {code}: {text[-200:]}"
 
 
 def _runs(task: Task, folder: Path, cache: Path | None = None) -> tuple[Record, Floats | None]:
     """Return what a worker wrote, its runs side by side, and its answer."""
-    end = _start(task, folder, cache)
-    out = Path(task.out)
+    out, answer = Path(task.out), Path(f"{task.out}.npy")
+    for left in (out, answer, Path(f"{task.out}.watch")):
+        left.unlink(missing_ok=True)
+    watch = Watch(Path(f"{task.out}.watch"))
+    end = _start(task, folder, watch, cache)
     lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
-    runs = [json.loads(line) for line in lines]
-    out.unlink(missing_ok=True)
-    answer = Path(f"{task.out}.npy")
-    vector: Floats | None = np.load(answer) if answer.exists() else None
-    answer.unlink(missing_ok=True)
-    kept = [run for run in runs if run["first"] is not None]
+    # The last line of a run holds.
+    runs = list({run["number"]: run for run in map(json.loads, lines)}.values())
     faults = [run["fault"] for run in runs if run["fault"]] + ([end] if end else [])
     return {
-        "first": [run["first"] for run in kept],
-        "again": [run["again"] for run in kept if run["again"] is not None],
+        "first": [run["first"] for run in runs if run["first"] is not None],
+        "again": [run["again"] for run in runs if run["again"] is not None],
         "memory": runs[0]["memory"] if runs else None,
-        "finished": runs[0]["finished"] if runs else 0,
+        "finished": runs[0]["finished"] if runs else watch.finished,
         "cells": runs[0]["cells"] if runs else None,
         "fault": faults[0] if faults else "",
-    }, vector
+    }, np.load(answer) if answer.exists() else None
 
 
 def measure(
@@ -236,7 +238,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--cut-off", type=float, default=120.0, help="seconds for a query")
     parser.add_argument("--tables", type=Path, help="a folder that keeps the pickled networks")
-    parser.add_argument("--take-over", type=Path, help="earlier results, for other engines")
+    parser.add_argument(
+        "--take-over", type=Path, help="earlier results, for what is not measured now"
+    )
     parser.add_argument("--out", type=Path, required=True, help="JSON; answers go beside it (.npz)")
     return parser
 
@@ -248,7 +252,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     answers: dict[str, Floats] = {}
     if options.take_over:
         earlier = json.loads(options.take_over.read_text(encoding="utf-8"))
-        records = [r for r in earlier["records"] if r["engine"] not in options.engines]
+        records = [
+            record
+            for record in earlier["records"]
+            if record["network"] not in options.networks
+            or record["evidence"] not in options.queries
+            or record["engine"] not in options.engines
+        ]
         with np.load(options.take_over.with_suffix(".npz")) as kept:
             answers = {name: kept[name] for name in kept.files}
     about = {
