@@ -12,6 +12,7 @@ from bnmind.pgm import (
     CPD,
     Addition,
     Equality,
+    Exactly,
     Factor,
     FactorModel,
     Function,
@@ -19,7 +20,11 @@ from bnmind.pgm import (
     Maximum,
     Minimum,
     Network,
+    NoisyMaximum,
+    NoisyMinimum,
+    Parity,
     TabularCPD,
+    Threshold,
     Variable,
 )
 
@@ -56,16 +61,36 @@ def tabular_cpds(draw: st.DrawFn, variable: Variable, parents: tuple[Variable, .
 @st.composite
 def functions(draw: st.DrawFn, sizes: Sequence[int]) -> tuple[Function, int]:
     """Return a function of arguments with so many states, and its number of results."""
-    kind = draw(st.sampled_from(["addition", "minimum", "maximum", "equality"]))
+    kinds = ["addition", "minimum", "maximum", "equality", "parity", "threshold", "exactly"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "minimum":
         return Minimum(), max(sizes)
     if kind == "maximum":
         return Maximum(), max(sizes)
     if kind == "equality":
         return Equality(), 2
-    modulus = draw(st.integers(1, 4))
-    terms = tuple(tuple(draw(st.integers(-2, 2)) for _ in range(size)) for size in sizes)
-    return Addition(terms, modulus, draw(st.integers(-2, 2))), modulus
+    if kind == "parity":
+        return Parity(), 2
+    if kind == "addition":
+        modulus = draw(st.integers(1, 4))
+        terms = tuple(tuple(draw(st.integers(-2, 2)) for _ in range(size)) for size in sizes)
+        return Addition(terms, modulus, draw(st.integers(-2, 2))), modulus
+    states = [st.lists(st.integers(0, size - 1), unique=True).map(tuple) for size in sizes]
+    counted = draw(st.none() | st.tuples(*states))
+    number = draw(st.integers(-1, len(sizes) + 1))
+    return (Threshold if kind == "threshold" else Exactly)(number, counted), 2
+
+
+@st.composite
+def noisy_cpds(
+    draw: st.DrawFn, variable: Variable, parents: tuple[Variable, ...]
+) -> NoisyMaximum | NoisyMinimum:
+    """Return a noisy extremum of the parents, of which there must be some; with zeros."""
+    columns = [draw(tabular_cpds(variable, (parent,))).values for parent in parents]
+    leak = draw(st.none() | tabular_cpds(variable, ()).map(lambda cpd: cpd.values))
+    if draw(st.booleans()):
+        return NoisyMaximum(variable, parents, tuple(columns), leak)
+    return NoisyMinimum(variable, parents, tuple(columns), leak)
 
 
 @st.composite
@@ -85,7 +110,7 @@ def networks(
     """Return a network of one to ``max_variables`` variables ``X0``, ``X1``, …
 
     It may be disconnected, and have zeros, deterministic rows, variables of a
-    single state and, unless ``functional`` is false, functions. Each variable has
+    single state and, unless ``functional`` is false, functions, noisy ones too. Each variable has
     at most three parents; the distributions come in any order.
     """
     cpds: list[CPD] = []
@@ -101,6 +126,9 @@ def networks(
             function, results = draw(functions([v.n_states for v in parents]))
             if results <= most:
                 cpd = FunctionalCPD(Variable.of_integers(name, range(results)), parents, function)
+        elif functional and parents and draw(st.booleans()):
+            noisy = Variable.of_integers(name, range(draw(st.integers(1, most))))
+            cpd = draw(noisy_cpds(noisy, parents))
         if cpd is None:
             variable = Variable.of_integers(name, range(draw(st.integers(1, most))))
             cpd = draw(tabular_cpds(variable, parents))
@@ -142,7 +170,5 @@ def enumerate_joint(model: Network | FactorModel) -> Factor:
     for potential in model.potentials:
         table = potential.to_factor() if not isinstance(potential, Factor) else potential
         total *= table.values[tuple(grids[name] for name in table.names)]
-    real = all(
-        isinstance(p, FunctionalCPD) or not np.iscomplexobj(p.values) for p in model.potentials
-    )
+    real = not any(isinstance(p, Factor) and np.iscomplexobj(p.values) for p in model.potentials)
     return Factor(scope, total.real if real else total)

@@ -18,10 +18,12 @@ from bnmind.pgm import (
     Equality,
     FunctionalCPD,
     Maximum,
+    NoisyMaximum,
+    NoisyMinimum,
     TabularCPD,
     Variable,
 )
-from tests.networks import functional_cpds, tabular_cpds, variable_tuples
+from tests.networks import functional_cpds, noisy_cpds, tabular_cpds, variable_tuples
 
 A = Variable("A", ("x", "y"))
 B = Variable("B", ("0", "1", "2"))
@@ -183,6 +185,38 @@ def test_faults_of_a_function(
 ) -> None:
     with pytest.raises(InvalidModelError, match=message):
         FunctionalCPD(Variable("C", ("0", "1")), parents, function)
+
+
+def test_a_result_anywhere_beyond_the_states_is_seen() -> None:
+    """Not at the corners: the sum of the last positions is 0 again, modulo 3."""
+    with pytest.raises(InvalidModelError, match="results below 2 for C, got 2"):
+        FunctionalCPD(Variable("C", ("0", "1")), (A, B), Addition(((0, 1), (0, 1, 2)), 3))
+
+
+@given(variable_tuples(max_size=4), st.data())
+def test_possible_states_are_those_of_the_table(
+    parents: tuple[Variable, ...], data: st.DataObject
+) -> None:
+    cpd: FunctionalCPD | NoisyMaximum | NoisyMinimum
+    if data.draw(st.booleans()):
+        cpd = data.draw(functional_cpds(parents))
+    else:
+        child = Variable.of_integers("Y", range(data.draw(st.integers(1, 4))))
+        cpd = data.draw(noisy_cpds(child, parents))
+    _, kept = _kept(data, cpd.scope)
+    table = cpd.to_factor().values[np.ix_(*kept)]
+    np.testing.assert_allclose(cpd.table_on(kept), table, rtol=0, atol=1e-15)
+    for axis, (old, found) in enumerate(zip(kept, cpd.possible(kept), strict=True)):
+        there = np.moveaxis(table, axis, 0).reshape(len(old), -1).any(axis=1)
+        assert found == tuple(np.asarray(old)[there].tolist())
+
+
+def test_large_functions_are_pruned_without_a_table() -> None:
+    parents = tuple(Variable.of_integers(f"X{i}", range(4)) for i in range(60))
+    cpd = FunctionalCPD.sum_of("S", parents)
+    child, *rest = cpd.possible([(0, 179)] + [tuple(range(4))] * 60)
+    assert child == (0, 179)
+    assert set(rest) == {(0, 2, 3)}
 
 
 def test_functions_are_values() -> None:

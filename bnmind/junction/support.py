@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Values
+from bnmind.pgm.cpd import TabularCPD
+from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
 
 __all__ = ["Domains", "possible_states", "table"]
@@ -32,16 +32,12 @@ def n_cells(potential: Potential, domains: Domains) -> int:
 def table(potential: Potential, domains: Domains) -> Values:
     """Return the values of a potential on what remains, an axis for each variable in scope."""
     kept = [domains[v.name] for v in potential.scope]
-    if not isinstance(potential, FunctionalCPD):
-        values = potential.values
-        if all(len(k) == v.n_states for k, v in zip(kept, potential.scope, strict=True)):
-            return values
-        return values[np.ix_(*[list(k) for k in kept])]
-    arguments = np.ix_(*[np.asarray(k, dtype=np.intp) for k in kept[1:]])
-    result = potential.function(*arguments)
-    child = np.asarray(kept[0], dtype=np.intp).reshape((-1,) + (1,) * len(arguments))
-    shape = tuple(len(k) for k in kept)
-    return np.broadcast_to(np.asarray(result == child, dtype=np.float64), shape)
+    if not isinstance(potential, Factor | TabularCPD):
+        return potential.table_on(kept)
+    values = potential.values
+    if all(len(k) == v.n_states for k, v in zip(kept, potential.scope, strict=True)):
+        return values
+    return values[np.ix_(*[list(k) for k in kept])]
 
 
 def possible_states(

@@ -2,14 +2,26 @@
 
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor, SparseFactor
-from bnmind.pgm.functions import Addition, Equality, Function, Maximum, Minimum, Restricted
+from bnmind.pgm.functions import (
+    Addition,
+    Equality,
+    Exactly,
+    Function,
+    Maximum,
+    Minimum,
+    Parity,
+    Restricted,
+    Threshold,
+)
 from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum, noisy_and, noisy_or
 from bnmind.pgm.variable import Variable
 
 __all__ = [
     "CPD",
     "Addition",
     "Equality",
+    "Exactly",
     "Factor",
     "FactorModel",
     "Function",
@@ -17,9 +29,16 @@ __all__ = [
     "Maximum",
     "Minimum",
     "Network",
+    "NoisyExtremum",
+    "NoisyMaximum",
+    "NoisyMinimum",
+    "Parity",
     "Potential",
     "Restricted",
     "SparseFactor",
     "TabularCPD",
+    "Threshold",
     "Variable",
+    "noisy_and",
+    "noisy_or",
 ]

@@ -1,116 +1,27 @@
-"""Conditional probability distributions: by table, or by function."""
+"""Conditional distributions by function, and all the kinds there are.
+
+Tables are in `bnmind.pgm.tabular`, noisy functions in `bnmind.pgm.noisy`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm.factor import Factor, frozen_array
-from bnmind.pgm.functions import Function, Restricted
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.functions import Addition, Function, Restricted, is_stepwise
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.steps import Steps, Stepwise
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table
 from bnmind.pgm.variable import Variable
 
 __all__ = ["CPD", "DEFAULT_CELLS", "FunctionalCPD", "TabularCPD"]
-
-DEFAULT_CELLS = 2**25
-"""Cells that a single table may have unless the caller says otherwise (256 MiB)."""
-
-_ROW_TOLERANCE = 1e-6
-"""Rows this close to one are accepted and normalized: files print few digits."""
-
-
-@dataclass(frozen=True, eq=False)
-class TabularCPD:
-    """P(variable | parents) as a table.
-
-    Parameters
-    ----------
-    variable
-        The child.
-    parents
-        Its parents, in the order of the table's further axes.
-    values
-        ``(states of the child, states of parent 1, …)``, in [0, 1], summing to one
-        over the first axis; sums within 1e-6 of one are normalized.
-
-    Raises
-    ------
-    InvalidModelError
-        If the shape, a value or a sum is wrong; all faults at once.
-    """
-
-    variable: Variable
-    parents: tuple[Variable, ...]
-    values: Floats
-
-    def __post_init__(self) -> None:
-        problems = []
-        shape = tuple(v.n_states for v in self.scope)
-        values = np.asarray(self.values, dtype=np.float64)
-        name = self.variable.name
-        if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(f"expected distinct variables in the table of {name}")
-        if values.shape != shape:
-            problems.append(f"expected a table of shape {shape} for {name}, got {values.shape}")
-        elif not np.all((values >= 0) & np.isfinite(values)):
-            problems.append(f"expected probabilities in the table of {name}")
-        else:
-            sums = values.sum(axis=0)
-            worst = float(np.abs(sums - 1).max())
-            if worst > _ROW_TOLERANCE:
-                problems.append(
-                    f"expected the table of {name} to sum to one for every configuration of its"
-                    f" parents, got a sum of {float(sums.flat[np.abs(sums - 1).argmax()]):.9g}"
-                )
-            elif worst > 4 * len(values) * np.finfo(np.float64).eps:
-                # Sums that are one but for rounding stay: a copy has the same digits.
-                values = values / sums
-        if problems:
-            raise InvalidModelError(problems)
-        object.__setattr__(self, "values", frozen_array(values))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (TabularCPD, (self.variable, self.parents, self.values))
-
-    @property
-    def scope(self) -> tuple[Variable, ...]:
-        """The child, then the parents."""
-        return (self.variable, *self.parents)
-
-    @property
-    def n_cells(self) -> int:
-        """The number of cells of the table."""
-        return math.prod(v.n_states for v in self.scope)
-
-    def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
-        """Return the table as a factor over ``scope``."""
-        return Factor(self.scope, self.values)
-
-    def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD:
-        """Return the distribution on fewer states; parents with a single one are dropped.
-
-        ``states`` gives the positions that remain for each variable named. States
-        of the child that are cut away must be impossible: a configuration of the
-        parents that would need them is therefore impossible too, and its row is
-        made up to one again. `InvalidModelError` if that goes for all of them.
-        """
-        keep = [states.get(v.name, range(v.n_states)) for v in self.scope]
-        values = self.values[np.ix_(*[list(kept) for kept in keep])]
-        sums = values.sum(axis=0)
-        cut = sums < 1 - _ROW_TOLERANCE
-        if cut.any() and not cut.all():
-            rows = np.where(sums > 0, values / np.where(sums > 0, sums, 1.0), 1 / len(values))
-            values = np.where(cut, rows, values)
-        dropped = tuple(axis for axis in range(1, len(keep)) if len(keep[axis]) == 1)
-        parents = tuple(
-            v.keep(kept) for v, kept in zip(self.parents, keep[1:], strict=True) if len(kept) > 1
-        )
-        return TabularCPD(self.variable.keep(keep[0]), parents, values.squeeze(axis=dropped))
 
 
 @dataclass(frozen=True)
@@ -150,8 +61,33 @@ class FunctionalCPD:
                 problems.append(
                     f"expected results below {self.variable.n_states} for {name}, got {value}"
                 )
+        if not problems and (steps := self._steps([range(v.n_states) for v in self.parents])):
+            problems += [
+                f"expected results below {self.variable.n_states} for {name}, got {value}"
+                for value in steps.possible_results()
+                if not 0 <= value < self.variable.n_states
+            ]
         if problems:
             raise InvalidModelError(problems)
+
+    @classmethod
+    def sum_of(
+        cls, name: str, parents: Sequence[Variable], *, signs: Sequence[int] | None = None
+    ) -> FunctionalCPD:
+        """Return the sum of the parents' positions, with the possible sums as states.
+
+        ``signs`` are 1 or −1 (or any integer weight) for each parent, 1 unless given.
+
+        Examples
+        --------
+        >>> for_a, for_b = (Variable.of_integers(name, range(3)) for name in ("a", "b"))
+        >>> lead = FunctionalCPD.sum_of("lead", (for_a, for_b), signs=(1, -1))
+        >>> lead.variable.states
+        ('-2', '-1', '0', '1', '2')
+        """
+        function = Addition.of([v.n_states for v in parents], signs=signs)
+        values = range(-function.constant, function.modulus - function.constant)
+        return cls(Variable.of_integers(name, values), tuple(parents), function)
 
     @property
     def scope(self) -> tuple[Variable, ...]:
@@ -175,24 +111,59 @@ class FunctionalCPD:
         TooLargeError
             If it would have more than ``max_cells`` cells.
         """
-        if self.n_cells > max_cells:
-            raise TooLargeError(
-                f"expected at most {max_cells:,} cells, got {self.n_cells:,} in the table of"
-                f" {self.variable.name} given {', '.join(v.name for v in self.parents)}",
-                needed=self.n_cells,
-                budget=max_cells,
-            )
-        shape = tuple(v.n_states for v in self.parents)
-        result = np.broadcast_to(self.function(*np.indices(shape, sparse=True)), shape)
-        child = np.arange(self.variable.n_states).reshape((-1,) + (1,) * len(shape))
-        return Factor(self.scope, (result == child).astype(np.float64))
+        refuse_large_table(self.scope, max_cells)
+        return Factor(self.scope, self.table_on([range(v.n_states) for v in self.scope]))
 
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
         """Return the same distribution as a table; `TooLargeError` as in `to_factor`."""
         table = self.to_factor(max_cells=max_cells).values
         return TabularCPD(self.variable, self.parents, np.real(table))
 
-    def restrict(self, states: Mapping[str, Sequence[int]]) -> CPD:
+    def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
+        """Return the table on fewer states: positions for each variable of ``scope``, in order.
+
+        The whole table is not made on the way.
+        """
+        child, *arguments = np.ix_(*[np.asarray(kept, dtype=np.intp) for kept in states])
+        shape = tuple(len(kept) for kept in states)
+        same: Floats = (self.function(*arguments) == child).astype(np.float64)
+        return np.broadcast_to(same, shape)
+
+    def possible(self, states: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+        """Return the states among those given that have support in the others.
+
+        Parameters
+        ----------
+        states
+            The positions that each variable of ``scope`` may take, the child first.
+
+        Returns
+        -------
+        tuple
+            As ``states``, without the positions that the function excludes; all
+            empty if none is left. A function that is not `Stepwise` excludes
+            nothing. No table is made.
+        """
+        steps = self._steps(states[1:])
+        if steps is None:
+            return tuple(tuple(kept) for kept in states)
+        results = frozenset(steps.possible_results())
+        child = tuple(i for i in states[0] if i in results)
+        kept = steps.supports(child)
+        return (
+            child,
+            *(
+                tuple(np.asarray(old, dtype=np.intp)[there].tolist())
+                for old, there in zip(states[1:], kept, strict=True)
+            ),
+        )
+
+    def _steps(self, states: Sequence[Sequence[int]]) -> Steps | None:
+        if is_stepwise(self.function) and isinstance(self.function, Stepwise):
+            return self.function.steps(states)
+        return None
+
+    def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD | FunctionalCPD:
         """Return the distribution on fewer states, as for `TabularCPD.restrict`.
 
         It stays a function as long as a parent is left.
@@ -214,4 +185,5 @@ class FunctionalCPD:
         return FunctionalCPD(child, parents, function)
 
 
-CPD: TypeAlias = TabularCPD | FunctionalCPD
+CPD: TypeAlias = TabularCPD | FunctionalCPD | NoisyMaximum | NoisyMinimum
+"""Any conditional distribution: of a variable given its parents."""

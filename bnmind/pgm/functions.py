@@ -4,26 +4,54 @@ A function maps state positions of its arguments to a state position of the
 result; it works on whole arrays by broadcasting. Keeping the function, and not
 only its table, is what lets the engine factorize a sum of ten counts whose table
 would have sixty million cells.
+
+========================  =====================================================
+what is wanted            function
+========================  =====================================================
+sum                       ``Addition.of(sizes)``
+difference x − y          ``Addition.of(sizes, signs=(1, -1))``
+how many are in a state   ``Addition.counting(sizes, states)``
+at least l of k           ``Threshold(l)``
+exactly l of k            ``Exactly(l)``
+odd or even               ``Parity()``
+conjunction (binary)      ``Minimum()``
+disjunction (binary)      ``Maximum()``
+the same state            ``Equality()``
+========================  =====================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.errors import InvalidModelError
+from bnmind.pgm.steps import Positions, Steps, Stepwise
 
-__all__ = ["Addition", "Equality", "Function", "Maximum", "Minimum", "Positions", "Restricted"]
-
-Positions: TypeAlias = NDArray[np.intp]
+__all__ = [
+    "Addition",
+    "Equality",
+    "Exactly",
+    "Function",
+    "Maximum",
+    "Minimum",
+    "Parity",
+    "Positions",
+    "Restricted",
+    "Threshold",
+    "is_stepwise",
+]
 
 
 class Function(Protocol):
-    """A deterministic function of state positions."""
+    """A deterministic function of state positions.
+
+    One that is also `Stepwise` is pruned, and broken into small tables, without its
+    own table ever being made; all the functions here are.
+    """
 
     def __call__(self, *arguments: Positions) -> Positions:
         """Return the result's state positions, broadcast over the arguments."""
@@ -56,6 +84,53 @@ class Addition:
         if self.modulus < 1:
             raise InvalidModelError([f"expected a positive modulus, got {self.modulus}"])
 
+    @classmethod
+    def of(cls, sizes: Sequence[int], *, signs: Sequence[int] | None = None) -> Addition:
+        """Return the sum of positions, some of them subtracted, with the least sum at position 0.
+
+        Parameters
+        ----------
+        sizes
+            The number of states of each argument.
+        signs
+            1 or −1 (or any integer weight) for each argument; 1 for all unless given.
+
+        Examples
+        --------
+        >>> Addition.of([2, 3])
+        Addition(terms=((0, 1), (0, 1, 2)), modulus=4, constant=0)
+        >>> Addition.of([2, 3], signs=[1, -1]).constant  # from −2 to 1
+        2
+        """
+        weights = [1] * len(sizes) if signs is None else list(signs)
+        if len(weights) != len(sizes):
+            raise InvalidModelError([f"expected {len(sizes)} signs, got {len(weights)}"])
+        terms = tuple(tuple(w * i for i in range(n)) for n, w in zip(sizes, weights, strict=True))
+        least = sum(min(term) for term in terms)
+        return cls(terms, sum(max(term) for term in terms) - least + 1, -least)
+
+    @classmethod
+    def counting(cls, sizes: Sequence[int], states: Sequence[Sequence[int]]) -> Addition:
+        """Return how many of the arguments are in given states.
+
+        Parameters
+        ----------
+        sizes
+            The number of states of each argument.
+        states
+            For each argument, the positions that count.
+
+        Examples
+        --------
+        >>> Addition.counting([2, 3], [[1], [0, 2]])
+        Addition(terms=((0, 1), (1, 0, 1)), modulus=3, constant=0)
+        """
+        terms = tuple(
+            tuple(int(i in counted) for i in range(n))
+            for n, counted in zip(sizes, states, strict=True)
+        )
+        return cls(terms, len(terms) + 1)
+
     def __call__(self, *arguments: Positions) -> Positions:
         """Return the sum's positions."""
         total: Positions = np.asarray(self.constant, dtype=np.intp)
@@ -73,10 +148,20 @@ class Addition:
                 terms.append(tuple(term[i] for i in kept))
         return Addition(tuple(terms), self.modulus, constant)
 
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the partial sums."""
+        terms = [np.asarray(term, dtype=np.intp) for term in self.terms]
+        return Steps.follow(
+            self.constant % self.modulus,
+            lambda i, before, x: (before + terms[i][x]) % self.modulus,
+            states,
+            lambda last: last,
+        )
+
 
 @dataclass(frozen=True)
 class Minimum:
-    """The smallest of the arguments' positions."""
+    """The smallest of the arguments' positions; of binary ones, their conjunction."""
 
     def __call__(self, *arguments: Positions) -> Positions:
         """Return the smallest position."""
@@ -86,10 +171,15 @@ class Minimum:
         """Return the minimum on fewer states."""
         return Restricted.of(self, states)
 
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the smallest so far."""
+        most = max((max(kept) for kept in states), default=0)
+        return Steps.follow(most, lambda _, a, x: np.minimum(a, x), states, lambda last: last)
+
 
 @dataclass(frozen=True)
 class Maximum:
-    """The largest of the arguments' positions."""
+    """The largest of the arguments' positions; of binary ones, their disjunction."""
 
     def __call__(self, *arguments: Positions) -> Positions:
         """Return the largest position."""
@@ -98,6 +188,105 @@ class Maximum:
     def restrict(self, states: Sequence[Sequence[int]]) -> Function:
         """Return the maximum on fewer states."""
         return Restricted.of(self, states)
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the largest so far."""
+        return Steps.follow(0, lambda _, a, x: np.maximum(a, x), states, lambda last: last)
+
+
+@dataclass(frozen=True)
+class Parity:
+    """Whether the sum of the arguments' positions is odd: 1 if it is, else 0."""
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return 1 where the sum is odd, else 0."""
+        return np.asarray(_reduced(np.add, arguments) % 2, dtype=np.intp)
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Addition:
+        """Return the parity on fewer states, as a sum modulo 2."""
+        terms = tuple(tuple(i % 2 for i in range(max(kept) + 1)) for kept in states)
+        return Addition(terms, 2).restrict(states)
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the parity so far."""
+        return Steps.follow(0, lambda _, a, x: (a + x) % 2, states, lambda last: last)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """At least l of k: 1 if so many of the arguments count, else 0.
+
+    Parameters
+    ----------
+    least
+        How many must count.
+    counted
+        For each argument, the positions that count; every position but the first
+        where None, which for binary arguments is "true".
+
+    Examples
+    --------
+    >>> majority = Threshold(2)
+    >>> int(majority(1, 0, 1)), int(majority(0, 0, 1))
+    (1, 0)
+    """
+
+    least: int
+    counted: tuple[tuple[int, ...], ...] | None = None
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return 1 where enough arguments count, else 0."""
+        return np.asarray(_count(self.counted, arguments) >= self.least, dtype=np.intp)
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Threshold:
+        """Return the threshold for the arguments that remain."""
+        counted, certain = _restricted_counts(self.counted, states)
+        return Threshold(self.least - certain, counted)
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return how many count so far, up to ``least``."""
+        enough = max(self.least, 0)
+        return Steps.follow(
+            0,
+            lambda i, a, x: np.minimum(a + _counts(self.counted, i, x), enough),
+            states,
+            lambda last: np.asarray(last >= self.least, dtype=np.intp),
+        )
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """Exactly l of k: 1 if just so many of the arguments count, else 0.
+
+    Parameters
+    ----------
+    count
+        How many must count.
+    counted
+        As for `Threshold`.
+    """
+
+    count: int
+    counted: tuple[tuple[int, ...], ...] | None = None
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return 1 where so many arguments count, else 0."""
+        return np.asarray(_count(self.counted, arguments) == self.count, dtype=np.intp)
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Exactly:
+        """Return the same for the arguments that remain."""
+        counted, certain = _restricted_counts(self.counted, states)
+        return Exactly(self.count - certain, counted)
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return how many count so far, up to one more than wanted."""
+        beyond = max(self.count + 1, 0)
+        return Steps.follow(
+            0,
+            lambda i, a, x: np.minimum(a + _counts(self.counted, i, x), beyond),
+            states,
+            lambda last: np.asarray(last == self.count, dtype=np.intp),
+        )
 
 
 @dataclass(frozen=True)
@@ -114,6 +303,16 @@ class Equality:
     def restrict(self, states: Sequence[Sequence[int]]) -> Function:
         """Return the delta on fewer states."""
         return Restricted.of(self, states)
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the position that all have so far, if they have."""
+        nothing, different = -1, -2
+        return Steps.follow(
+            nothing,
+            lambda _, a, x: np.where((a == nothing) | (a == x), x, different),
+            states,
+            lambda last: np.asarray(last != different, dtype=np.intp),
+        )
 
 
 @dataclass(frozen=True)
@@ -147,12 +346,17 @@ class Restricted:
             np.asarray(kept, dtype=np.intp)[next(given) if len(kept) > 1 else 0]
             for kept in self.states
         ]
-        value = self.function(*full)
+        return self.place(self.function(*full))
+
+    def place(self, results: Positions) -> Positions:
+        """Return where results of the whole function are among those that remain.
+
+        A result that was cut away cannot occur; any position will do for it.
+        """
         if self.results is None:
-            return value
-        # A result that was cut away cannot occur; any position will do for it.
+            return results
         order = np.argsort(self.results)
-        place = np.searchsorted(np.asarray(self.results)[order], value)
+        place = np.searchsorted(np.asarray(self.results)[order], results)
         return np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.intp)
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Restricted:
@@ -163,9 +367,66 @@ class Restricted:
         )
         return Restricted(self.function, kept, self.results)
 
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the whole function's steps; `InvalidModelError` if it has none."""
+        if not isinstance(self.function, Stepwise):
+            raise InvalidModelError(
+                [f"expected a function computed in steps, got {self.function!r}"]
+            )
+        given = iter(states)
+        full = [tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in self.states]
+        whole = self.function.steps(full)
+        moves: list[Positions] = []
+        for move, old in zip(whole.moves, self.states, strict=True):
+            if len(old) > 1:
+                moves.append(move)
+            elif moves:
+                # What is not passed moves on from wherever the argument before led.
+                moves[-1] = move[moves[-1], 0]
+        return Steps(tuple(moves), self.place(whole.results))
+
+
+def is_stepwise(function: Function) -> bool:
+    """Return whether a function, restricted or not, can be computed in steps."""
+    while isinstance(function, Restricted):
+        function = function.function
+    return isinstance(function, Stepwise)
+
 
 def _reduced(operation: np.ufunc, arguments: tuple[Positions, ...]) -> Positions:
     value = arguments[0]
     for argument in arguments[1:]:
         value = operation(value, argument)
     return np.asarray(value, dtype=np.intp)
+
+
+def _counts(counted: tuple[tuple[int, ...], ...] | None, number: int, x: Positions) -> Positions:
+    """Return 1 where the positions of an argument count, else 0."""
+    if counted is None:
+        return np.asarray(np.asarray(x) > 0, dtype=np.intp)
+    return np.isin(x, counted[number]).astype(np.intp)
+
+
+def _count(
+    counted: tuple[tuple[int, ...], ...] | None, arguments: tuple[Positions, ...]
+) -> Positions:
+    if counted is not None and len(counted) != len(arguments):
+        raise InvalidModelError([f"expected {len(counted)} arguments, got {len(arguments)}"])
+    total: Positions = np.asarray(0, dtype=np.intp)
+    for number, argument in enumerate(arguments):
+        total = total + _counts(counted, number, argument)
+    return total
+
+
+def _restricted_counts(
+    counted: tuple[tuple[int, ...], ...] | None, states: Sequence[Sequence[int]]
+) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """Return what counts among the states that remain, and how many count for certain."""
+    remaining, certain = [], 0
+    for number, kept in enumerate(states):
+        counts = _counts(counted, number, np.asarray(kept, dtype=np.intp))
+        if len(kept) == 1:
+            certain += int(counts[0])
+        else:
+            remaining.append(tuple(np.flatnonzero(counts).tolist()))
+    return tuple(remaining), certain

@@ -9,13 +9,13 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
-from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.variable import Variable
 
 __all__ = ["FactorModel", "Network", "Potential"]
 
-Potential: TypeAlias = Factor | TabularCPD | FunctionalCPD
+Potential: TypeAlias = Factor | CPD
 """Anything with a scope that a model may be a product of."""
 
 
@@ -89,6 +89,7 @@ class Network:
 
     Examples
     --------
+    >>> from bnmind.pgm import TabularCPD
     >>> coin = Variable("coin", ("heads", "tails"))
     >>> call = Variable("call", ("heads", "tails"))
     >>> Network((TabularCPD(call, (coin,), [[0.9, 0.1], [0.1, 0.9]]),
@@ -186,8 +187,8 @@ class Network:
             at = [fixed[v.name] for v in cpd.parents if v.name in fixed]
             if isinstance(cpd, FunctionalCPD) and len(at) == len(cpd.parents):
                 possible = fixed.setdefault(name, cpd.value(at)) == cpd.value(at)
-            elif isinstance(cpd, TabularCPD) and name in fixed:
-                possible = bool(cpd.values[(fixed[name], *at)] > 0)
+            elif not isinstance(cpd, FunctionalCPD) and name in fixed:
+                possible = bool(cpd.table_on([(fixed[name],), *((i,) for i in at)]).item() > 0)
             else:
                 continue
             if not possible:

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from bnmind.information import Floats
-from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.network import Network
 
 __all__ = ["to_bif", "to_net", "to_xdsl", "to_xmlbif"]
@@ -27,9 +27,7 @@ __all__ = ["to_bif", "to_net", "to_xdsl", "to_xmlbif"]
 
 def _rows(cpd: CPD) -> Floats:
     """Return the distributions of the child, ``(configurations of the parents, states)``."""
-    table = cpd
-    if isinstance(table, FunctionalCPD):
-        table = table.to_tabular(max_cells=table.n_cells)
+    table = cpd.to_tabular(max_cells=cpd.n_cells)
     return np.moveaxis(table.values, 0, -1).reshape(-1, cpd.variable.n_states)
 
 

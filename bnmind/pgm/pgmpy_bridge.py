@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
-from bnmind.pgm.cpd import DEFAULT_CELLS, FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.network import Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -104,7 +104,7 @@ def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
         model.add_nodes_from([v.name for v in network.variables])
         model.add_edges_from([(p.name, c.variable.name) for c in network.cpds for p in c.parents])
         for cpd in network.cpds:
-            table = cpd.to_tabular(max_cells=max_cells) if isinstance(cpd, FunctionalCPD) else cpd
+            table = cpd.to_tabular(max_cells=max_cells)
             model.add_cpds(
                 cpd_type(
                     table.variable.name,

@@ -1,0 +1,360 @@
+r"""Noisy extrema: each parent acts through a noisy link of its own, and the child is the extremum.
+
+.. math:: Y = \max(Z_0, Z_1, \dots, Z_k), \qquad Z_i \sim \text{links}_i(\cdot, x_i)
+
+so that only P(Y ≤ y) is needed, and that is a product over the parents. With binary
+variables the maximum is the noisy-or and the minimum the noisy-and. The parameters
+grow with the number of parents, not with the product of their states, and the table
+is made only when asked for.
+
+==================  ====================================================
+Díez                name here
+==================  ====================================================
+Y                   ``variable``
+X_i                 ``parents``
+c^{x_i}_y           ``links[i][y, x_i]`` = P(Z_i = y | x_i)
+c^*_y               ``leak[y]`` = P(Z_0 = y)
+==================  ====================================================
+
+References
+----------
+J. Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988, section 4.3.2 (noisy-or);
+F. J. Díez, "Parameter adjustment in Bayes networks. The generalized noisy OR-gate", UAI 1993;
+S. Srinivas, "A generalization of the noisy-or model", UAI 1993.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.pgm.factor import Factor, frozen_array
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table
+from bnmind.pgm.variable import Variable
+
+__all__ = ["NoisyExtremum", "NoisyMaximum", "NoisyMinimum", "noisy_and", "noisy_or"]
+
+_TOLERANCE = 1e-6
+"""Distributions that sum to one this closely are accepted and normalized, as in tables."""
+
+_Self = TypeVar("_Self", bound="NoisyExtremum")
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyExtremum(ABC):
+    """What `NoisyMaximum` and `NoisyMinimum` have in common.
+
+    Parameters
+    ----------
+    variable
+        The child; its states in increasing order.
+    parents
+        Its parents, with any number of states; at least one.
+    links
+        For each parent, ``(states of the child, states of the parent)``: the
+        distribution of its own contribution given its state, columns summing to one
+        (within 1e-6; they are normalized).
+    leak
+        The distribution ``(states of the child,)`` of what contributes besides the
+        parents; nothing unless given, which is the first state for a maximum, the
+        last for a minimum.
+
+    Raises
+    ------
+    InvalidModelError
+        If a shape, a value or a sum is wrong; all faults at once.
+    """
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+    links: tuple[Floats, ...]
+    leak: Floats | None = None
+
+    def __post_init__(self) -> None:
+        name, n = self.variable.name, self.variable.n_states
+        problems = []
+        if len({v.name for v in self.scope}) != len(self.scope):
+            problems.append(f"expected distinct variables for {name}")
+        if not self.parents:
+            problems.append(f"expected at least one parent of {name}")
+        if len(self.links) != len(self.parents):
+            problems.append(f"expected {len(self.parents)} links for {name}, got {len(self.links)}")
+        leak = self._ordered(np.eye(n)[0]) if self.leak is None else self.leak
+        given: list[tuple[str, ArrayLike, tuple[int, ...]]] = [(f"leak of {name}", leak, (n,))]
+        given += [
+            (f"link from {v.name} to {name}", link, (n, v.n_states))
+            for v, link in zip(self.parents, self.links, strict=False)
+        ]
+        checked = [_distributions(*one, problems) for one in given]
+        if problems:
+            raise InvalidModelError(problems)
+        object.__setattr__(self, "leak", frozen_array(checked[0]))
+        object.__setattr__(self, "links", tuple(frozen_array(link) for link in checked[1:]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.variable, self.parents, self.links, self.leak))
+
+    @abstractmethod
+    def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values with the child's states such that the extremum is a maximum.
+
+        The child is the first axis; applied twice, it changes nothing.
+        """
+
+    @property
+    def scope(self) -> tuple[Variable, ...]:
+        """The child, then the parents."""
+        return (self.variable, *self.parents)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells that the table would have."""
+        return math.prod(v.n_states for v in self.scope)
+
+    @property
+    def contributions(self) -> tuple[Floats, ...]:
+        """The leak as a column, then the links."""
+        assert self.leak is not None  # set by the constructor
+        return (self.leak[:, None], *self.links)
+
+    def cumulative(self) -> tuple[Floats, ...]:
+        """Return P(Z_i no further than y), the leak's first, then ``(y, states)`` for each parent.
+
+        "No further" is y or before it for a maximum, y or after it for a minimum; the
+        product of these is P(Y no further than y) given the parents' states.
+        """
+        sums = (np.cumsum(self._ordered(c), axis=0) for c in self.contributions)
+        # The last sum is one for certain; rounding must not say otherwise.
+        return tuple(self._ordered(np.vstack([s[:-1], np.ones((1, s.shape[1]))])) for s in sums)
+
+    def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
+        """Return the table as a factor over ``scope``.
+
+        Raises
+        ------
+        TooLargeError
+            If it would have more than ``max_cells`` cells.
+        """
+        refuse_large_table(self.scope, max_cells)
+        return Factor(self.scope, self.table_on([range(v.n_states) for v in self.scope]))
+
+    def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
+        """Return the same distribution as a table; `TooLargeError` as in `to_factor`."""
+        table = self.to_factor(max_cells=max_cells).values
+        return TabularCPD(self.variable, self.parents, np.real(table))
+
+    def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
+        """Return the table on fewer states: positions for each variable of ``scope``, in order.
+
+        The whole table is not made on the way. Nothing is subtracted, so that small
+        probabilities keep all their digits.
+        """
+        leak, *links = self.contributions
+        table = self._ordered(leak)[:, 0]
+        for axis, (link, kept) in enumerate(zip(links, states[1:], strict=True)):
+            columns = self._ordered(link)[:, list(kept)]
+            shape = (len(columns), *(1,) * axis, len(kept))
+            table = combined(table[..., None], columns.reshape(shape))
+        return self._ordered(table)[list(states[0])]
+
+    def possible(self, states: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+        """Return the states among those given that have support in the others.
+
+        As `FunctionalCPD.possible`: forward through what can be reached, and back
+        from what is allowed, without a table.
+        """
+        n = self.variable.n_states
+        leak, *links = (self._ordered(c) > 0 for c in self.contributions)
+        allowed = np.zeros(n, dtype=bool)
+        allowed[list(states[0])] = True
+        allowed = self._ordered(allowed)
+        largest = np.maximum.outer(np.arange(n), np.arange(n))
+        columns = [link[:, list(kept)] for link, kept in zip(links, states[1:], strict=True)]
+        reached = [leak[:, 0]]
+        for column in columns:
+            reached.append(_union(reached[-1], np.any(column, axis=1, keepdims=True)[:, 0]))
+        child = self._ordered(reached[-1] & allowed)
+        good, found = allowed, []
+        for before, column, kept in zip(
+            reversed(reached[:-1]), reversed(columns), reversed(states[1:]), strict=True
+        ):
+            leads = good[largest] @ column  # (state before, state of the parent)
+            found.append(tuple(i for i, f in zip(kept, before @ leads, strict=True) if f))
+            good = np.any(leads, axis=1, keepdims=True)[:, 0]
+        return (tuple(i for i in states[0] if child[i]), *reversed(found))
+
+    def restrict(self: _Self, states: Mapping[str, Sequence[int]]) -> _Self | TabularCPD:
+        """Return the distribution on fewer states, as for `TabularCPD.restrict`.
+
+        The states that remain of the child must be in increasing order. Parents with
+        a single state join the leak; without parents a table is left.
+        """
+        keep = [tuple(states.get(v.name, range(v.n_states))) for v in self.scope]
+        results = keep[0]
+        if any(a >= b for a, b in itertools.pairwise(results)):
+            raise InvalidModelError(
+                [f"expected increasing states of {self.variable.name}, got {results}"]
+            )
+        first, *links = (self._ordered(c) for c in self.contributions)
+        leak, parents, remaining = first[:, 0], [], []
+        for parent, link, kept in zip(self.parents, links, keep[1:], strict=True):
+            if len(kept) == 1:
+                leak = combined(leak, link[:, kept[0]])
+            else:
+                parents.append(parent.keep(kept))
+                remaining.append(link[:, list(kept)])
+        child = self.variable.keep(results)
+        if not parents:
+            whole = TabularCPD(self.variable, (), self._ordered(leak))
+            return whole.restrict({self.variable.name: results})
+        # What a maximum does commutes with an increasing map of the states: those cut
+        # away go to the next that remains, and none is reached where it matters.
+        there = np.zeros(self.variable.n_states, dtype=bool)
+        there[list(results)] = True
+        place = np.cumsum(self._ordered(there)) - self._ordered(there)
+        merge = np.eye(len(results))[:, np.minimum(place, len(results) - 1)]
+        merged = [self._ordered(merge @ one) for one in (leak, *remaining)]
+        return type(self)(child, tuple(parents), tuple(merged[1:]), merged[0])
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMaximum(NoisyExtremum):
+    """The largest of a leak and of one contribution of each parent: noisy-max, noisy-or.
+
+    See `NoisyExtremum` for the parameters, `noisy_or` for the binary case.
+
+    Examples
+    --------
+    >>> level = ("none", "some", "much")
+    >>> rain, pain = Variable("rain", ("no", "yes")), Variable("pain", level)
+    >>> cpd = NoisyMaximum(pain, (rain,), ([[1, 0.5], [0, 0.3], [0, 0.2]],), [0.9, 0.1, 0])
+    >>> cpd.to_factor().values.round(3).tolist()
+    [[0.9, 0.45], [0.1, 0.35], [0.0, 0.2]]
+    """
+
+    def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMinimum(NoisyExtremum):
+    """The smallest of a leak and of one contribution of each parent: noisy-min, noisy-and.
+
+    See `NoisyExtremum` for the parameters, `noisy_and` for the binary case.
+    """
+
+    def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values[::-1]
+
+
+def noisy_or(
+    variable: Variable, parents: Sequence[Variable], probabilities: ArrayLike, leak: float = 0.0
+) -> NoisyMaximum:
+    """Return a noisy-or of binary variables, whose second states mean "present".
+
+    Parameters
+    ----------
+    variable, parents
+        The effect and its possible causes.
+    probabilities
+        For each parent, that it alone, present, makes the effect present.
+    leak
+        The probability of the effect when no parent is present.
+
+    Examples
+    --------
+    >>> flu, cold, fever = (Variable(name, ("no", "yes")) for name in ("flu", "cold", "fever"))
+    >>> table = noisy_or(fever, (flu, cold), [0.8, 0.5], leak=0.1).to_factor().values
+    >>> table[1].round(3).tolist()  # P(fever | flu, cold)
+    [[0.1, 0.55], [0.82, 0.91]]
+    """
+    p = _binary(variable, parents, np.append(np.asarray(probabilities, dtype=np.float64), leak))
+    links = tuple(np.array([[1, 1 - present], [0, present]]) for present in p[:-1])
+    return NoisyMaximum(variable, tuple(parents), links, np.array([1 - p[-1], p[-1]]))
+
+
+def noisy_and(
+    variable: Variable, parents: Sequence[Variable], probabilities: ArrayLike, leak: float = 0.0
+) -> NoisyMinimum:
+    """Return a noisy-and of binary variables, whose second states mean "present".
+
+    Parameters
+    ----------
+    variable, parents
+        The effect, and the conditions that it needs.
+    probabilities
+        For each parent, that its condition is met when it is present.
+    leak
+        The probability that something else prevents the effect.
+    """
+    p = _binary(variable, parents, np.append(np.asarray(probabilities, dtype=np.float64), leak))
+    links = tuple(np.array([[1, 1 - met], [0, met]]) for met in p[:-1])
+    return NoisyMinimum(variable, tuple(parents), links, np.array([p[-1], 1 - p[-1]]))
+
+
+def combined(first: Floats, second: Floats) -> Floats:
+    """Return the distribution of the larger of two, along the first axis; by sums only."""
+    return first * np.cumsum(second, axis=0) + _shifted(first) * second
+
+
+def _shifted(values: Floats) -> Floats:
+    """Return the sums of what comes before each."""
+    sums = np.cumsum(values, axis=0)
+    return np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
+
+
+def _union(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which maxima of two reachable sets are reachable."""
+    up = np.logical_or.accumulate
+    return (first & up(second)) | (up(first) & second)
+
+
+def _binary(variable: Variable, parents: Sequence[Variable], probabilities: Floats) -> Floats:
+    problems = [
+        f"expected two states of {v.name}, got {v.n_states}"
+        for v in (variable, *parents)
+        if v.n_states != 2
+    ]
+    if probabilities.shape != (len(parents) + 1,):
+        problems.append(
+            f"expected {len(parents)} probabilities for {variable.name},"
+            f" got {probabilities.size - 1}"
+        )
+    if not np.all((probabilities >= 0) & (probabilities <= 1)):
+        problems.append(f"expected probabilities and a leak in [0, 1] for {variable.name}")
+    if problems:
+        raise InvalidModelError(problems)
+    return probabilities
+
+
+def _distributions(
+    what: str, given: ArrayLike, shape: tuple[int, ...], problems: list[str]
+) -> Floats:
+    """Return distributions along the first axis, normalized; faults are added to ``problems``."""
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        problems.append(f"expected an array of numbers as {what}")
+        return np.zeros(shape)
+    if values.shape != shape:
+        problems.append(f"expected an array of shape {shape} as {what}, got {values.shape}")
+    elif not np.all((values >= 0) & np.isfinite(values)):
+        problems.append(f"expected probabilities as {what}")
+    else:
+        sums = values.sum(axis=0)
+        worst = float(np.abs(sums - 1).max())
+        if worst > _TOLERANCE:
+            wrong = float(np.ravel(sums)[np.abs(sums - 1).argmax()])
+            problems.append(f"expected sums of one in the {what}, got {wrong:.9g}")
+        elif worst > 4 * len(values) * np.finfo(np.float64).eps:
+            values = values / sums
+    return values

@@ -1,0 +1,91 @@
+"""A function of many arguments, computed one argument at a time.
+
+A sum, an extremum, a count is known once something small is known of the arguments
+seen so far: their partial sum, their largest, how many counted. So the states that a
+function of thirty arguments can take, and those that its arguments may take for a
+given result, follow without its table: from the small states that can be reached,
+and back from those that lead where they should (arc consistency of one constraint by
+layers, as in Pesant, *A regular language membership constraint for finite sequences
+of variables*, 2004). The same steps, written as tables, are the chain of partial
+results of `bnmind.rank_one.chain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Positions", "Steps", "Stepwise"]
+
+Positions: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of a function, over the states that can be reached only."""
+
+    moves: tuple[Positions, ...]
+    """For each argument ``(states before, positions of the argument)``: the state after.
+
+    There is one state before the first argument. States are numbered anew at every
+    step, and each of them is reached.
+    """
+    results: Positions
+    """The function's result for each state after the last argument."""
+
+    @classmethod
+    def follow(
+        cls,
+        start: int,
+        step: Callable[[int, Positions, Positions], Positions],
+        states: Sequence[Sequence[int]],
+        finish: Callable[[Positions], Positions],
+    ) -> Steps:
+        """Return the steps of a function whose state is an integer.
+
+        Parameters
+        ----------
+        start
+            The state before any argument.
+        step
+            (number of the argument, states before, positions) → states after; the
+            last two are broadcast.
+        states
+            The positions that each argument may take.
+        finish
+            The results of the last states.
+        """
+        current = np.array([start], dtype=np.intp)
+        moves = []
+        for number, kept in enumerate(states):
+            after = step(number, current[:, None], np.asarray(kept, dtype=np.intp)[None, :])
+            current, inverse = np.unique(after, return_inverse=True)
+            moves.append(np.asarray(inverse, dtype=np.intp).reshape(after.shape))
+        return cls(tuple(moves), np.asarray(finish(current), dtype=np.intp))
+
+    def possible_results(self) -> tuple[int, ...]:
+        """Return the results that the function can take, in increasing order."""
+        return tuple(np.unique(self.results).tolist())
+
+    def supports(self, results: Iterable[int]) -> tuple[NDArray[np.bool_], ...]:
+        """Return for each argument which of its positions can lead to one of these results."""
+        good = np.isin(self.results, list(results))
+        found = []
+        for move in reversed(self.moves):
+            leads = good[move]
+            found.append(np.any(leads, axis=0, keepdims=True)[0])
+            good = np.any(leads, axis=1, keepdims=True)[:, 0]
+        return tuple(reversed(found))
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A function that can be computed one argument at a time, with few states between."""
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the steps, for the positions that each argument may take."""
+        ...

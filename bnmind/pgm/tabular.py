@@ -1,0 +1,133 @@
+"""Conditional distributions as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.information import Floats
+from bnmind.pgm.factor import Factor, frozen_array
+from bnmind.pgm.variable import Variable
+
+__all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table"]
+
+DEFAULT_CELLS = 2**25
+"""Cells that a single table may have unless the caller says otherwise (256 MiB)."""
+
+_ROW_TOLERANCE = 1e-6
+"""Rows this close to one are accepted and normalized: files print few digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class TabularCPD:
+    """P(variable | parents) as a table.
+
+    Parameters
+    ----------
+    variable
+        The child.
+    parents
+        Its parents, in the order of the table's further axes.
+    values
+        ``(states of the child, states of parent 1, …)``, in [0, 1], summing to one
+        over the first axis; sums within 1e-6 of one are normalized.
+
+    Raises
+    ------
+    InvalidModelError
+        If the shape, a value or a sum is wrong; all faults at once.
+    """
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+    values: Floats
+
+    def __post_init__(self) -> None:
+        problems = []
+        shape = tuple(v.n_states for v in self.scope)
+        values = np.asarray(self.values, dtype=np.float64)
+        name = self.variable.name
+        if len({v.name for v in self.scope}) != len(self.scope):
+            problems.append(f"expected distinct variables in the table of {name}")
+        if values.shape != shape:
+            problems.append(f"expected a table of shape {shape} for {name}, got {values.shape}")
+        elif not np.all((values >= 0) & np.isfinite(values)):
+            problems.append(f"expected probabilities in the table of {name}")
+        else:
+            sums = values.sum(axis=0)
+            worst = float(np.abs(sums - 1).max())
+            if worst > _ROW_TOLERANCE:
+                problems.append(
+                    f"expected the table of {name} to sum to one for every configuration of its"
+                    f" parents, got a sum of {float(sums.flat[np.abs(sums - 1).argmax()]):.9g}"
+                )
+            elif worst > 4 * len(values) * np.finfo(np.float64).eps:
+                # Sums that are one but for rounding stay: a copy has the same digits.
+                values = values / sums
+        if problems:
+            raise InvalidModelError(problems)
+        object.__setattr__(self, "values", frozen_array(values))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (TabularCPD, (self.variable, self.parents, self.values))
+
+    @property
+    def scope(self) -> tuple[Variable, ...]:
+        """The child, then the parents."""
+        return (self.variable, *self.parents)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells of the table."""
+        return math.prod(v.n_states for v in self.scope)
+
+    def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
+        """Return the table as a factor over ``scope``; it is there, whatever ``max_cells`` says."""
+        return Factor(self.scope, self.values)
+
+    def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
+        """Return the distribution as it is."""
+        return self
+
+    def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
+        """Return the table on fewer states: positions for each variable of ``scope``, in order."""
+        index = np.ix_(*[np.asarray(kept, dtype=np.intp) for kept in states])
+        return np.asarray(self.values[index], dtype=np.float64)
+
+    def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD:
+        """Return the distribution on fewer states; parents with a single one are dropped.
+
+        ``states`` gives the positions that remain for each variable named. States
+        of the child that are cut away must be impossible: a configuration of the
+        parents that would need them is therefore impossible too, and its row is
+        made up to one again. `InvalidModelError` if that goes for all of them.
+        """
+        keep = [states.get(v.name, range(v.n_states)) for v in self.scope]
+        values = self.values[np.ix_(*[list(kept) for kept in keep])]
+        sums = values.sum(axis=0)
+        cut = sums < 1 - _ROW_TOLERANCE
+        if cut.any() and not cut.all():
+            rows = np.where(sums > 0, values / np.where(sums > 0, sums, 1.0), 1 / len(values))
+            values = np.where(cut, rows, values)
+        dropped = tuple(axis for axis in range(1, len(keep)) if len(keep[axis]) == 1)
+        parents = tuple(
+            v.keep(kept) for v, kept in zip(self.parents, keep[1:], strict=True) if len(kept) > 1
+        )
+        return TabularCPD(self.variable.keep(keep[0]), parents, values.squeeze(axis=dropped))
+
+
+def refuse_large_table(scope: Sequence[Variable], max_cells: int) -> None:
+    """Raise `TooLargeError` if the table over a child and its parents has too many cells."""
+    needed = math.prod(v.n_states for v in scope)
+    if needed > max_cells:
+        raise TooLargeError(
+            f"expected at most {max_cells:,} cells, got {needed:,} in the table of"
+            f" {scope[0].name} given {', '.join(v.name for v in scope[1:])}",
+            needed=needed,
+            budget=max_cells,
+        )
