@@ -107,7 +107,10 @@ def test_general_pruning_beats_the_factorization() -> None:
     # DESIGN: cutting M_i to g_i + 1 states and dropping idle C_i, without any B: 92,700 cells.
     code = [v.name for v in code_variables(BOARD)]
     whole = compile_plan(
-        vomlel_network(BOARD), evidence=evidence_of_guess(GUESS), targets=[code, ["P", "C"]]
+        vomlel_network(BOARD),
+        evidence=evidence_of_guess(GUESS),
+        targets=[code, ["P", "C"]],
+        compress=False,
     )
     assert whole.restrict(evidence_of_guess(GUESS)).cells == 92_700
 

@@ -38,6 +38,9 @@ _WORTH_DIVIDING = 100_000
 _VARIABLE_COST = 10_000
 """What planning and running takes for each variable besides the cells, in cells."""
 
+_COMPOUND_STATES = 2**18
+"""The configurations of a target are the states of one variable if they are not more."""
+
 _WORTH_LOOKING_UP = 64
 """Smaller tables are not searched for a variable that the others determine."""
 
@@ -59,6 +62,8 @@ class Query:
     """Variables whose likelihood is an input, see `bnmind.junction.findings`."""
     barren: int = 0
     """Variables left out because they say nothing."""
+    compress: bool = True
+    """Whether restricted plans may have compound variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +141,9 @@ def build(query: Query, known: _Known | None = None) -> Plan:
         parts = _divided(model, request, heads) if model is whole else [_Part(model)]
         return _assemble(request, model, parts, heads)
     model = without_leaves(model, protected & set(sizes))
-    candidates = [model, *_compounds(model, given, request)]
+    candidates = [model]
+    if query.compress:
+        candidates += _compounds(model, given, request)
     planned = [(_tree(candidate, request), candidate) for candidate in candidates]
     tree, best = min(planned, key=lambda pair: pair[0].total_size)
     return _assemble(request, best, [_Part(best, tree=tree)], [])
@@ -164,19 +171,32 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
 
 
 def _compounds(model: Reduction, given: Mapping[str, Values], request: _Request) -> list[Reduction]:
-    """Return models with the possible configurations of given inputs as compound variables.
+    """Return models with possible configurations of several variables as compound ones.
 
-    What such a variable determines joins it, as long as that adds no configuration.
+    Those of a given input, or all of a target. What such a variable determines joins
+    it, as long as that adds no configuration.
     """
+    wholes = [
+        model.take([v.name for v in request.query.inputs[name]], values)
+        for name, values in given.items()
+    ]
+    wholes = [whole for whole in wholes if not whole.values.all()]
+    if not wholes:
+        scopes = [model.scope(v.name for v in target) for target in request.query.targets]
+        shapes = [[model.sizes[name] for name in scope] for scope in scopes]
+        wholes = [
+            Table(scope, np.ones(shape))
+            for scope, shape in zip(scopes, shapes, strict=True)
+            if math.prod(shape) <= _COMPOUND_STATES
+        ][:1]
     result = []
     observed = frozenset(request.observed)
-    for name, values in given.items():
-        whole = model.take([v.name for v in request.query.inputs[name]], values)
-        if len(whole.scope) < 2 or whole.values.all():
+    for whole in wholes:
+        if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
             continue
-        model = with_compound(model, whole, "+".join(whole.scope))
-        result.append(model)
         label = "+".join(whole.scope)
+        model = with_compound(model, whole, label)
+        result.append(model)
         while joining := _determined_by(model, label, observed):
             model = with_compound(model, joining, label)
         result.append(model)

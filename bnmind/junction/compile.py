@@ -61,6 +61,7 @@ def compile_plan(
     order: OrderFinder | None = None,
     max_cells: int = DEFAULT_PLAN_CELLS,
     max_bytes: int | None = None,
+    compress: bool = True,
 ) -> Plan:
     """Return a plan that answers the targets for any states of the evidence variables.
 
@@ -90,6 +91,9 @@ def compile_plan(
         A plan over this many cells refuses to run, though it may be restricted.
     max_bytes
         If given, a plan whose run would take more memory is refused at once.
+    compress
+        Whether a restricted plan may have the possible configurations of several
+        variables as the states of one (zero compression), if that makes it smaller.
 
     Raises
     ------
@@ -147,6 +151,7 @@ def compile_plan(
         max_cells,
         uncertain,
         len(model.potentials) - len(relevant),
+        compress,
     )
     plan = build(query)
     if max_bytes is not None and plan.memory > max_bytes:
