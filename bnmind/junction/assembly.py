@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.junction.compounds import compounds
 from bnmind.junction.conflict import minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
@@ -20,7 +21,7 @@ from bnmind.junction.greedy import MinFill
 from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, Savings, impossible
-from bnmind.junction.reduction import Reduction, Table, lift_of, with_compound, without_leaves
+from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
 from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
 from bnmind.junction.sources import Answer, Source
 from bnmind.junction.support import n_cells, possible_states, table
@@ -37,9 +38,6 @@ _WORTH_DIVIDING = 100_000
 
 _VARIABLE_COST = 10_000
 """What planning and running takes for each variable besides the cells, in cells."""
-
-_COMPOUND_STATES = 2**18
-"""The configurations of a target are the states of one variable if they are not more."""
 
 _WORTH_LOOKING_UP = 64
 """Smaller tables are not searched for a variable that the others determine."""
@@ -143,7 +141,12 @@ def build(query: Query, known: _Known | None = None) -> Plan:
     model = without_leaves(model, protected & set(sizes))
     candidates = [model]
     if query.compress:
-        candidates += _compounds(model, given, request)
+        candidates += compounds(
+            model,
+            [(query.inputs[name], values) for name, values in given.items()],
+            query.targets,
+            frozenset(observed),
+        )
     planned = [(_tree(candidate, request), candidate) for candidate in candidates]
     tree, best = min(planned, key=lambda pair: pair[0].total_size)
     return _assemble(request, best, [_Part(best, tree=tree)], [])
@@ -168,50 +171,6 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
             continue
         known.add(potential.variable.name)
     return tuple(result)
-
-
-def _compounds(model: Reduction, given: Mapping[str, Values], request: _Request) -> list[Reduction]:
-    """Return models with possible configurations of several variables as compound ones.
-
-    Those of a given input, or all of a target. What such a variable determines joins
-    it, as long as that adds no configuration.
-    """
-    wholes = [
-        model.take([v.name for v in request.query.inputs[name]], values)
-        for name, values in given.items()
-    ]
-    wholes = [whole for whole in wholes if not whole.values.all()]
-    if not wholes:
-        scopes = [model.scope(v.name for v in target) for target in request.query.targets]
-        shapes = [[model.sizes[name] for name in scope] for scope in scopes]
-        wholes = [
-            Table(scope, np.ones(shape))
-            for scope, shape in zip(scopes, shapes, strict=True)
-            if math.prod(shape) <= _COMPOUND_STATES
-        ][:1]
-    result = []
-    observed = frozenset(request.observed)
-    for whole in wholes:
-        if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
-            continue
-        label = "+".join(whole.scope)
-        model = with_compound(model, whole, label)
-        result.append(model)
-        while joining := _determined_by(model, label, observed):
-            model = with_compound(model, joining, label)
-        result.append(model)
-    return result
-
-
-def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
-    """Return a table whose other variables follow from a compound one, if there is one."""
-    for content in model.tables:
-        together = label in content.scope and len(content.scope) > 1
-        if not together or observed & set(content.scope):
-            continue
-        if np.count_nonzero(content.values) <= model.sizes[label]:
-            return content
-    return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,77 @@
+"""Which variables of a reduced model become one, for their possible configurations.
+
+Zero compression of exact zeros only (Jensen & Andersen, *Approximations in Bayesian
+belief universes for knowledge-based systems*, 1990), found where it is likely to pay: the
+variables of a table that is known to have zeros, or of a target whose joint is wanted
+anyway. What the compound variable determines joins it, so that a joint over causes and
+all that follows from them become one table over the causes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnmind.junction.reduction import Reduction, Table, with_compound
+from bnmind.pgm.factor import Values
+from bnmind.pgm.variable import Variable
+
+__all__ = ["compounds"]
+
+_MOST_STATES = 2**18
+"""The configurations of a target are the states of one variable if they are not more."""
+
+
+def compounds(
+    model: Reduction,
+    given: Sequence[tuple[tuple[Variable, ...], Values]],
+    targets: Sequence[tuple[Variable, ...]],
+    observed: frozenset[str],
+) -> list[Reduction]:
+    """Return models with possible configurations of several variables as compound ones.
+
+    Parameters
+    ----------
+    model
+        What to start from.
+    given
+        Tables over variables of the original model whose zeros are known; where there
+        are none, the first target that is small enough is taken.
+    targets
+        The variables of each joint wanted.
+    observed
+        Variables of which each run gives the states; they stay as they are.
+    """
+    wholes = [model.take([v.name for v in scope], values) for scope, values in given]
+    wholes = [whole for whole in wholes if not whole.values.all()]
+    if not wholes:
+        for target in targets:
+            scope = model.scope(v.name for v in target)
+            shape = [model.sizes[name] for name in scope]
+            if math.prod(shape) <= _MOST_STATES:
+                wholes = [Table(scope, np.ones(shape))]
+                break
+    result = []
+    for whole in wholes:
+        if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
+            continue
+        label = "+".join(whole.scope)
+        model = with_compound(model, whole, label)
+        result.append(model)
+        while joining := _determined_by(model, label, observed):
+            model = with_compound(model, joining, label)
+        result.append(model)
+    return result
+
+
+def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
+    """Return a table whose other variables follow from a compound one, if there is one."""
+    for content in model.tables:
+        together = label in content.scope and len(content.scope) > 1
+        if not together or not observed.isdisjoint(content.scope):
+            continue
+        if np.count_nonzero(content.values) <= model.sizes[label]:
+            return content
+    return None
