@@ -1,14 +1,19 @@
-"""Rank-one factorizations of functional distributions, by an auxiliary variable."""
+"""Rank-one factorizations of functional and noisy distributions, by an auxiliary variable."""
 
-from bnmind.rank_one.addition import RankOne, factorize, factorize_addition
-from bnmind.rank_one.nodes import Chebyshev, Integers, Nodes, RootsOfUnity
+from bnmind.rank_one.addition import factorize_addition
+from bnmind.rank_one.factorize import factorize, rank_one_form
+from bnmind.rank_one.nodes import Chebyshev, Integers, Nodes, RootsOfMinusOne, RootsOfUnity
+from bnmind.rank_one.terms import RankOne, Terms
 
 __all__ = [
     "Chebyshev",
     "Integers",
     "Nodes",
     "RankOne",
+    "RootsOfMinusOne",
     "RootsOfUnity",
+    "Terms",
     "factorize",
     "factorize_addition",
+    "rank_one_form",
 ]

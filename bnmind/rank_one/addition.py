@@ -17,44 +17,79 @@ x_b             the nodes, see `bnmind.rank_one.nodes`
 x_b^{M_i}       the factor over (M_i, B)
 ==============  =============================================
 
-Factors may be negative or complex, and add up to the table only together.
+How many terms: let S take values l, l + g, …, l + g·s before the modulus m is taken.
+Then s + 1 nodes do, or m/gcd(g, m) roots of one if that is less. Where only S = c is
+asked for, and c is the t-th of these values, roots of one of the order R > max(t, s − t)
+do: another value of S that is congruent to c modulo R is out of reach.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition
-from bnmind.pgm.network import FactorModel, Network, Potential
-from bnmind.pgm.variable import Variable
-from bnmind.rank_one.nodes import Nodes, RootsOfUnity
+from bnmind.rank_one.nodes import Nodes, RootsOfUnity, interpolation
+from bnmind.rank_one.terms import RankOne, Terms
 
-__all__ = ["RankOne", "factorize", "factorize_addition"]
+__all__ = ["addition_terms", "factorize_addition"]
 
 
-@dataclass(frozen=True, eq=False)
-class RankOne:
-    """A distribution written as a sum, over an auxiliary variable, of products of small factors."""
+def addition_terms(
+    function: Addition,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms:
+    """Return the terms of a sum.
 
-    cpd: FunctionalCPD
-    """The distribution that was factorized."""
-    auxiliary: Variable
-    """B: a state for each term of the sum."""
-    factors: tuple[Factor, ...]
-    """A factor over (child, B), then one over (parent, B) for each parent."""
-
-    def expand(self) -> Factor:
-        """Return the product summed over B: the table of the distribution where it holds."""
-        product = self.factors[0]
-        for factor in self.factors[1:]:
-            product = product.product(factor)
-        table = product.sum_to(v.name for v in self.cpd.scope)
-        return Factor(table.scope, table.values.real)
+    Parameters
+    ----------
+    function
+        The sum.
+    states
+        The positions that each argument may take.
+    results
+        The positions of the sum that are asked for.
+    nodes
+        Where to interpolate; roots of unity unless another choice is given.
+    """
+    nodes = nodes or RootsOfUnity()
+    values = [
+        np.asarray(term, dtype=np.intp)[list(kept)]
+        for term, kept in zip(function.terms, states, strict=True)
+    ]
+    step = math.gcd(*(int(v) for value in values for v in value - value.min())) or 1
+    places = [(value - value.min()) // step for value in values]
+    least = function.constant + sum(int(value.min()) for value in values)
+    last = sum(int(place.max()) for place in places)
+    m = function.modulus
+    period = m // math.gcd(step, m)
+    first = 0
+    if last < period:
+        count = last + 1
+    elif nodes.is_periodic:
+        count = period
+    else:
+        # The places t for which 0 ≤ least + step·t < m.
+        first = -(least // step)
+        count = max((m - 1 - least) // step - first + 1, 1)
+    reached = (least + step * (first + np.arange(count))) % m
+    place_of = [np.flatnonzero(reached == c) for c in results]
+    if nodes.is_periodic and len(results) == 1 and last < period and len(place_of[0]):
+        place = int(place_of[0][0])
+        count = max(place, last - place) + 1
+        place_of = [np.array([place % count])]
+    x = nodes(count)
+    inverse = interpolation(x)
+    child = np.array([inverse[where].sum(axis=0) for where in place_of])
+    if first:
+        child = child * x ** float(-first)
+    return Terms(child, tuple(x[None, :] ** place[:, None] for place in places))
 
 
 def factorize_addition(
@@ -68,9 +103,9 @@ def factorize_addition(
         A variable that is an `Addition` of its parents.
     nodes
         Where to interpolate; roots of unity unless another choice is given. With
-        nodes that are not periodic the factorization holds only where the sum
-        lies within 0, …, modulus − 1 before the modulus is taken; elsewhere other
-        tables of the model must be zero.
+        nodes that are not periodic, a sum that goes beyond its modulus is factorized
+        only where it lies within 0, …, modulus − 1 before the modulus is taken;
+        elsewhere other tables of the model must be zero.
     name
         The name of the auxiliary variable, ``B_<child>`` unless given.
 
@@ -83,53 +118,6 @@ def factorize_addition(
         raise InvalidModelError(
             [f"expected {cpd.variable.name} to be an addition, got {cpd.function!r}"]
         )
-    m = cpd.function.modulus
-    x = (nodes or RootsOfUnity())(m)
-    auxiliary = Variable.of_integers(name or f"B_{cpd.variable.name}", range(m))
-    vandermonde = x[:, None] ** np.arange(m)  # (node, sum)
-    inverse = vandermonde.conj().T / m if np.iscomplexobj(x) else np.linalg.inv(vandermonde)
-    alpha = np.zeros((cpd.variable.n_states, m), dtype=inverse.dtype)
-    rows = min(m, cpd.variable.n_states)
-    alpha[:rows] = inverse[:rows] * x**cpd.function.constant
-    factors = [Factor((cpd.variable, auxiliary), alpha)]
-    for parent, term in zip(cpd.parents, cpd.function.terms, strict=True):
-        powers = x[None, :] ** np.asarray(term, dtype=np.float64)[:, None]
-        factors.append(Factor((parent, auxiliary), powers))
-    return RankOne(cpd, auxiliary, tuple(factors))
-
-
-def factorize(
-    model: Network | FactorModel,
-    variable: str,
-    *,
-    nodes: Nodes | None = None,
-    name: str | None = None,
-) -> FactorModel:
-    """Return the model with one variable's table replaced by its rank-one factorization.
-
-    Parameters
-    ----------
-    model
-        Where the variable is an addition of its parents.
-    variable, nodes, name
-        As for `factorize_addition`.
-
-    Raises
-    ------
-    InvalidModelError
-        If the variable has no addition as its distribution, or the auxiliary
-        variable's name is taken.
-    """
-    model.variable(variable)
-    potentials: list[Potential] = []
-    for potential in model.potentials:
-        if isinstance(potential, FunctionalCPD) and potential.variable.name == variable:
-            result = factorize_addition(potential, nodes=nodes, name=name)
-            if any(v.name == result.auxiliary.name for v in model.variables):
-                raise InvalidModelError([f"expected a new name, got {result.auxiliary.name!r}"])
-            potentials += result.factors
-        else:
-            potentials.append(potential)
-    if len(potentials) == len(model.potentials):
-        raise InvalidModelError([f"expected {variable} to be an addition of its parents"])
-    return FactorModel(tuple(potentials))
+    states = [tuple(range(v.n_states)) for v in cpd.scope]
+    terms = addition_terms(cpd.function, states[1:], states[0], nodes)
+    return RankOne.of(cpd, terms, states, name=name)

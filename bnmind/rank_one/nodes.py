@@ -14,7 +14,7 @@ import numpy as np
 
 from bnmind.pgm.factor import Values
 
-__all__ = ["Chebyshev", "Integers", "Nodes", "RootsOfUnity"]
+__all__ = ["Chebyshev", "Integers", "Nodes", "RootsOfMinusOne", "RootsOfUnity", "interpolation"]
 
 
 class Nodes(Protocol):
@@ -32,7 +32,7 @@ class Nodes(Protocol):
 
 @dataclass(frozen=True)
 class RootsOfUnity:
-    """The m-th roots of one: exact sums modulo m, condition number 1."""
+    """The m-th roots of one: exact sums modulo m, condition number 1; real for m ≤ 2."""
 
     @property
     def is_periodic(self) -> bool:
@@ -40,8 +40,36 @@ class RootsOfUnity:
         return True
 
     def __call__(self, m: int) -> Values:
-        """Return exp(2πi b/m), b = 0, …, m − 1."""
-        nodes: Values = np.exp(2j * np.pi * np.arange(m) / m)
+        """Return exp(2πi b/m), b = 0, …, m − 1, conjugates to the last bit."""
+        turns = np.arange(m // 2 + 1)
+        half = np.exp(2j * np.pi * turns / m)
+        half[4 * turns == m] = 1j
+        half[2 * turns == m] = -1
+        nodes: Values = np.concatenate([half, half[1 : (m + 1) // 2][::-1].conj()])
+        return nodes if m > 2 else np.real(nodes)
+
+
+@dataclass(frozen=True)
+class RootsOfMinusOne:
+    """The m-th roots of minus one: x^m = −1, condition number 1; real for m = 1.
+
+    They come in ⌈m/2⌉ conjugate pairs, one less than the roots of one for even m.
+    """
+
+    @property
+    def is_periodic(self) -> bool:
+        """False: the sign changes after m."""
+        return False
+
+    def __call__(self, m: int) -> Values:
+        """Return exp(πi (2b + 1)/m), b = 0, …, m − 1, conjugates to the last bit."""
+        if m == 1:
+            return np.array([-1.0])
+        turns = 2 * np.arange((m + 1) // 2) + 1
+        half = np.exp(1j * np.pi * turns / m)
+        half[2 * turns == m] = 1j
+        half[turns == m] = -1
+        nodes: Values = np.concatenate([half, half[: m // 2][::-1].conj()])
         return nodes
 
 
@@ -78,3 +106,15 @@ class Integers:
         """Return the first m of 1, −1, 2, −2, …."""
         b = np.arange(m)
         return ((b // 2 + 1) * np.where(b % 2, -1, 1)).astype(np.float64)
+
+
+def interpolation(x: Values) -> Values:
+    """Return α, ``(sums, nodes)``, such that ``Σ_b α(c, b) x_b^S = [S = c]`` for S below m."""
+    m = len(x)
+    vandermonde = x[:, None] ** np.arange(m)
+    if np.iscomplexobj(x):
+        # Roots of one or of minus one: a unitary matrix but for the factor √m.
+        unitary: Values = vandermonde.conj().T / m
+        return unitary
+    inverse: Values = np.linalg.inv(vandermonde)
+    return inverse

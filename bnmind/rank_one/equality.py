@@ -1,0 +1,44 @@
+r"""Rank-one factorization of Kronecker's delta: a term for each state that all may share.
+
+.. math:: [x_1 = \dots = x_k] = \sum_v \prod_i [x_i = v]
+
+and one term more, the constant 1, where the complement is wanted too.
+
+==============  ====================================
+symbol          name here
+==============  ====================================
+v               ``shared``: positions that all have
+[x_i = v]       ``arguments[i]``
+==============  ====================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnmind.rank_one.terms import Terms
+
+__all__ = ["equality_terms"]
+
+
+def equality_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Terms:
+    """Return the terms of a delta.
+
+    Parameters
+    ----------
+    states
+        The positions that each argument may take.
+    results
+        The results that are asked for: 1, all equal, and 0, not; others cannot be.
+    """
+    shared = sorted(set.intersection(*(set(kept) for kept in states)))
+    equal = np.array([1.0] * len(shared) + [0.0])
+    rows = {1: equal, 0: np.append(-equal[:-1], 1.0)}
+    child = np.array([rows.get(result, np.zeros(len(equal))) for result in results])
+    arguments = (
+        np.array([[float(position == v) for v in shared] + [1.0] for position in kept])
+        for kept in states
+    )
+    return Terms(child, tuple(arguments)).without_zeros()

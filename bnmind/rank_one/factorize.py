@@ -1,0 +1,176 @@
+"""The rank-one factorization of any distribution that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bnmind.errors import InvalidModelError
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.functions import (
+    Addition,
+    Equality,
+    Exactly,
+    Function,
+    Maximum,
+    Minimum,
+    Parity,
+    Restricted,
+    Threshold,
+)
+from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.steps import Stepwise
+from bnmind.rank_one.addition import addition_terms
+from bnmind.rank_one.equality import equality_terms
+from bnmind.rank_one.extremum import extremum_terms
+from bnmind.rank_one.nodes import Nodes
+from bnmind.rank_one.noisy import noisy_terms
+from bnmind.rank_one.parity import parity_terms
+from bnmind.rank_one.terms import RankOne, Terms
+from bnmind.rank_one.threshold import count_terms
+
+__all__ = ["factorize", "rank_one_form"]
+
+
+def rank_one_form(
+    cpd: CPD,
+    *,
+    nodes: Nodes | None = None,
+    states: Mapping[str, Sequence[int]] | None = None,
+    name: str | None = None,
+) -> RankOne | None:
+    """Return the rank-one factorization of a distribution, or None if none is known.
+
+    Parameters
+    ----------
+    cpd
+        The distribution. Sums, extrema, parities, counts, deltas and noisy extrema
+        have one, on some of their states too.
+    nodes
+        Where sums and counts are interpolated; roots of unity unless given. See
+        `factorize_addition` for what others need.
+    states
+        The positions that variables may still take, as far as known. The factors are
+        zero elsewhere, and fewer terms may do: observing the child leaves two terms
+        of a maximum.
+    name
+        The name of the auxiliary variable, ``B_<child>`` unless given.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Variable
+    >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(30))
+    >>> total = FunctionalCPD.sum_of("total", votes)
+    >>> rank_one_form(total).n_terms
+    31
+    >>> rank_one_form(total, states={"total": (15,)}).n_terms
+    16
+    """
+    kept = [tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.scope]
+    if isinstance(cpd, TabularCPD):
+        return None
+    if isinstance(cpd, FunctionalCPD):
+        terms = _function_terms(cpd.function, kept[1:], kept[0], nodes)
+    else:
+        terms = noisy_terms(cpd, kept[1:], kept[0])
+    return None if terms is None else RankOne.of(cpd, terms, kept, name=name)
+
+
+def factorize(
+    model: Network | FactorModel,
+    variable: str,
+    *,
+    nodes: Nodes | None = None,
+    name: str | None = None,
+) -> FactorModel:
+    """Return the model with one variable's table replaced by its rank-one factorization.
+
+    Parameters
+    ----------
+    model
+        Where the variable's distribution has a rank-one form.
+    variable, nodes, name
+        As for `rank_one_form`.
+
+    Raises
+    ------
+    InvalidModelError
+        If the variable's distribution has no such form, or the auxiliary variable's
+        name is taken.
+    """
+    model.variable(variable)
+    potentials: list[Potential] = []
+    found = False
+    for potential in model.potentials:
+        form = None
+        if not isinstance(potential, Factor) and potential.variable.name == variable:
+            form = rank_one_form(potential, nodes=nodes, name=name)
+        if form is None:
+            potentials.append(potential)
+            continue
+        found = True
+        if any(v.name == form.auxiliary.name for v in model.variables):
+            raise InvalidModelError([f"expected a new name, got {form.auxiliary.name!r}"])
+        potentials += form.factors
+    if not found:
+        raise InvalidModelError(
+            [f"expected {variable} to be a function of its parents that has a rank-one form"]
+        )
+    return FactorModel(tuple(potentials))
+
+
+def _function_terms(
+    function: Function,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms | None:
+    """Return the terms of a function, or None if none are known."""
+    if isinstance(function, Addition):
+        return addition_terms(function, states, results, nodes)
+    if isinstance(function, Maximum | Minimum):
+        return extremum_terms(function, states, results)
+    if isinstance(function, Parity):
+        return parity_terms(states, results)
+    if isinstance(function, Threshold | Exactly):
+        return count_terms(function, states, results, nodes)
+    if isinstance(function, Equality):
+        return equality_terms(states, results)
+    if isinstance(function, Restricted):
+        return _restricted_terms(function, states, results, nodes)
+    return None
+
+
+def _restricted_terms(
+    function: Restricted,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms | None:
+    """Return the terms of a function on fewer states: rows of those of the whole."""
+    whole = function.function
+    if not isinstance(whole, Stepwise):
+        return None
+    given = iter(states)
+    full = [tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in function.states]
+    # Results that were cut away count for those in whose place they come.
+    possible = np.array(whole.steps(full).possible_results(), dtype=np.intp)
+    place = function.place(possible)
+    asked = np.isin(place, list(results))
+    if not asked.any():
+        return Terms.constant([0.0] * len(results), [len(kept) for kept in states])
+    terms = _function_terms(whole, full, possible[asked].tolist(), nodes)
+    if terms is None:
+        return None
+    child = np.zeros((len(results), terms.child.shape[1]), dtype=terms.child.dtype)
+    for row, at in zip(terms.child, place[asked], strict=True):
+        child[list(results).index(at)] += row
+    arguments = []
+    for old, argument in zip(function.states, terms.arguments, strict=True):
+        if len(old) > 1:
+            arguments.append(argument)
+        else:
+            child = child * argument[0]
+    return Terms(child, tuple(arguments)).without_zeros()

@@ -1,0 +1,55 @@
+r"""Rank-one factorization of noisy extrema: noisy-or, -and, -max, -min.
+
+The links go into the factors of the parents, so that noise costs nothing:
+
+.. math:: P(Y = y \mid x) = F(y, x) - F(y - 1, x), \quad
+          F(y, x) = P(Z_0 \le y) \prod_i P(Z_i \le y \mid x_i)
+
+(Díez & Galán, *Efficient computation for the noisy MAX*, 2003; Vomlel & Tichavský,
+*Probabilistic inference with noisy-threshold models based on a CP tensor
+decomposition*, 2014). As many terms as the child has states, two once it is observed,
+one for the state where a maximum begins.
+
+==================  ===========================================
+symbol              name here
+==================  ===========================================
+P(Z_i ≤ y | x_i)    ``arguments[i]``, a column for each bound y
+P(Z_0 ≤ y)          ``leak``, in ``child``
+==================  ===========================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
+from bnmind.rank_one.terms import Terms
+
+__all__ = ["noisy_terms"]
+
+
+def noisy_terms(
+    cpd: NoisyExtremum, states: Sequence[Sequence[int]], results: Sequence[int]
+) -> Terms:
+    """Return the terms of a noisy extremum.
+
+    Parameters
+    ----------
+    cpd
+        The distribution.
+    states
+        The positions that each parent may take.
+    results
+        The child's states that are asked for.
+    """
+    n = cpd.variable.n_states
+    before = -1 if isinstance(cpd, NoisyMaximum) else 1
+    bounds = sorted({b for y in results for b in (y, y + before) if 0 <= b < n})
+    leak, *links = cpd.cumulative()
+    child = np.array([[float(b == y) - float(b == y + before) for b in bounds] for y in results])
+    arguments = tuple(
+        link[np.ix_(bounds, list(kept))].T for link, kept in zip(links, states, strict=True)
+    )
+    return Terms(child * leak[bounds, 0], arguments).without_zeros()
