@@ -77,6 +77,20 @@ class InvalidChannelError(_OffendingValueError):
 class ModelFileError(_OffendingValueError):
     """A file that cannot be read as, or cannot hold, a model."""
 
+    def __init__(
+        self,
+        message: str,
+        value: object = None,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message, value)
+        self.line = line
+        """The line of the fault in the file, from 1, if it has one."""
+        self.column = column
+        """The column of the fault in its line, from 1, if it has one."""
+
 
 class InvalidModelError(BnmindError, ValueError):
     """A network, table or order that is not valid; all faults are listed at once."""

@@ -25,9 +25,11 @@ from typing import Any
 from uuid import uuid4
 
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
+from bnmind.pgm.bif import from_bif, to_bif
+from bnmind.pgm.cpd import DEFAULT_CELLS
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.network_readers import from_bif, from_net, from_xdsl, from_xmlbif
-from bnmind.pgm.network_writers import to_bif, to_net, to_xdsl, to_xmlbif
+from bnmind.pgm.network_readers import from_net, from_xdsl, from_xmlbif
+from bnmind.pgm.network_writers import to_net, to_xdsl, to_xmlbif
 from bnmind.pgm.pgmpy_bridge import check_tables_fit, from_pgmpy
 
 __all__ = [
@@ -49,7 +51,7 @@ class _Format:
 
     title: str
     write: Callable[[Network], str]
-    read: Callable[[str], Any]
+    read: Callable[..., Any]
     state: re.Pattern[str]
     """What the name of a state may be."""
     mistaken: re.Pattern[str] | None = None
@@ -140,9 +142,13 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     form = _FORMATS[_suffix(path, tuple(_FORMATS), "a network")]
     text = _read_whole(path)
     try:
+        if form.read is from_bif:
+            return from_bif(text, max_cells=DEFAULT_CELLS)
         return from_pgmpy(form.read(text))
     except ModelFileError as fault:
-        raise ModelFileError(f"{fault}, in {path}", str(path)) from fault
+        raise ModelFileError(
+            f"{fault}, in {path}", str(path), line=fault.line, column=fault.column
+        ) from fault
     except InvalidModelError as fault:
         raise ModelFileError(
             f"expected a valid network in {path}, got these faults: {fault}", str(path)

@@ -1,0 +1,209 @@
+"""From what a file declares to a network: what every reader checks, with places.
+
+A reader first collects the names of the variables, their states and the scopes of
+the tables; `scopes_of` checks that they make a network, and that its tables fit,
+before any number is read or any array allocated. Then it reads the numbers, and
+`network_of` checks that they are probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
+from bnmind.information import Floats
+from bnmind.pgm.network import Network
+from bnmind.pgm.source import Place, shown
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.pgm.variable import Variable
+
+__all__ = [
+    "DeclaredTable",
+    "DeclaredVariable",
+    "Faults",
+    "Numbers",
+    "Scope",
+    "network_of",
+    "scopes_of",
+]
+
+Scope = tuple[Variable, ...]
+"""The child, then its parents."""
+
+_SHOWN_FAULTS = 5
+_LONGEST_FAULT = 160
+
+
+@dataclass(frozen=True)
+class DeclaredVariable:
+    """A variable as it stands in a file, not checked yet."""
+
+    name: str
+    states: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class DeclaredTable:
+    """The head of a table as it stands in a file, not checked yet."""
+
+    names: tuple[str, ...]
+    """The child, then its parents."""
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers of a table, and where each stands."""
+
+    scope: Scope
+    rows: Floats
+    """``(configurations of the parents, states of the child)``, the last parent fastest."""
+    place: Callable[[int], Place]
+    """Where the number with this index in ``rows`` stands, exactly or nearly."""
+
+
+class Faults:
+    """The faults found so far, raised all at once."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[str, Place]] = []
+
+    def add(self, message: str, place: Place) -> None:
+        """Add what is wrong at a place."""
+        if len(message) > _LONGEST_FAULT:
+            message = f"{message[: _LONGEST_FAULT - 1]}…"
+        self._found.append((message, place))
+
+    def refuse(self) -> None:
+        """Raise the `ModelFileError` that lists what was added, if anything was."""
+        if not self._found:
+            return
+        message, first = self._found[0]
+        if len(self._found) == 1:
+            raise first.fault(message)
+        listed = "; ".join(f"{told} at {place}" for told, place in self._found[:_SHOWN_FAULTS])
+        more = len(self._found) - _SHOWN_FAULTS
+        raise ModelFileError(
+            f"expected a valid network, got these faults: {listed}"
+            f"{f'; and {more} more' if more > 0 else ''}",
+            line=first.line,
+            column=first.column,
+        )
+
+
+def scopes_of(
+    variables: Sequence[DeclaredVariable], tables: Sequence[DeclaredTable], *, max_cells: int
+) -> tuple[Scope, ...]:
+    """Return the scope of each table.
+
+    Parameters
+    ----------
+    variables, tables
+        All that the file declares, in its order.
+    max_cells
+        Cells that all the tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If a name or a state is not valid or declared twice, a variable is unknown or
+        has no or several tables, or there is a cycle; all faults at once.
+    TooLargeError
+        If there are more cells; the largest table is named.
+    """
+    faults = Faults()
+    known: dict[str, Variable] = {}
+    for entry in variables:
+        if entry.name in known:
+            faults.add(f"expected distinct variables, got {shown(entry.name)} twice", entry.place)
+            continue
+        try:
+            known[entry.name] = Variable(entry.name, entry.states)
+        except InvalidModelError as fault:
+            for problem in fault.problems:
+                faults.add(problem, entry.place)
+    faults.refuse()
+    if not variables:
+        faults.add("expected at least one variable, got none", Place(1, 1))
+    children: dict[str, DeclaredTable] = {}
+    for table in tables:
+        unknown = [shown(name) for name in table.names if name not in known]
+        if unknown:
+            faults.add(f"expected declared variables, got {', '.join(unknown)}", table.place)
+        elif len(set(table.names)) < len(table.names):
+            faults.add(
+                f"expected distinct variables in the table of {table.names[0]},"
+                f" got {', '.join(table.names)}",
+                table.place,
+            )
+        elif table.names[0] in children:
+            faults.add(f"expected one table of {table.names[0]}, got another", table.place)
+        else:
+            children[table.names[0]] = table
+    faults.refuse()
+    for entry in variables:
+        if entry.name not in children:
+            faults.add(f"expected a table of {entry.name}, got none", entry.place)
+    try:
+        TopologicalSorter({t.names[0]: t.names[1:] for t in tables}).prepare()
+    except CycleError as fault:
+        cycle = fault.args[1]
+        faults.add(f"expected no cycle, got {' → '.join(cycle)}", children[cycle[0]].place)
+    faults.refuse()
+    scopes = tuple(tuple(known[name] for name in table.names) for table in tables)
+    _refuse_large(scopes, tables, max_cells)
+    return scopes
+
+
+def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_cells: int) -> None:
+    sizes = [math.prod(v.n_states for v in scope) for scope in scopes]
+    if sum(sizes) <= max_cells:
+        return
+    largest, cells = max(enumerate(sizes), key=lambda sized: sized[1])
+    raise TooLargeError(
+        f"expected tables of at most {max_cells:,} cells together, got {float(sum(sizes)):.4g}, and"
+        f" {float(cells):.4g} in the table of {tables[largest].names[0]} at"
+        f" {tables[largest].place}",
+        needed=sum(sizes),
+        budget=max_cells,
+    )
+
+
+def network_of(tables: Iterable[Numbers]) -> Network:
+    """Return the network of tables whose scopes were checked by `scopes_of`.
+
+    Raises
+    ------
+    ModelFileError
+        If a number is no probability, or a row does not sum to one within 1e-6; the
+        place of the first in each table, all tables at once.
+    """
+    faults = Faults()
+    cpds = []
+    for table in tables:
+        child, *parents = table.scope
+        shape = (*(v.n_states for v in parents), child.n_states)
+        values = np.moveaxis(table.rows.reshape(shape), -1, 0)
+        try:
+            cpds.append(TabularCPD(child, tuple(parents), values))
+        except InvalidModelError as fault:
+            place = table.place(_first_fault(table.rows))
+            for problem in fault.problems:
+                faults.add(problem, place)
+    faults.refuse()
+    return Network(tuple(cpds))
+
+
+def _first_fault(rows: Floats) -> int:
+    """Return the index of the first number that is no probability, or of the worst row."""
+    wrong = ~((rows >= 0) & np.isfinite(rows))
+    if np.any(wrong):
+        return int(np.argmax(wrong))
+    worst = int(np.argmax(np.abs(rows.sum(axis=1) - 1)))
+    return worst * int(rows.shape[1])

@@ -1,0 +1,142 @@
+"""Text that knows where in the file each part of it is, for readers that say so.
+
+Readers move along the text by matching one pattern after another, each from where
+the one before ended, so that their time is linear in the length of the text. The
+patterns are possessive: a match that fails does not go back.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bnmind.errors import ModelFileError
+from bnmind.information import Floats
+
+__all__ = ["Place", "Source", "number_list", "shown"]
+
+_BLANKS = re.compile(r"\s*+")
+_FAULTY = re.compile(r"\S{1,40}+")
+_TOKEN = re.compile(r"[^\s,()]++")
+_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a file, counted from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+    def fault(self, message: str) -> ModelFileError:
+        """Return the error that says what is wrong, and that it is here."""
+        return ModelFileError(f"{message} at {self}", line=self.line, column=self.column)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file.
+
+    Parameters
+    ----------
+    text
+        With comments replaced by as many blanks, so that places stay.
+    """
+
+    text: str
+
+    @classmethod
+    def without(cls, comments: re.Pattern[str], text: str) -> Source:
+        """Return the source with comments made blank.
+
+        Parameters
+        ----------
+        comments
+            Matches what is to stay too, as a group: quoted strings, which may hold what
+            looks like the start of a comment.
+        text
+            The file's.
+        """
+        return cls(comments.sub(lambda m: m[0] if m.lastindex else _blank(m[0]), text))
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self.text)]
+
+    def place(self, at: int) -> Place:
+        """Return the line and column of an offset."""
+        line = bisect_left(self._line_ends, at)
+        start = self._line_ends[line - 1] + 1 if line else 0
+        return Place(line + 1, at - start + 1)
+
+    def skip(self, at: int) -> int:
+        """Return the offset after blanks."""
+        match = _BLANKS.match(self.text, at)
+        assert match is not None  # it matches nothing at all too
+        return match.end()
+
+    def match(self, pattern: re.Pattern[str], at: int, *, expected: str) -> re.Match[str]:
+        """Return the match of a pattern; else a fault that says what was expected."""
+        found = pattern.match(self.text, at)
+        if found is None:
+            raise self.fault(expected, at)
+        return found
+
+    def fault(self, expected: str, at: int) -> ModelFileError:
+        """Return the error about what stands after blanks, where something else was expected."""
+        at = self.skip(at)
+        got = _FAULTY.match(self.text, at)
+        what = shown(got[0]) if got else "the end of the file"
+        return self.place(at).fault(f"expected {expected}, got {what}")
+
+    def place_of_number(self, number: int, start: int, end: int) -> Place:
+        """Return where the number with this index stands in a list between two offsets."""
+        place = start
+        for count, match in enumerate(_TOKEN.finditer(self.text, start, end)):
+            place = match.start()
+            if count == number:
+                break
+        return self.place(place)
+
+
+def number_list(tokens: Sequence[str]) -> Floats | int:
+    """Return the numbers that tokens are, or the index of the first token that is none.
+
+    ``nan`` and ``inf`` are none.
+    """
+    try:
+        values = np.array(list(map(float, tokens)), dtype=np.float64)
+    except ValueError:
+        return next(i for i, token in enumerate(tokens) if not _is_number(token))
+    # Python reads "1_000" and digits of other scripts too.
+    text = "".join(tokens)
+    if "_" in text or not text.isascii() or not np.all(np.isfinite(values)):
+        wrong = (i for i, token in enumerate(tokens) if not _is_number(token))
+        return next(wrong)
+    return values
+
+
+def _is_number(token: str) -> bool:
+    if "_" in token or not token.isascii():
+        return False
+    try:
+        return bool(np.isfinite(float(token)))
+    except ValueError:
+        return False
+
+
+def _blank(comment: str) -> str:
+    return re.sub(r"[^\n]", " ", comment)
+
+
+def shown(text: str) -> str:
+    """Return a text as a message may show it: quoted, in one line, not too long."""
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,0 +1,26 @@
+"""A table as rows of numbers, and numbers as text: what the writers of all formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from bnmind.information import Floats
+from bnmind.pgm.cpd import CPD
+
+__all__ = ["rows_of", "written"]
+
+
+def rows_of(cpd: CPD) -> Floats:
+    """Return the distributions of the child, ``(configurations of the parents, states)``.
+
+    The last parent is fastest. Functions are expanded, however large their tables.
+    """
+    table = cpd.to_tabular(max_cells=cpd.n_cells)
+    return np.moveaxis(table.values, 0, -1).reshape(-1, cpd.variable.n_states)
+
+
+def written(numbers: Iterable[float], separator: str = " ") -> str:
+    """Return numbers with all their digits."""
+    return separator.join(map(repr, numbers))
