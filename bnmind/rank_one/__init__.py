@@ -1,6 +1,7 @@
 """Rank-one factorizations of functional and noisy distributions, by an auxiliary variable."""
 
 from bnmind.rank_one.addition import factorize_addition
+from bnmind.rank_one.chain import chain_form
 from bnmind.rank_one.factorize import factorize, rank_one_form
 from bnmind.rank_one.nodes import Chebyshev, Integers, Nodes, RootsOfMinusOne, RootsOfUnity
 from bnmind.rank_one.terms import RankOne, Terms
@@ -13,6 +14,7 @@ __all__ = [
     "RootsOfMinusOne",
     "RootsOfUnity",
     "Terms",
+    "chain_form",
     "factorize",
     "factorize_addition",
     "rank_one_form",

@@ -6,8 +6,8 @@ Both are functions of a count S of 0, …, k, hence of sums of powers:
 
 since no other count is congruent to l modulo R (the number of terms is least among
 complex ones: Carlini, Catalisano & Geramita, *The solution to the Waring problem for
-monomials and the sum of coprime monomials*, 2012). "At least l" is −1 before l and 1 from l on, which continues with
-alternating signs if R is no less than either stretch:
+monomials and the sum of coprime monomials*, 2012). "At least l" is −1 before l and 1
+from l on, which continues with alternating signs if R is no less than either stretch:
 
 .. math:: 2[S \ge l] - 1 = \sum_b a_b z_b^S, \quad z_b^R = -1, \quad R = \max(l, k - l + 1)
 

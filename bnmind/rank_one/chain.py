@@ -1,0 +1,134 @@
+"""Large distributions as a chain of partial results: more cells than rank one, all digits.
+
+A sum is known from the sum before it and one more argument; so are extrema, counts,
+parities, noisy or not. With a variable for each partial result, a table of k parents
+becomes k − 1 tables of three variables each (parent divorcing: Olesen et al., *A MUNIN
+network for the median nerve*, 1989; Heckerman, *Causal independence for knowledge
+acquisition and inference*, 1993).
+
+Nothing is negative, so nothing cancels: the probability of a sum of thirty that is
+10⁻²⁰ has all its digits, where terms of a rank-one form of about 1 cancel down to
+rounding error. The tables are distributions of their own, of zeros and ones if the
+function has no noise, and so the engine may prune and drop them like any other. The
+price is a second variable of about as many states in each clique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.functions import is_stepwise
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.steps import Stepwise
+from bnmind.pgm.variable import Variable
+
+__all__ = ["chain_form"]
+
+
+def chain_form(
+    cpd: CPD,
+    *,
+    states: Mapping[str, Sequence[int]] | None = None,
+    name: str | None = None,
+    max_cells: int = 2**22,
+) -> tuple[TabularCPD, ...] | None:
+    """Return a distribution as a chain of tables of at most three variables each.
+
+    Parameters
+    ----------
+    cpd
+        The distribution.
+    states
+        The positions that parents may still take, as far as known: fewer partial
+        results may do. Parents with a single one are no longer there.
+    name
+        The partial results are named by this, ``_`` and the number of parents seen;
+        ``<child>_of`` unless given.
+    max_cells
+        The most cells that one of the tables may have.
+
+    Returns
+    -------
+    tuple or None
+        The distributions of the partial results, parents first, and then the child's;
+        their product summed over the partial results is the distribution. None if it
+        cannot be computed one parent at a time, or not within ``max_cells``.
+
+    Examples
+    --------
+    >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(4))
+    >>> for table in chain_form(FunctionalCPD.sum_of("total", votes)):
+    ...     print(*(v.name for v in table.scope), table.values.shape)
+    total_of_2 vote0 vote1 (3, 2, 2)
+    total_of_3 total_of_2 vote2 (4, 3, 2)
+    total total_of_3 vote3 (5, 4, 2)
+    """
+    prefix = name or f"{cpd.variable.name}_of"
+    kept = {v.name: tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.parents}
+    if isinstance(cpd, TabularCPD):
+        return None
+    rest = cpd.restrict(
+        {name: positions for name, positions in kept.items() if len(positions) == 1}
+    )
+    if isinstance(rest, TabularCPD):
+        return (rest,)
+    if isinstance(rest, FunctionalCPD) and not is_stepwise(rest.function):
+        return None
+    if len(rest.parents) <= 2:
+        return (rest.to_tabular(),) if rest.n_cells <= max_cells else None
+    if isinstance(rest, FunctionalCPD):
+        return _function_chain(rest, [kept[v.name] for v in rest.parents], prefix, max_cells)
+    return _noisy_chain(rest, prefix, max_cells)
+
+
+def _function_chain(
+    cpd: FunctionalCPD, states: Sequence[Sequence[int]], prefix: str, max_cells: int
+) -> tuple[TabularCPD, ...] | None:
+    assert isinstance(cpd.function, Stepwise)  # as the caller has seen
+    steps = cpd.function.steps(states)
+    moves = list(steps.moves)
+    sizes = [1 + int(move.max()) for move in moves]
+    if any(
+        before * v.n_states * after > max_cells
+        for before, v, after in zip(sizes, cpd.parents[1:], sizes[1:], strict=False)
+    ):
+        return None
+    moves[-1] = steps.results[moves[-1]]
+    chain: list[TabularCPD] = []
+    for i, (parent, kept) in enumerate(zip(cpd.parents, states, strict=True)):
+        # Positions that cannot be may lead anywhere.
+        move = np.zeros((len(moves[i]), parent.n_states), dtype=np.intp)
+        move[:, list(kept)] = moves[i]
+        if i == 0:
+            # The first two parents make the first partial result.
+            before, start = parent, move[0]
+            continue
+        if i == 1:
+            move = move[start]
+        last = i == len(moves) - 1
+        after = cpd.variable if last else Variable.of_integers(f"{prefix}_{i + 1}", range(sizes[i]))
+        there = np.arange(after.n_states)[:, None, None] == move
+        chain.append(TabularCPD(after, (before, parent), there.astype(np.float64)))
+        before = after
+    return tuple(chain)
+
+
+def _noisy_chain(
+    cpd: NoisyMaximum | NoisyMinimum, prefix: str, max_cells: int
+) -> tuple[TabularCPD, ...] | None:
+    n = cpd.variable.n_states
+    if n * n * max(v.n_states for v in cpd.parents) > max_cells:
+        return None
+    kind, last = type(cpd), len(cpd.parents) - 1
+    chain: list[TabularCPD] = []
+    before, first, leak = cpd.parents[0], cpd.links[0], cpd.leak
+    for i in range(1, last + 1):
+        after = cpd.variable if i == last else Variable(f"{prefix}_{i + 1}", cpd.variable.states)
+        pair = kind(after, (before, cpd.parents[i]), (first, cpd.links[i]), leak)
+        chain.append(pair.to_tabular())
+        # What was reached so far acts without noise.
+        before, first, leak = after, np.eye(n), None
+    return tuple(chain)
