@@ -5,6 +5,7 @@ from bnmind.strategies.knuth import Knuth
 from bnmind.strategies.map_code import MapCode
 from bnmind.strategies.most_informative import most_informative
 from bnmind.strategies.most_wins import most_wins
+from bnmind.strategies.myopic import Among, Myopic, Ties
 from bnmind.strategies.optimal import (
     Goal,
     Optimum,
@@ -14,6 +15,13 @@ from bnmind.strategies.optimal import (
 )
 from bnmind.strategies.random_code import RandomCode
 from bnmind.strategies.registry import STRATEGIES, strategy_by_name
+from bnmind.strategies.score import CellTerms, Combination, Score
+from bnmind.strategies.score_entropy import EntropyLeft
+from bnmind.strategies.score_expected_size import ExpectedSize
+from bnmind.strategies.score_larmouth import Larmouth
+from bnmind.strategies.score_parts import MostParts
+from bnmind.strategies.score_worst_case import WorstCase, guaranteed_information
+from bnmind.strategies.shapiro import first_possible
 from bnmind.strategies.strategy import (
     GuessInfo,
     Strategy,
@@ -26,21 +34,34 @@ from bnmind.strategies.tree import Lengths, StrategyTree, TreeNode, build_tree, 
 
 __all__ = [
     "STRATEGIES",
+    "Among",
+    "CellTerms",
+    "Combination",
     "Entropy",
+    "EntropyLeft",
+    "ExpectedSize",
     "Goal",
     "GuessInfo",
     "Knuth",
+    "Larmouth",
     "Lengths",
     "MapCode",
+    "MostParts",
+    "Myopic",
     "Optimum",
     "RandomCode",
+    "Score",
     "Strategy",
     "StrategyTree",
+    "Ties",
     "TreeNode",
+    "WorstCase",
     "build_tree",
     "describe_guess",
     "first_guesses",
+    "first_possible",
     "grow_tree",
+    "guaranteed_information",
     "is_trusting",
     "most_informative",
     "most_wins",

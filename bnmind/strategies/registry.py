@@ -13,13 +13,31 @@ from bnmind.errors import BnmindError, UnknownNameError
 from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.knuth import Knuth
 from bnmind.strategies.map_code import MapCode
+from bnmind.strategies.myopic import Myopic
 from bnmind.strategies.random_code import RandomCode
+from bnmind.strategies.score_entropy import EntropyLeft
+from bnmind.strategies.score_expected_size import ExpectedSize
+from bnmind.strategies.score_larmouth import Larmouth
+from bnmind.strategies.score_parts import MostParts
+from bnmind.strategies.score_worst_case import WorstCase
+from bnmind.strategies.shapiro import first_possible
 from bnmind.strategies.strategy import Strategy
 
 __all__ = ["STRATEGIES", "strategy_by_name"]
 
 STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
-    {"entropy": Entropy, "map": MapCode, "knuth": Knuth, "random": RandomCode}
+    {
+        "entropy": Entropy,
+        "map": MapCode,
+        "knuth": Knuth,
+        "maxmin": lambda: Myopic(WorstCase(), name="maxmin"),
+        "irving": lambda: Myopic(ExpectedSize(), name="irving"),
+        "neuwirth": lambda: Myopic(EntropyLeft(), name="neuwirth"),
+        "larmouth": lambda: Myopic(Larmouth(), name="larmouth"),
+        "kooi": lambda: Myopic(MostParts(), name="kooi"),
+        "shapiro": first_possible,
+        "random": RandomCode,
+    }
 )
 """What makes each strategy that has a name, by its name."""
 
@@ -52,7 +70,7 @@ def strategy_by_name(name: str) -> Strategy:
         return STRATEGIES[name]()
     module_name, separator, attribute = name.partition(":")
     if not (separator and module_name and attribute):
-        raise UnknownNameError("strategy", name, (*STRATEGIES, "module:name"))
+        raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES))
     try:
         with _current_directory_importable():
             module = importlib.import_module(module_name)

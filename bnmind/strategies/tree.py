@@ -33,7 +33,8 @@ from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to
-from bnmind.strategies.strategy import Strategy
+from bnmind.strategies.exact_tree import GrownTree, grow_exactly, is_growable, myopic_rule
+from bnmind.strategies.strategy import Strategy, is_trusting
 
 __all__ = ["Lengths", "Path", "StrategyTree", "TreeNode", "build_tree", "grow_tree"]
 
@@ -149,6 +150,27 @@ class StrategyTree:
             found.setdefault(guesses + (not leaf.found), []).append(leaf.weight)
         return tuple(math.fsum(found.get(guess, ())) for guess in range(1, max(found) + 1))
 
+    @cached_property
+    def total(self) -> float:
+        """How many guesses it takes to find each code once; under noise, the expected number.
+
+        Raises
+        ------
+        BnmindError
+            If the tree is not complete.
+        """
+        return math.fsum(guess * found for guess, found in enumerate(self.distribution, start=1))
+
+    @property
+    def mean(self) -> float:
+        """The mean number of guesses to find the code; raises as `total`."""
+        return self.total / self.root.weight
+
+    @property
+    def worst(self) -> int:
+        """The most guesses that it takes to find a code; raises as `total`."""
+        return len(self.distribution)
+
     def won_within(self, guesses: int) -> float:
         """Return the probability of having guessed the code within so many guesses.
 
@@ -202,6 +224,14 @@ def build_tree(
     """
     if not strategy.deterministic:
         raise BnmindError(f"expected a deterministic strategy, got {strategy.name}")
+    rule = myopic_rule(strategy)
+    if rule is not None and is_trusting(channel) and is_growable(channel.board):
+        deepest = _DEEPEST if max_guesses is None else max_guesses
+        grown = grow_exactly(rule, channel.board, max_guesses=deepest)
+        tree = StrategyTree(channel, _linked(grown, channel))
+        if max_guesses is None and not tree.is_complete:
+            raise _too_long(deepest)
+        return tree
     # The beliefs on the way to the node at hand; its parent's is kept until then.
     beliefs: list[Belief] = [strategy.start(channel)]
     unused = np.random.default_rng(0)
@@ -246,10 +276,7 @@ def grow_tree(
             left = float(entropy(weights / weight))
             return TreeNode(weight, left, len(codes), found, None, ())
         if len(path) >= deepest:
-            raise BnmindError(
-                f"expected a tree that ends within {deepest} guesses, got a longer one; under "
-                "noise say after how many guesses it is cut"
-            )
+            raise _too_long(deepest)
         guess = choose(path)
         replies = replies_to(board, board.code(guess))[codes]
         children: list[tuple[int, TreeNode]] = []
@@ -264,3 +291,35 @@ def grow_tree(
         )
 
     return StrategyTree(channel, node((), np.arange(len(board.codes)), np.ones(len(board.codes))))
+
+
+def _too_long(deepest: int) -> BnmindError:
+    return BnmindError(
+        f"expected a tree that ends within {deepest} guesses, got a longer one; under noise say "
+        "after how many guesses it is cut"
+    )
+
+
+def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
+    """Return the root of a tree that was grown under truthful replies."""
+    outcomes = channel.matrix.argmax(axis=1).tolist()
+    winning = len(channel.board.true_replies) - 1
+    # All leaves of a code that is known are alike.
+    known = [TreeNode(1.0, 0.0, 1, found, None, ()) for found in (False, True)]
+    children: list[list[tuple[int, TreeNode]]] = [[] for _ in grown.parents]
+    node = known[False]
+    columns = (grown.parents, grown.possible, grown.guesses, grown.replies)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    for i in range(len(rows) - 1, -1, -1):
+        parent, possible, guess, place = rows[i]
+        if possible == 1:
+            node = known[place == winning and parent >= 0]
+        else:
+            below = tuple(reversed(children[i]))
+            next_guess = guess if below else None
+            node = TreeNode(
+                float(possible), math.log2(possible), possible, False, next_guess, below
+            )
+        if parent >= 0:
+            children[parent].append((outcomes[place], node))
+    return node

@@ -1,0 +1,154 @@
+"""Trees of myopic rules under truthful replies, grown by compiled code.
+
+Before the first guess, and after it, symmetry leaves few guesses to look at
+(`guess_classes`); later on the kernel finds what is the same guess itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.symmetry import guess_classes
+from bnmind.strategies.cell_kernel import RuleArrays, best_guess
+from bnmind.strategies.grow_kernel import grow
+from bnmind.strategies.knuth import Knuth
+from bnmind.strategies.myopic import Among, Myopic
+from bnmind.strategies.reply_rows import board_arrays
+from bnmind.strategies.score_worst_case import WorstCase
+from bnmind.strategies.strategy import Strategy
+
+__all__ = [
+    "MAX_TREE_CODES",
+    "GrownTree",
+    "grow_exactly",
+    "is_growable",
+    "myopic_rule",
+]
+
+MAX_TREE_CODES = 2**17
+"""The most codes of a board whose trees are grown: 6x7 has 117,649."""
+
+_MOST_PEGS = 15  # a reply is a byte
+_MOST_COLORS = 62  # sets of colors are 64 bits
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree, node by node, parents before children and children by their replies."""
+
+    parents: Nodes
+    """The parent of each node, −1 for the root."""
+    possible: Nodes
+    """How many codes are possible."""
+    guesses: Nodes
+    """The next guess, −1 at a leaf."""
+    replies: Nodes
+    """The place in ``board.true_replies`` of the reply that led here; 0 for the root."""
+
+
+def myopic_rule(strategy: Strategy) -> Myopic | None:
+    """Return what a strategy does as a `Myopic`, or None if it is no such strategy."""
+    # What derives from them may choose otherwise.
+    if type(strategy) is Knuth:
+        return Myopic(WorstCase(), name=strategy.name)
+    return strategy if type(strategy) is Myopic else None
+
+
+def is_growable(board: Board) -> bool:
+    """Return whether compiled code grows trees of the board."""
+    return (
+        board.n_codes <= MAX_TREE_CODES
+        and board.pegs <= _MOST_PEGS
+        and board.colors <= _MOST_COLORS
+    )
+
+
+def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTree:
+    """Return the tree of a deterministic myopic strategy under truthful replies.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    board
+        The board.
+    max_guesses
+        After so many guesses the tree is cut.
+
+    Raises
+    ------
+    TooLargeError
+        If the board is not `is_growable`.
+    """
+    if not is_growable(board):
+        raise TooLargeError(
+            f"expected a board of at most {MAX_TREE_CODES:,} codes, {_MOST_PEGS} pegs and "
+            f"{_MOST_COLORS} colors, got {board} with {board.n_codes:,} codes",
+            needed=board.n_codes,
+            budget=MAX_TREE_CODES,
+        )
+    arrays, rule = board_arrays(board), _rule_arrays(strategy, board)
+    every = np.arange(board.n_codes, dtype=np.int32)
+    if board.n_codes == 1 or max_guesses == 0:
+        return GrownTree(*(np.array([x], dtype=np.int32) for x in (-1, board.n_codes, -1, 0)))
+    if strategy.first is None:
+        possible = np.ones(board.n_codes, dtype=np.uint8)
+        first, _ = best_guess(
+            arrays, rule, 0, every, possible, arrays.all_colors, _candidates(board, ())
+        )
+    else:
+        first = board.index(strategy.first)
+    second = _candidates(board, (board.code(first),))
+    # The root alone, then what follows each reply.
+    free = arrays.all_colors & ~arrays.colors_of[first]
+    parts = [grow(arrays, rule, 0, every, arrays.all_colors, 1, second, first)]
+    start, grown = 0, 1
+    for reply, size in zip(parts[0][3][1:].tolist(), parts[0][1][1:].tolist(), strict=True):
+        codes = every[start : start + size].copy()
+        start += size
+        parents, possible_, guesses, replies = grow(
+            arrays, rule, 1, codes, free, max_guesses, second, -1
+        )
+        parents = np.where(parents < 0, 0, parents + grown).astype(np.int32)
+        replies[0] = reply
+        parts.append((parents, possible_, guesses, replies))
+        grown += len(parents)
+    root = [column[:1] for column in parts[0]]
+    columns = [np.concatenate([root[i], *(part[i] for part in parts[1:])]) for i in range(4)]
+    return GrownTree(*columns)
+
+
+def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
+    terms = strategy.score.terms(board, board.n_codes)
+    n = board.pegs + 1
+    weights = np.zeros((len(terms.weights), n * n), dtype=np.int64)
+    for place, (black, white) in enumerate(board.true_replies):
+        weights[:, (black + white) * n + black] = terms.weights[:, place]
+    return RuleArrays(
+        terms.sizes,
+        weights,
+        terms.winning,
+        terms.combination.value,
+        terms.shares,
+        not terms.shares.any(),
+        strategy.among is Among.POSSIBLE,
+    )
+
+
+@lru_cache(maxsize=32)
+def _candidates(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
+    """Return the smallest guess of each kind; nothing, that is all, where they take too long."""
+    try:
+        found = guess_classes(board, guesses).representatives.astype(np.int32)
+    except TooLargeError:
+        found = np.zeros(0, dtype=np.int32)
+    found.setflags(write=False)
+    return found

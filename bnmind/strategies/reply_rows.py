@@ -1,0 +1,177 @@
+"""Compiled: replies to all guesses without a table of them, and which guesses are alike.
+
+The reply to a guess is (S, P), S = P + C. P is a sum over the two halves of the guess, and S
+depends on how often each color stands in the guess; so guesses have most of their work in
+common. For the codes of a set, what each half and each set of colors gives is a row of bytes,
+and the replies to a guess are the sum of three rows.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.mastermind.board import Board
+
+__all__ = ["BoardArrays", "Bytes", "board_arrays", "fill_rows", "is_smallest", "pair_of"]
+
+Bytes = NDArray[np.uint8]
+
+
+class BoardArrays(NamedTuple):
+    """What kernels need to know of a board."""
+
+    digits: Bytes
+    """``(codes, pegs)``, colors 1..k."""
+    colors_of: NDArray[np.uint64]
+    """``(codes,)``, the colors of each code, as bits 1..k."""
+    firsts: Bytes
+    """The distinct first halves, and so on."""
+    seconds: Bytes
+    kinds: Bytes
+    """The distinct codes, when their pegs are sorted."""
+    places: NDArray[np.int64]
+    """``(codes, 3)``, where first half, second half and kind of each guess are found."""
+    pairs: NDArray[np.int64]
+    """``(replies,)``, S·(n + 1) + P of each true reply."""
+    place_of_pair: Bytes
+    """The place of each pair among the true replies."""
+    all_colors: np.uint64
+    """All colors, as bits."""
+    colors: int
+    repeats: bool
+
+
+@lru_cache(maxsize=4)
+def board_arrays(board: Board) -> BoardArrays:
+    """Return what kernels need to know of a board; kept for the four latest ones."""
+    codes = board.codes
+    half = board.pegs // 2
+    sets = np.bitwise_or.reduce(np.uint64(1) << codes.astype(np.uint64), axis=1)
+    first, firsts = _distinct(codes[:, :half], board.colors)
+    second, seconds = _distinct(codes[:, half:], board.colors)
+    kind, kinds = _distinct(np.sort(codes, axis=1), board.colors)
+    second += len(firsts)
+    kind += len(firsts) + len(seconds)
+    n_pairs = (board.pegs + 1) ** 2
+    pairs = np.array([(b + w) * (board.pegs + 1) + b for b, w in board.true_replies])
+    place_of_pair = np.zeros(n_pairs, dtype=np.uint8)
+    place_of_pair[pairs] = np.arange(len(pairs))
+    places = np.stack([first, second, kind], axis=1).astype(np.int64)
+    arrays = (codes, sets, firsts, seconds, kinds, places, pairs, place_of_pair)
+    for array in arrays:
+        array.setflags(write=False)
+    all_colors = np.uint64((1 << (board.colors + 1)) - 2)
+    return BoardArrays(*arrays, all_colors, board.colors, board.repeats)
+
+
+def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+    """Return for each word its place among the distinct words, and these."""
+    radix = (colors + 1) ** np.arange(words.shape[1] - 1, -1, -1)
+    _, example, place = np.unique(words @ radix, return_index=True, return_inverse=True)
+    return place, np.ascontiguousarray(words[example])
+
+
+@njit
+def fill_rows(board: BoardArrays, codes: NDArray[np.int32], width: int) -> Bytes:
+    """Return what every half and every kind gives against each code of a set, row by row.
+
+    Rows have a width of their own, so that they are added without a remainder.
+    """
+    n_firsts, n_seconds = board.firsts.shape[0], board.seconds.shape[0]
+    n_kinds, pegs = board.kinds.shape
+    half, n = board.firsts.shape[1], codes.size
+    rows = np.zeros((n_firsts + n_seconds + n_kinds, width), dtype=np.uint8)
+    # Peg by peg and color by color, so that loops over codes can be vectorized.
+    standing = np.zeros((pegs, width), dtype=np.uint8)
+    counts = np.zeros((board.colors + 1, width), dtype=np.uint8)
+    for c in range(n):
+        for position in range(pegs):
+            color = board.digits[codes[c], position]
+            standing[position, c] = color
+            counts[color, c] += np.uint8(1)
+    for i in range(n_firsts):
+        row = rows[i]
+        for position in range(half):
+            color, line = board.firsts[i, position], standing[position]
+            for c in range(width):
+                row[c] += line[c] == color
+    for i in range(n_seconds):
+        row = rows[n_firsts + i]
+        for position in range(pegs - half):
+            color, line = board.seconds[i, position], standing[half + position]
+            for c in range(width):
+                row[c] += line[c] == color
+    factor = np.uint8(pegs + 1)
+    for i in range(n_kinds):
+        row = rows[n_firsts + n_seconds + i]
+        position = 0
+        while position < pegs:
+            color, cap = board.kinds[i, position], np.uint8(0)
+            while position < pegs and board.kinds[i, position] == color:
+                position += 1
+                cap += np.uint8(1)
+            line = counts[color]
+            for c in range(width):
+                row[c] += min(cap, line[c])
+        for c in range(width):
+            row[c] *= factor
+    return rows
+
+
+@njit
+def pair_of(board: BoardArrays, guess: int, code: int) -> int:
+    """Return S·(n + 1) + P of one guess and one code."""
+    pegs = board.digits.shape[1]
+    black, both = 0, 0
+    used = 0
+    for i in range(pegs):
+        color = board.digits[guess, i]
+        black += color == board.digits[code, i]
+        for j in range(pegs):
+            if not (used >> j) & 1 and board.digits[code, j] == color:
+                used |= 1 << j
+                both += 1
+                break
+    return int(both * (pegs + 1) + black)
+
+
+@njit
+def is_smallest(
+    board: BoardArrays, guess: int, absent: np.uint64, excluded: np.uint64, free: np.uint64
+) -> bool:
+    """Return whether a guess is the smallest of those that differ in names of colors only.
+
+    Without repeats some that are not are let through.
+    """
+    mask = board.colors_of[guess]
+    if board.repeats:
+        if mask & excluded:
+            return False
+    else:
+        # Absent colors must be the first ones, though any order will do.
+        here = mask & absent
+        low = absent
+        while here:
+            lowest = low & (~low + np.uint64(1))
+            if not here & lowest:
+                return False
+            here ^= lowest
+            low ^= lowest
+    met = mask & free
+    if met == 0:
+        return True
+    left = free
+    seen = np.uint64(0)
+    for position in range(board.digits.shape[1]):
+        bit = np.uint64(1) << np.uint64(board.digits[guess, position])
+        if bit & free and not bit & seen:
+            if bit != left & (~left + np.uint64(1)):
+                return False
+            left ^= bit
+            seen |= bit
+    return True
