@@ -14,6 +14,7 @@ LAYERS = [
     "bnmind.pgm.pgmpy_bridge",
     "bnmind.rank_one",
     "bnmind.junction",
+    "bnmind.views",
     "bnmind.mastermind",
     "bnmind.mastermind.vomlel",
     "bnmind.strategies",

@@ -1,0 +1,23 @@
+"""Views of networks and beliefs: pictures for notebooks, tables for terminals."""
+
+from bnmind.views.layout import Layout, Spacing, lay_out
+from bnmind.views.view import (
+    BeliefView,
+    NetworkView,
+    SideBySide,
+    belief_view,
+    network_view,
+    side_by_side,
+)
+
+__all__ = [
+    "BeliefView",
+    "Layout",
+    "NetworkView",
+    "SideBySide",
+    "Spacing",
+    "belief_view",
+    "lay_out",
+    "network_view",
+    "side_by_side",
+]

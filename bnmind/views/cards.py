@@ -1,0 +1,113 @@
+"""What a view says of each variable, before it becomes a picture or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Card", "Row", "percent"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a card: a state, or what is left of the states."""
+
+    label: str
+    shares: tuple[float | None, ...] = ()
+    """The probability in each belief; None where a belief says nothing of the variable."""
+    observed: tuple[bool, ...] = ()
+    """For each belief whether this is the state that was observed."""
+    is_rest: bool = False
+    """Whether it stands for all the states that have no line of their own."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A variable, and what one or two beliefs say of it."""
+
+    variable: Variable
+    distributions: tuple[tuple[float, ...] | None, ...] = ()
+    """For each belief the probability of each state, or None where it says nothing."""
+    findings: tuple[str | None, ...] = ()
+    """For each belief the state observed, if one is."""
+    uncertain: tuple[bool, ...] = ()
+    """For each belief whether there is uncertain evidence on the variable."""
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether the variable is observed in any belief."""
+        return any(finding is not None for finding in self.findings)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether there is uncertain evidence, and no other, on the variable."""
+        return any(self.uncertain) and not self.is_evidence
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no belief says anything of the variable, though there are beliefs."""
+        return bool(self.distributions) and not any(self.distributions)
+
+    @property
+    def moved(self) -> float | None:
+        """The share of probability that differs between two beliefs: total variation, 0..1."""
+        if len(self.distributions) != 2 or not all(self.distributions):
+            return None
+        first, second = (d or () for d in self.distributions)
+        return sum(abs(p - q) for p, q in zip(first, second, strict=True)) / 2
+
+    def rows(self, most: int) -> list[Row]:
+        """Return a row for each state, or for the most probable and one for the rest."""
+        if self.is_silent:
+            return []
+        states = range(self.variable.n_states)
+        kept: Sequence[int] = states
+        if len(states) > most:
+            peak = [max([d[i] for d in self.distributions if d], default=0.0) for i in states]
+            kept = sorted(sorted(states, key=lambda i: (-peak[i], i))[: most - 1])
+        rows = [self._row(self.variable.states[i], (i,)) for i in kept]
+        if len(kept) < len(states):
+            rest = tuple(sorted(set(states) - set(kept)))
+            row = self._row("", rest)
+            rows.append(Row(f"{len(rest)} more", row.shares, row.observed, is_rest=True))
+        return rows
+
+    def _row(self, label: str, positions: Sequence[int]) -> Row:
+        shares = tuple(
+            None if d is None else sum((d[i] for i in positions), 0.0) for d in self.distributions
+        )
+        names = {self.variable.states[i] for i in positions}
+        return Row(label, shares, tuple(finding in names for finding in self.findings))
+
+    def description(self, titles: Sequence[str] = ()) -> str:
+        """Return all there is to say, a state a line: what a pointer resting on it shows."""
+        lines = [self.variable.name]
+        for number, finding in enumerate(self.findings):
+            where = f" ({titles[number]})" if titles else ""
+            if finding is not None:
+                lines[0] += f" = {finding}{where}"
+            elif self.uncertain[number]:
+                lines[0] += f", uncertain evidence{where}"
+        for row in self.rows(self.variable.n_states):
+            shown = [percent(p) for p in row.shares if p is not None]
+            lines.append(f"{row.label}: {' → '.join(shown)}" if shown else row.label)
+        if self.moved is not None:
+            lines.append(f"moved: {percent(self.moved)}")
+        return "\n".join(lines)
+
+
+def percent(share: float) -> str:
+    """Return a probability as a percentage of one decimal that never hides a possibility.
+
+    >>> percent(0.1234), percent(1.0), percent(1e-9), percent(1 - 1e-9), percent(0.0)
+    ('12.3%', '100%', '<0.1%', '>99.9%', '0%')
+    """
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    if share < 0.0005:
+        return "<0.1%"
+    if share >= 0.9995:
+        return ">99.9%"
+    return f"{share:.1%}"

@@ -1,0 +1,95 @@
+"""How wide texts are, in a picture and in a terminal, and how to shorten them.
+
+A picture does not know which font it is shown in; the widths are those of Helvetica and its
+like, in classes of letters, a little too wide rather than too narrow.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["cells", "pad", "shorten", "shorten_to_cells", "text_width", "visible"]
+
+_CLASSES = (
+    ("ijl|.,:;'!I ", 0.29),
+    ('frt()[]{}/\\-"`*', 0.37),
+    ("mwMW@%—", 0.89),
+    ("ABCDEFGHKLNOPQRSTUVXYZ&=+<>~#…", 0.70),
+)
+_WIDTHS = {letter: width for letters, width in _CLASSES for letter in letters}
+_OTHER = 0.57
+_BOLD = 1.07
+_HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
+_TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Marks that would turn around what comes after them."""
+
+
+def visible(text: str) -> str:
+    r"""Return the text with a replacement for all that is not to be shown.
+
+    Control characters would be obeyed by a terminal and are no XML, and marks that change
+    the direction of writing would reach beyond the text.
+
+    >>> visible("yes\x1b[2J")
+    'yes\ufffd[2J'
+    """
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}"
+        if unicodedata.category(letter) in _HIDDEN or letter in _TURNING or letter in "\ufffe\uffff"
+        else letter
+        for letter in text
+    )
+
+
+def _is_wide(letter: str) -> bool:
+    return unicodedata.east_asian_width(letter) in "WF"
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return about how wide a text is, in the unit of the font's size."""
+    total = 0.0
+    for letter in text:
+        if not unicodedata.combining(letter):
+            total += 1.0 if _is_wide(letter) else _WIDTHS.get(letter, _OTHER)
+    return total * size * (_BOLD if bold else 1.0)
+
+
+def shorten(text: str, room: float, size: float, *, bold: bool = False) -> str:
+    """Return the text, its middle replaced by … if it would be wider than the room.
+
+    Names often differ in their last letters only, so some of these stay.
+    """
+    if text_width(text, size, bold=bold) <= room:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        last = min(kept // 4, 4)
+        short = f"{text[: kept - last]}…{text[len(text) - last :]}"
+        if text_width(short, size, bold=bold) <= room:
+            return short
+    return "…"
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return sum(0 if unicodedata.combining(letter) else 1 + _is_wide(letter) for letter in text)
+
+
+def shorten_to_cells(text: str, room: int) -> str:
+    """Return the text, its middle replaced by … if it takes more columns than there are.
+
+    >>> shorten_to_cells("TEMPERATURE_2", 9)
+    'TEMPER…_2'
+    """
+    if cells(text) <= room:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        last = min(kept // 4, 4)
+        short = f"{text[: kept - last]}…{text[len(text) - last :]}"
+        if cells(short) <= room:
+            return short
+    return "…"
+
+
+def pad(text: str, columns: int) -> str:
+    """Return the text with spaces up to so many columns of a terminal."""
+    return text + " " * (columns - cells(text))

@@ -1,0 +1,376 @@
+"""Views: what a network believes, as a picture for notebooks and a table for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.junction.findings import Findings, likelihood
+from bnmind.junction.posterior import Posterior
+from bnmind.pgm.factor import Factor, frozen_array
+from bnmind.pgm.network import Network
+from bnmind.pgm.variable import Variable
+from bnmind.views.cards import Card
+from bnmind.views.svg import draw, draw_summary
+from bnmind.views.table import belief_table, network_table
+
+__all__ = [
+    "MOST_DRAWN",
+    "BeliefView",
+    "Marginals",
+    "NetworkView",
+    "SideBySide",
+    "belief_view",
+    "network_view",
+    "notebook_svg",
+    "side_by_side",
+]
+
+Marginals: TypeAlias = Posterior | Mapping[str, Factor | ArrayLike]
+"""What a plan answers; or the distribution of each variable named."""
+
+MOST_DRAWN = 100
+"""A `Network` in a notebook is drawn up to so many variables, and summed up beyond."""
+
+STATES = 10
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkView:
+    """The structure of a network: its variables, their states, the arcs. Nothing is computed."""
+
+    network: Network
+
+    def svg(self, *, most_states: int = STATES) -> str:
+        """Return a picture: a box for each variable, its states in it; arcs to its children.
+
+        ``most_states`` is how many states of a variable are shown, at least 2.
+        """
+        return _draw(self.network, [Card(v) for v in self.network.variables], (), most_states)
+
+    def text(self, *, width: int = 80) -> str:
+        """Return a line for each variable: its name, states and parents."""
+        rows = [
+            (
+                cpd.variable.name,
+                " ".join(cpd.variable.states),
+                " ".join(v.name for v in cpd.parents),
+            )
+            for cpd in self.network.cpds
+        ]
+        return network_table(rows, width=width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefView:
+    """The distribution of each variable of a network, given evidence. Made by `belief_view`.
+
+    Parameters
+    ----------
+    network
+        What is drawn. Variables without a distribution are drawn without bars.
+    marginals
+        The distribution of each variable named, ``(states,)``.
+    evidence
+        The state of each variable observed, or a likelihood of its states.
+
+    Raises
+    ------
+    InvalidModelError
+        If a distribution does not fit its variable, does not sum to one within 1e-6,
+        or contradicts the evidence; all faults at once.
+    UnknownNameError
+        If a variable or a state is not one of the network's.
+    """
+
+    network: Network
+    marginals: Mapping[str, Floats]
+    evidence: Findings
+
+    def __post_init__(self) -> None:
+        variables = {
+            name: self.network.variable(name) for name in (*self.marginals, *self.evidence)
+        }
+        problems = list[str]()
+        marginals: dict[str, Floats] = {}
+        for name, given in self.marginals.items():
+            problems += _faults(variables[name], given)
+            marginals[name] = frozen_array(np.clip(np.real(given), 0.0, 1.0)).real
+        evidence: dict[str, Any] = {}
+        for name, finding in self.evidence.items():
+            weights = likelihood(variables[name], finding)
+            if not isinstance(finding, str):
+                evidence[name] = frozen_array(weights)
+                continue
+            evidence[name] = finding
+            known = marginals.get(name)
+            if known is None:
+                marginals[name] = frozen_array(weights).real
+            elif known.shape == weights.shape and np.abs(known - weights).max() > TOLERANCE:
+                problems.append(f"expected a distribution of {name} that is certain of {finding!r}")
+        if problems:
+            raise InvalidModelError(problems)
+        object.__setattr__(self, "marginals", MappingProxyType(marginals))
+        object.__setattr__(self, "evidence", MappingProxyType(evidence))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (BeliefView, (self.network, dict(self.marginals), dict(self.evidence)))
+
+    def __repr__(self) -> str:
+        return (
+            f"BeliefView({len(self.marginals)} of {len(self.network.variables)} variables,"
+            f" evidence on {len(self.evidence)})"
+        )
+
+    def svg(self, *, most_states: int = STATES) -> str:
+        """Return a picture: bars for the states of each variable, evidence marked.
+
+        ``most_states`` is how many states of a variable are shown, at least 2; the last line
+        then stands for the less probable ones.
+        """
+        return _draw(self.network, _cards([self], self.network.variables), (), most_states)
+
+    def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
+        """Return a table: a line for each state, with a bar and a percentage.
+
+        Parameters
+        ----------
+        width
+            Columns to fit into; at least 40 are used.
+        names
+            The variables to show, in this order; all that have a distribution unless given.
+
+        Notes
+        -----
+        ``=`` marks what was observed, of which no other states are shown, and ``≈``
+        uncertain evidence.
+        """
+        cards = _cards([self], _chosen(self.network, names))
+        return belief_table(cards, width=width, all_states=False)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SideBySide:
+    """Two beliefs on one network, pair by pair. Made by `side_by_side`.
+
+    Parameters
+    ----------
+    first, second
+        Views of the same variables with the same arcs between them.
+    titles
+        What they are called in legends.
+
+    Raises
+    ------
+    InvalidModelError
+        If the networks differ in variables or arcs, or the titles are not two.
+    """
+
+    first: BeliefView
+    second: BeliefView
+    titles: tuple[str, str] = ("before", "after")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "titles", tuple(self.titles))
+        problems = []
+        if len(self.titles) != 2 or not all(isinstance(title, str) for title in self.titles):
+            problems.append(f"expected two titles, got {self.titles!r}")
+        one, other = (
+            {(cpd.variable, frozenset(cpd.parents)) for cpd in view.network.cpds}
+            for view in (self.first, self.second)
+        )
+        names = sorted({variable.name for variable, _ in one ^ other})
+        if names:
+            problems.append(
+                "expected two beliefs on the same variables and arcs, got different ones at "
+                + ", ".join(names[:8])
+            )
+        if problems:
+            raise InvalidModelError(problems)
+
+    def __repr__(self) -> str:
+        return f"SideBySide({self.first!r}, {self.second!r}, titles={self.titles!r})"
+
+    def svg(self, *, most_states: int = STATES) -> str:
+        """Return a picture: two bars for each state, evidence of either belief marked.
+
+        ``most_states`` is as for `BeliefView.svg`. Δ is the share of probability that moved
+        (total variation); boxes in which nothing did are pale.
+        """
+        network = self.first.network
+        cards = _cards([self.first, self.second], network.variables)
+        return _draw(network, cards, self.titles, most_states)
+
+    def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
+        """Return a table: a line for each state, with two bars and two percentages.
+
+        The arguments are those of `BeliefView.text`.
+        """
+        cards = _cards([self.first, self.second], _chosen(self.first.network, names))
+        return belief_table(cards, titles=self.titles, width=width, all_states=True)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def belief_view(
+    network: Network, marginals: Marginals, *, evidence: Findings | None = None
+) -> BeliefView:
+    """Return a view of what is believed of each variable.
+
+    Parameters
+    ----------
+    network
+        What the belief is about.
+    marginals
+        A plan's `Posterior`, or the distribution of each variable named, as a factor or
+        an array. Of joint targets each variable is shown by itself.
+    evidence
+        What the belief was given: a state of each variable observed, or, for uncertain
+        evidence, a likelihood of its states.
+
+    Raises
+    ------
+    InvalidModelError, UnknownNameError
+        As for `BeliefView`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> wet = Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> view = belief_view(network, {"rain": [0.3077, 0.6923]}, evidence={"wet": "yes"})
+    >>> print(view.text(width=40))
+    rain   no   █████▉               30.77 %
+           yes  █████████████▏       69.23 %
+    wet  = yes  ███████████████████ 100    %
+    """
+    given: dict[str, Any] = {}
+    if isinstance(marginals, Posterior):
+        # A variable that is a target by itself is shown as that target says.
+        for target in sorted(marginals.targets, key=lambda target: len(target.scope)):
+            for name in target.names:
+                given.setdefault(name, target.sum_to((name,)).values)
+        missing = set(given) - {v.name for v in network.variables}
+        given = {name: values for name, values in given.items() if name not in missing}
+    else:
+        for name, values in marginals.items():
+            if isinstance(values, Factor):
+                values = values.sum_to((name,)).values
+            given[name] = np.asarray(values)
+    return BeliefView(network, given, dict(evidence or {}))
+
+
+def side_by_side(
+    first: BeliefView, second: BeliefView, *, titles: Sequence[str] = ("before", "after")
+) -> SideBySide:
+    """Return a view of two beliefs on the same network: before and after, or two findings.
+
+    Raises
+    ------
+    InvalidModelError
+        As for `SideBySide`.
+    """
+    return SideBySide(first, second, tuple(titles))  # type: ignore[arg-type]
+
+
+def network_view(network: Network) -> NetworkView:
+    """Return a view of the structure of a network, without beliefs."""
+    return NetworkView(network)
+
+
+def notebook_svg(network: Network) -> str:
+    """Return what a notebook shows of a network by itself.
+
+    The structure up to `MOST_DRAWN` variables, and a box that sums it up beyond. Nothing
+    is inferred: what that would cost is for a plan to say.
+    """
+    if len(network.variables) <= MOST_DRAWN:
+        return network_view(network).svg()
+    n_arcs = sum(len(cpd.parents) for cpd in network.cpds)
+    sizes = [v.n_states for v in network.variables]
+    return draw_summary(
+        "Bayesian network",
+        (
+            f"{len(sizes):,} variables, {n_arcs:,} arcs",
+            f"{min(sizes)} to {max(sizes)} states each",
+            f"at most {max(len(cpd.parents) for cpd in network.cpds)} parents",
+            f"network_view(…).svg() draws more than {MOST_DRAWN}",
+        ),
+    )
+
+
+def _faults(variable: Variable, given: Floats) -> list[str]:
+    """Return what is wrong with a distribution."""
+    name, values = variable.name, np.asarray(given)
+    if values.shape != (variable.n_states,):
+        return [f"expected {variable.n_states} probabilities of {name}, got shape {values.shape}"]
+    if values.dtype.kind not in "fiuc" or not np.all(np.isfinite(values)):
+        return [f"expected finite probabilities of {name}, got {values.tolist()}"]
+    total = complex(values.sum())
+    if abs(total - 1) > TOLERANCE or values.real.min() < -TOLERANCE:
+        return [
+            f"expected probabilities of {name} that sum to one within {TOLERANCE:g},"
+            f" got {values.tolist()}"
+        ]
+    return []
+
+
+def _chosen(network: Network, names: Iterable[str] | None) -> Sequence[Variable]:
+    return network.variables if names is None else [network.variable(name) for name in names]
+
+
+def _cards(views: Sequence[BeliefView], variables: Iterable[Variable]) -> list[Card]:
+    cards = []
+    for variable in variables:
+        name = variable.name
+        found = [view.marginals.get(name) for view in views]
+        findings = [view.evidence.get(name) for view in views]
+        cards.append(
+            Card(
+                variable,
+                tuple(None if values is None else tuple(values.tolist()) for values in found),
+                tuple(finding if isinstance(finding, str) else None for finding in findings),
+                tuple(not isinstance(finding, str | None) for finding in findings),
+            )
+        )
+    return cards
+
+
+def _draw(
+    network: Network, cards: Sequence[Card], titles: tuple[str, ...], most_states: int
+) -> str:
+    place = {v.name: position for position, v in enumerate(network.variables)}
+    arcs = [(place[v.name], place[cpd.variable.name]) for cpd in network.cpds for v in cpd.parents]
+    caption = f"Bayesian network of {len(place):,} variables"
+    if cards[0].distributions:
+        caption += ", with the probability of each state"
+    evidence = sum(card.is_evidence for card in cards)
+    if evidence:
+        caption += f", given evidence on {evidence:,}"
+    return draw(cards, arcs, titles=titles, caption=caption, most_states=max(most_states, 2))
