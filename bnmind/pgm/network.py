@@ -126,6 +126,12 @@ class Network:
         shown = ", ".join(names[:8])
         return f"Network({shown}{f', … {len(names)} variables' if len(names) > 8 else ''})"
 
+    def _repr_svg_(self) -> str:
+        """Return what a notebook shows: the structure, or a summary if it is large."""
+        from bnmind.views.view import notebook_svg
+
+        return notebook_svg(self)
+
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The variables, parents before children."""
