@@ -15,8 +15,11 @@ __all__ = ["BestOrder"]
 _LARGE = 200
 """Above so many variables the graph is not cut into parts that are searched one by one."""
 
-_ELIMINATIONS = 12_000
-"""About so many eliminations are spent on randomized passes."""
+_PASSES = 50
+"""Randomized passes on graphs that are searched further."""
+
+_EFFORT = 4.0
+"""Effort of the randomized search of larger ones."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,7 @@ class BestOrder:
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
-        passes = max(5, min(100, _ELIMINATIONS // max(graph.n, 1)))
-        greedy = RandomizedGreedy(restarts=passes, seed=self.seed)
         if graph.n > _LARGE:
-            return greedy(graph)
+            return RandomizedGreedy(effort=_EFFORT, seed=self.seed)(graph)
+        greedy = RandomizedGreedy(restarts=_PASSES, seed=self.seed)
         return ExactOrder(max_sets=self.max_sets, start=greedy)(graph)

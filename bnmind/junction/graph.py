@@ -147,13 +147,22 @@ class InteractionGraph:
 
     def members(self, mask: int) -> tuple[str, ...]:
         """Return the variables of a bit mask, in the order of the vertices."""
-        return tuple(self.names[v] for v in bits(mask))
+        names = self.names
+        found = []
+        while mask:
+            low = mask & -mask
+            found.append(names[low.bit_length() - 1])
+            mask ^= low
+        return tuple(found)
 
     def clique_size(self, mask: int) -> int:
         """Return the number of cells of a table over these vertices: exact, of any size."""
+        sizes = self.sizes
         size = 1
-        for v in bits(mask):
-            size *= self.sizes[v]
+        while mask:
+            low = mask & -mask
+            size *= sizes[low.bit_length() - 1]
+            mask ^= low
         return size
 
     def is_clique(self, mask: int) -> bool:

@@ -38,15 +38,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bnmind.errors import InvalidModelError
-from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.graph import InteractionGraph
 
 __all__ = [
+    "Elimination",
     "EliminationOrder",
     "GivenOrder",
     "OrderFinder",
+    "elimination",
     "elimination_cliques",
     "maximal_cliques",
     "measured_order",
@@ -89,27 +91,77 @@ class OrderFinder(Protocol):
         ...
 
 
+class Elimination(NamedTuple):
+    """What eliminating all vertices in some order makes; one entry for each, in that order."""
+
+    cliques: tuple[int, ...]
+    """The elimination cliques, as bit masks."""
+    parents: tuple[int, ...]
+    """Where in the order the next eliminated member of each clique is; -1 if there is none.
+    The parent's clique holds all of the clique but its own vertex."""
+    maximal: tuple[bool, ...]
+    """Whether each clique is in no other one."""
+
+
+def elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
+    """Return what eliminating the vertices in an order makes.
+
+    Nothing is eliminated: an elimination clique is its vertex, the neighbors that come
+    later, and what the cliques whose parent it is hold beside their own vertices [1]_.
+
+    References
+    ----------
+    .. [1] J. W. H. Liu, "The role of elimination trees in sparse factorization", SIAM
+       Journal on Matrix Analysis and Applications 11 (1990), 134-172, section 4.
+    """
+    n = len(order)
+    place = [0] * graph.n
+    for i, v in enumerate(order):
+        place[v] = i
+    # The same sets twice: as vertices, and as places in the order, where the lowest bit is
+    # the next to be eliminated.
+    rests, places = [0] * n, [0] * n
+    parents = [-1] * n
+    maximal = [True] * n
+    cliques = []
+    covered = set()
+    left = graph.vertices
+    neighbors = graph.neighbors
+    for i, v in enumerate(order):
+        own = 1 << v
+        left ^= own
+        around = neighbors[v] & left
+        rest = rests[i]
+        later = places[i]
+        new = around & ~rest
+        rest |= new
+        while new:
+            low = new & -new
+            later |= 1 << place[low.bit_length() - 1]
+            new ^= low
+        clique = rest | own
+        cliques.append(clique)
+        if later:
+            low = later & -later
+            parent = low.bit_length() - 1
+            parents[i] = parent
+            rests[parent] |= rest ^ 1 << order[parent]
+            places[parent] |= later ^ low
+        # Fact 3 of the module.
+        maximal[i] = clique not in covered
+        covered.add(rest)
+    return Elimination(tuple(cliques), tuple(parents), tuple(maximal))
+
+
 def elimination_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[int, ...]:
     """Return the elimination clique of each vertex of an order, as bit masks."""
-    neighbors = list(graph.neighbors)
-    cliques = []
-    for v in order:
-        around = neighbors[v]
-        cliques.append(around | 1 << v)
-        for u in bits(around):
-            neighbors[u] = (neighbors[u] | around) & ~(1 << u | 1 << v)
-    return tuple(cliques)
+    return elimination(graph, order).cliques
 
 
 def maximal_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[int, ...]:
     """Return the elimination cliques that are in no other one, first found first."""
-    covered: set[int] = set()
-    kept = []
-    for v, clique in zip(order, elimination_cliques(graph, order), strict=True):
-        if clique not in covered:
-            kept.append(clique)
-        covered.add(clique & ~(1 << v))
-    return tuple(kept)
+    found = elimination(graph, order)
+    return tuple(clique for clique, kept in zip(found.cliques, found.maximal, strict=True) if kept)
 
 
 def measured_order(
@@ -120,9 +172,13 @@ def measured_order(
     An order that adds no edge is known to be the smallest (fact 4 of the module), also
     where ``proven`` does not say so.
     """
-    cliques = elimination_cliques(graph, order)
-    sizes = [graph.clique_size(mask) for mask in maximal_cliques(graph, order)]
-    adds_no_edge = sum(mask.bit_count() - 1 for mask in cliques) == graph.n_edges
+    found = elimination(graph, order)
+    sizes = [
+        graph.clique_size(clique)
+        for clique, maximal in zip(found.cliques, found.maximal, strict=True)
+        if maximal
+    ]
+    adds_no_edge = sum(mask.bit_count() - 1 for mask in found.cliques) == graph.n_edges
     return EliminationOrder(
         variables=tuple(graph.names[v] for v in order),
         total_size=sum(sizes),

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from bnmind.junction.graph import InteractionGraph, bits
-from bnmind.junction.orders import EliminationOrder, elimination_cliques, vertices_in_order
+from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.orders import EliminationOrder, elimination, vertices_in_order
 
 __all__ = ["Clique", "Edge", "JunctionTree"]
 
@@ -77,37 +77,39 @@ class JunctionTree:
             When the order is not one of exactly the variables of the graph.
         """
         vertices = vertices_in_order(graph, order.variables)
-        rank = {v: i for i, v in enumerate(vertices)}
-        elimination = elimination_cliques(graph, vertices)
-
+        found = elimination(graph, vertices)
         # Each elimination clique hangs on that of its next eliminated member, which holds the
         # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
         # that equals its parent but for its own vertex takes the parent in.
         masks: list[int] = []
-        home: dict[int, int] = {}
-        taken: dict[int, int] = {}
-        links: list[tuple[int, int]] = []
-        roots: list[int] = []
-        for v, clique in zip(vertices, elimination, strict=True):
-            if v in taken:
-                home[v] = taken[v]
-            else:
-                home[v] = len(masks)
+        home = [-1] * len(vertices)
+        for i, (clique, parent) in enumerate(zip(found.cliques, found.parents, strict=True)):
+            if found.maximal[i]:
+                home[i] = len(masks)
                 masks.append(clique)
-            rest = clique & ~(1 << v)
-            if not rest:
-                roots.append(v)
-                continue
-            parent = min(bits(rest), key=rank.__getitem__)
-            links.append((v, parent))
-            if rest == elimination[rank[parent]]:
-                taken.setdefault(parent, home[v])
-        joined = [(home[v], home[u]) for v, u in links if home[v] != home[u]]
-        joined += [(home[v], home[u]) for v, u in pairwise(roots)]
+            if parent >= 0 and home[parent] < 0:
+                rest = clique ^ 1 << vertices[i]
+                if rest == found.cliques[parent]:
+                    home[parent] = home[i]
+        sizes = [graph.clique_size(mask) for mask in masks]
+        below: dict[int, list[tuple[int, int]]] = {}
+        for i, parent in enumerate(found.parents):
+            if parent >= 0 and home[i] != home[parent]:
+                separator = found.cliques[i] ^ 1 << vertices[i]
+                below.setdefault(home[parent], []).append((separator, home[i]))
+        joined = [
+            (i, j, separator)
+            for j, hanging in below.items()
+            for i, j, separator in _hung(j, hanging, sizes)
+        ]
+        roots = [home[i] for i, parent in enumerate(found.parents) if parent < 0]
+        joined += [(i, j, 0) for i, j in pairwise(roots)]
         edges = sorted(
-            Edge(min(i, j), max(i, j), graph.members(masks[i] & masks[j])) for i, j in joined
+            Edge(min(i, j), max(i, j), graph.members(separator)) for i, j, separator in joined
         )
-        cliques = tuple(Clique(graph.members(mask), graph.clique_size(mask)) for mask in masks)
+        cliques = tuple(
+            Clique(graph.members(mask), size) for mask, size in zip(masks, sizes, strict=True)
+        )
         return cls(cliques, tuple(edges), order)
 
     @property
@@ -126,3 +128,38 @@ class JunctionTree:
         lines = [f"{'size':>{width}}  clique"]
         lines += [f"{clique.size:>{width},}  {' '.join(clique.variables)}" for clique in ranked]
         return "\n".join([*lines, str(self.order)])
+
+
+def _hung(
+    parent: int, hanging: list[tuple[int, int]], sizes: list[int]
+) -> list[tuple[int, int, int]]:
+    """Return the edges that join cliques to the one below which they hang.
+
+    Where a separator lies in that of another clique below the same parent, the clique may
+    as well hang there, and does if the other one is smaller than the parent: messages to it
+    then cost less, and the parent has fewer neighbors.
+
+    Parameters
+    ----------
+    parent
+        The clique that they hang on.
+    hanging
+        The separator of each, as a bit mask, and its place among the cliques.
+    sizes
+        The sizes of all cliques.
+    """
+    if len(hanging) == 1:
+        return [(hanging[0][1], parent, hanging[0][0])]
+    # A separator lies in another one only if that comes earlier here, small cliques first.
+    hanging.sort(key=lambda item: (-item[0].bit_count(), sizes[item[1]], item[1]))
+    edges = []
+    smaller: list[tuple[int, int]] = []
+    for separator, i in hanging:
+        on = parent
+        for other, j in smaller:
+            if not separator & ~other and sizes[j] < sizes[on]:
+                on = j
+        edges.append((i, on, separator))
+        if sizes[i] < sizes[parent]:
+            smaller.append((separator, i))
+    return edges
