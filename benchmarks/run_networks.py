@@ -28,6 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from benchmarks.network_engines import ENGINES, MORE_ENGINES
+from benchmarks.network_extras import TASKS
 from benchmarks.network_worker import Task, Watch
 from bnmind.information import Floats
 from bnmind.pgm import Network
@@ -77,10 +78,9 @@ def _start(task: Task, folder: Path, watch: Watch, cache: Path | None) -> str:
     """Run a worker, and return what ended it if it did not end by itself."""
     order = folder / "task.json"
     order.write_text(json.dumps(asdict(task)), encoding="utf-8")
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     place = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, "-m", "benchmarks.network_worker", str(order)]
-    environment = {**os.environ, **threads, **place, "PYTHONHASHSEED": "0"}
+    environment = {**_environment(), **place}
     said = folder / "said"
     with (
         said.open("w", encoding="utf-8") as errors,
@@ -96,9 +96,45 @@ def _start(task: Task, folder: Path, watch: Watch, cache: Path | None) -> str:
                 if watch.seconds > task.cut_off + _GRACE:
                     process.kill()
                     return "cut off"
-    text = said.read_text(encoding="utf-8").strip()
-    if code == 0:
-        return ""
+    return _failure(said.read_text(encoding="utf-8").strip(), code) if code else ""
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a worker: one thread, and the same hashes each time."""
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    return {**os.environ, **threads, "PYTHONHASHSEED": "0"}
+
+
+def measure_extras(engines: Sequence[str], *, cut_off: float = 120.0) -> Iterator[Record]:
+    """Yield what `benchmarks.network_extras` finds for each of its tasks, a fault if it fails."""
+    for name in TASKS:
+        question, engine = name.rsplit(", ", 1)
+        if engine not in engines:
+            continue
+        record: Record = {"question": question, "engine": engine, "seconds": [], "fault": ""}
+        with TemporaryDirectory() as folder:
+            out = Path(folder, "extra.json")
+            try:
+                done = subprocess.run(
+                    [sys.executable, "-m", "benchmarks.network_extras", name, str(out)],
+                    cwd=ROOT,
+                    env=_environment(),
+                    timeout=cut_off,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                if out.exists():
+                    record |= json.loads(out.read_text(encoding="utf-8"))
+                else:
+                    record["fault"] = _failure(done.stderr.strip(), done.returncode)
+            except subprocess.TimeoutExpired:
+                record["fault"] = "cut off"
+        yield record
+
+
+def _failure(text: str, code: int) -> str:
+    """Return why a process did not end well."""
     if any(sign in text for sign in ("bad_alloc", "MemoryError")) or code == -9:
         return "out of memory"
     return f"exit code {code}: {text[-200:]}"
@@ -235,6 +271,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(
             option, type=partial(_names, known), default=list(usual), help=", ".join(known)
         )
+    parser.add_argument("--no-extras", action="store_true", help="no batch, no functional nodes")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--cut-off", type=float, default=120.0, help="seconds for a query")
     parser.add_argument("--tables", type=Path, help="a folder that keeps the pickled networks")
@@ -249,6 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     start = time.perf_counter()
     records: list[Record] = []
+    extras: list[Record] = []
     answers: dict[str, Floats] = {}
     if options.take_over:
         earlier = json.loads(options.take_over.read_text(encoding="utf-8"))
@@ -258,6 +296,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if record["network"] not in options.networks
             or record["evidence"] not in options.queries
             or record["engine"] not in options.engines
+        ]
+        extras = [
+            extra
+            for extra in earlier.get("extras", [])
+            if options.no_extras or extra["engine"] not in options.engines
         ]
         with np.load(options.take_over.with_suffix(".npz")) as kept:
             answers = {name: kept[name] for name in kept.files}
@@ -269,6 +312,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "cut_off": options.cut_off,
         "measured": options.engines,
     }
+
+    def write() -> None:
+        about["seconds"] = round(time.perf_counter() - start)
+        told = with_differences(records, answers)
+        result = {"about": about, "records": told, "extras": extras}
+        options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        np.savez_compressed(options.out.with_suffix(".npz"), allow_pickle=False, **answers)
+
     with TemporaryDirectory() as folder:
         measured = measure(
             options.networks,
@@ -283,13 +334,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if answer is not None:
                 answers[key(record)] = answer
             times = [median_of(record[which]) for which in ("first", "again")]
-            shown = " / ".join("–" if t is None else f"{t:.4g} s" for t in times)
-            print(key(record), shown, record["fault"], flush=True)
+            print(key(record), *(_shown(t) for t in times), record["fault"], flush=True)
             # Written each time: what was measured is kept if the rest is not.
-            about["seconds"] = round(time.perf_counter() - start)
-            result = {"about": about, "records": with_differences(records, answers)}
-            options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-            np.savez_compressed(options.out.with_suffix(".npz"), allow_pickle=False, **answers)
+            write()
+    if not options.no_extras:
+        for extra in measure_extras(options.engines, cut_off=options.cut_off):
+            extras.append(extra)
+            shown = _shown(median_of(extra["seconds"]))
+            print(extra["question"], extra["engine"], shown, extra["fault"], flush=True)
+            write()
+
+
+def _shown(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{seconds:.4g} s"
 
 
 if __name__ == "__main__":

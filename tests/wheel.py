@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind.information import Floats
 from bnmind.pgm import Network
@@ -28,6 +29,7 @@ __all__ = [
     "bif_text",
     "pyagrum_network",
     "read_wheel",
+    "sample",
     "state_names",
 ]
 
@@ -98,8 +100,8 @@ def ask(network: Network, evidence: str, *, seed: int = 1) -> Question:
     observed = sorted(observed[: max(1, len(names) // 10) if evidence != "none" else 0])
 
     def draw() -> dict[str, int]:
-        case = _sample(network, dict(zip(names, rng.random(len(names)), strict=True)))
-        return {name: case[name] for name in observed}
+        case = sample(network, {name: rng.random(1) for name in names})
+        return {name: int(case[name][0]) for name in observed}
 
     first = draw()
     # Where most states are all but certain, two cases are often the same.
@@ -110,15 +112,15 @@ def ask(network: Network, evidence: str, *, seed: int = 1) -> Question:
     return Question(first, others, tuple(x for x in names if x not in first))
 
 
-def _sample(network: Network, luck: Mapping[str, float]) -> dict[str, int]:
-    """Return a case: for each variable the state that its number in [0, 1) falls on."""
-    case: dict[str, int] = {}
+def sample(network: Network, luck: Mapping[str, Floats]) -> dict[str, NDArray[np.intp]]:
+    """Return cases: for each variable the states that its numbers in [0, 1) fall on."""
+    cases: dict[str, NDArray[np.intp]] = {}
     for cpd in network.cpds:
-        row = np.moveaxis(_table(cpd), 0, -1)[tuple(case[v.name] for v in cpd.parents)]
-        steps = np.cumsum(row)
-        place = int(np.searchsorted(steps, luck[cpd.variable.name] * steps[-1], side="right"))
-        case[cpd.variable.name] = place
-    return case
+        rows = np.moveaxis(_table(cpd), 0, -1)[tuple(cases[v.name] for v in cpd.parents)]
+        steps = np.cumsum(rows, axis=-1)
+        reached = luck[cpd.variable.name][:, None] * steps[..., -1:]
+        cases[cpd.variable.name] = (steps <= reached).sum(axis=-1)
+    return cases
 
 
 def _table(cpd: Any) -> Floats:
