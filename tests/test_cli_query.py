@@ -6,18 +6,20 @@ import gzip
 import math
 from importlib.resources import files
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from bnmind.mastermind import Board, Reply, TableBelief
 from bnmind.mastermind.noise_text import parse_noise
-from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.command_line import ROOT, assert_one_line_error, run, run_json
 
 MODEL = str(ROOT / "models" / "mastermind-3x4.bif")
+SVG = "{http://www.w3.org/2000/svg}"
 GUESS = "T1=1,T2=1,T3=2"
 
 
@@ -38,7 +40,18 @@ def test_marginals_are_those_of_the_table() -> None:
 def test_text_and_plan() -> None:
     result = run("query", MODEL, "--evidence", GUESS, "--targets", "P, C", "--plan")
     assert result.exit_code == 0
-    assert result.stdout.startswith("P  0 42.19 %  1 42.19 %  2 14.06 %  3 1.562 %\nC  0")
+    lines = result.stdout.splitlines()
+    assert [line.split()[:3] for line in lines[:3]] == [
+        [f"T{j}", "=", str(c)] for j, c in zip((1, 2, 3), (1, 1, 2), strict=True)
+    ]
+    shown = [[*line.split()[:-3], *line.split()[-2:]] for line in lines[3:7]]
+    assert shown == [
+        ["P", "0", "42.19", "%"],
+        ["1", "42.19", "%"],
+        ["2", "14.06", "%"],
+        ["3", "1.562", "%"],
+    ]
+    assert lines[7].startswith("C    0  █")
     assert "log-probability of the evidence -4.15888" in result.stdout
     assert "multiplications in a run" in result.stdout
     plan = run_json("query", MODEL, "--targets", "P", "--plan")["plan"]
@@ -50,6 +63,27 @@ def test_states_may_hold_an_equals_sign(tmp_path: Path) -> None:
     write_model(Network((TabularCPD(grade, (), np.array([0.25, 0.75])),)), tmp_path / "m.json")
     answer = run_json("query", str(tmp_path / "m.json"), "--evidence", "grade=>=7.5")
     assert answer == {"marginals": {}, "log_evidence": math.log(0.75)}
+
+
+def test_the_picture_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "picture.svg"
+    result = run("query", MODEL, "--evidence", GUESS, "--targets", "P", "--svg", str(path))
+    assert result.exit_code == 0
+    assert f"Written: {path}" in result.stdout
+    texts = [element.text for element in ElementTree.parse(path).iter(f"{SVG}text")]
+    assert {"H1", "C_reported", "= 2", "42.2%"} <= set(texts)
+    assert run_json("query", MODEL, "--targets", "P", "--svg", str(path))["marginals"]
+    assert_one_line_error(run("query", MODEL, "--svg", str(tmp_path / "no" / "x.svg")), "x.svg")
+
+
+def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path) -> None:
+    coin = Variable("coin", ("heads", "tails"))
+    path = tmp_path / "m.json"
+    write_model(FactorModel((Factor((coin,), [1.0, 3.0]),)), path)
+    result = run("query", str(path))
+    assert result.stdout.splitlines()[0].split() == ["coin", "heads", "███████▌", "25", "%"]
+    error = run("query", str(path), "--svg", str(tmp_path / "x.svg"))
+    assert_one_line_error(error, "Bayesian network to draw")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["QUERY_HELP", "query"]
 
+WIDEST = 100
+"""Columns beyond which a table only becomes harder to read."""
+
 QUERY_HELP = """Ask a Bayesian network for the distribution of its variables, given evidence.
 
 The model is a file: .bif, .xdsl, .xmlbif, .xml, .net or .json.
@@ -24,6 +28,7 @@ The model is a file: .bif, .xdsl, .xmlbif, .xml, .net or .json.
 Examples:
   bnmind query models/mastermind-3x4.bif --evidence T1=1,T2=1,T3=2 --targets P,C
   bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
+  bnmind query alarm.bif --evidence HR=HIGH --svg alarm.svg
 """
 
 
@@ -48,11 +53,18 @@ def query(
     show_plan: Annotated[
         bool, typer.Option("--plan", help="Show the junction tree and its cost too.")
     ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="Draw the network with what it says, into this file."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Print the marginals of the targets and the probability of the evidence."""
     from bnmind.junction import compile_plan
     from bnmind.pgm.files import read_model
+    from bnmind.views import belief_view
 
     known = _evidence(evidence or [])
     network = read_model(model)
@@ -60,18 +72,21 @@ def query(
     names = wanted or [v.name for v in network.variables if v.name not in known]
     plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
     posterior = plan.run(known)
+    view = belief_view(network, posterior, evidence=known)
+    if picture is not None:
+        picture.write_text(view.svg(), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(_as_json(plan, posterior, show_plan=show_plan), indent=2))
         return
-    width = max((len(name) for name in names), default=0)
-    for target in posterior.targets:
-        for variable in target.scope:
-            rows = zip(variable.states, target.values.tolist(), strict=True)
-            shown = "  ".join(f"{state} {100 * p:.4g} %" for state, p in rows)
-            typer.echo(f"{variable.name:<{width}}  {shown}")
+    shown = list(dict.fromkeys([*known, *names]))
+    if shown:
+        width = shutil.get_terminal_size().columns
+        typer.echo(view.text(width=min(width, WIDEST), names=shown))
     typer.echo(f"log-probability of the evidence {posterior.log_evidence:.6g}")
     if show_plan:
         typer.echo(f"\n{plan}")
+    if picture is not None:
+        typer.echo(f"\nWritten: {picture}")
 
 
 def _evidence(texts: Sequence[str]) -> dict[str, str]:

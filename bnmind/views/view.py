@@ -15,7 +15,7 @@ from bnmind.information import Floats
 from bnmind.junction.findings import Findings, likelihood
 from bnmind.junction.posterior import Posterior
 from bnmind.pgm.factor import Factor, frozen_array
-from bnmind.pgm.network import Network
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.views.cards import Card
 from bnmind.views.svg import draw, draw_summary
@@ -82,7 +82,8 @@ class BeliefView:
     Parameters
     ----------
     network
-        What is drawn. Variables without a distribution are drawn without bars.
+        What is drawn. Variables without a distribution are drawn without bars. A product
+        of factors has a table, and a picture only if the factors make a network.
     marginals
         The distribution of each variable named, ``(states,)``.
     evidence
@@ -97,7 +98,7 @@ class BeliefView:
         If a variable or a state is not one of the network's.
     """
 
-    network: Network
+    network: Network | FactorModel
     marginals: Mapping[str, Floats]
     evidence: Findings
 
@@ -141,8 +142,14 @@ class BeliefView:
 
         ``most_states`` is how many states of a variable are shown, at least 2; the last line
         then stands for the less probable ones.
+
+        Raises
+        ------
+        InvalidModelError
+            If the model is a product of factors that make no network.
         """
-        return _draw(self.network, _cards([self], self.network.variables), (), most_states)
+        network = _as_network(self.network)
+        return _draw(network, _cards([self], network.variables), (), most_states)
 
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
         """Return a table: a line for each state, with a bar and a percentage.
@@ -196,7 +203,7 @@ class SideBySide:
         if len(self.titles) != 2 or not all(isinstance(title, str) for title in self.titles):
             problems.append(f"expected two titles, got {self.titles!r}")
         one, other = (
-            {(cpd.variable, frozenset(cpd.parents)) for cpd in view.network.cpds}
+            {(cpd.variable, frozenset(cpd.parents)) for cpd in _as_network(view.network).cpds}
             for view in (self.first, self.second)
         )
         names = sorted({variable.name for variable, _ in one ^ other})
@@ -217,7 +224,7 @@ class SideBySide:
         ``most_states`` is as for `BeliefView.svg`. Δ is the share of probability that moved
         (total variation); boxes in which nothing did are pale.
         """
-        network = self.first.network
+        network = _as_network(self.first.network)
         cards = _cards([self.first, self.second], network.variables)
         return _draw(network, cards, self.titles, most_states)
 
@@ -237,7 +244,7 @@ class SideBySide:
 
 
 def belief_view(
-    network: Network, marginals: Marginals, *, evidence: Findings | None = None
+    network: Network | FactorModel, marginals: Marginals, *, evidence: Findings | None = None
 ) -> BeliefView:
     """Return a view of what is believed of each variable.
 
@@ -341,7 +348,19 @@ def _faults(variable: Variable, given: Floats) -> list[str]:
     return []
 
 
-def _chosen(network: Network, names: Iterable[str] | None) -> Sequence[Variable]:
+def _as_network(model: Network | FactorModel) -> Network:
+    """Return the network that a product of conditional distributions is."""
+    if isinstance(model, Network):
+        return model
+    cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
+    if len(cpds) < len(model.potentials):
+        raise InvalidModelError(
+            ["expected a Bayesian network to draw, got a product of factors that are none's"]
+        )
+    return Network(cpds)
+
+
+def _chosen(network: Network | FactorModel, names: Iterable[str] | None) -> Sequence[Variable]:
     return network.variables if names is None else [network.variable(name) for name in names]
 
 
