@@ -15,8 +15,11 @@ __all__ = ["BestOrder"]
 _LARGE = 200
 """Above so many variables the graph is not cut into parts that are searched one by one."""
 
-_PASSES = 50
+_PASSES = 100
 """Randomized passes on graphs that are searched further."""
+
+_PATIENCE = 6
+"""Their patience: there are few of them, and all sizes of steps are to be tried."""
 
 _EFFORT = 4.0
 """Effort of the randomized search of larger ones."""
@@ -45,5 +48,5 @@ class BestOrder:
         """Return the order with its sizes."""
         if graph.n > _LARGE:
             return RandomizedGreedy(effort=_EFFORT, seed=self.seed)(graph)
-        greedy = RandomizedGreedy(restarts=_PASSES, seed=self.seed)
+        greedy = RandomizedGreedy(restarts=_PASSES, patience=_PATIENCE, seed=self.seed)
         return ExactOrder(max_sets=self.max_sets, start=greedy)(graph)

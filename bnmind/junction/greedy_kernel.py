@@ -1,4 +1,4 @@
-"""The greedy pass of `bnmind.junction.greedy_pass`, compiled.
+"""The greedy passes of `bnmind.junction.greedy_pass`, compiled.
 
 Every vertex has its neighbors twice: as a row of bits, to ask whether two vertices are
 neighbors, and as a list, to go through them. All scores are whole numbers, so the results
@@ -7,6 +7,7 @@ are those of the pass in Python to the last bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.junction.core import MANTISSA, Core, logarithm_table
-from bnmind.junction.greedy_pass import Pass, Score
+from bnmind.junction.greedy_pass import WORK_OF_A_PASS, Climb, Pass, Score
 
-__all__ = ["CompiledPass"]
+__all__ = ["CompiledSearch"]
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -50,34 +51,53 @@ class _Arrays(NamedTuple):
     """Logarithms of small whole numbers."""
 
 
-class CompiledPass:
-    """A greedy pass over one core, to be run many times."""
+class CompiledSearch:
+    """Greedy passes over one core; results are those of `PlainSearch`."""
 
     def __init__(self, core: Core) -> None:
         self._arrays = _arrays(core)
-        n = core.n
-        self._rows = np.empty_like(self._arrays.rows)
-        self._lists = np.empty_like(self._arrays.lists)
-        self._waiting = np.empty_like(self._arrays.waiting)
-        self._order = np.empty(n, dtype=np.int64)
         self._fraction = core.fraction
         self._fill_bits = core.fill_bits
+        self._n = core.n
+        self._scratch = (
+            np.empty_like(self._arrays.rows),
+            np.empty_like(self._arrays.lists),
+            np.empty_like(self._arrays.waiting),
+            np.empty(core.n, dtype=np.int64),
+        )
 
-    def __call__(self, score: Score, noise: Ints, limit: float = float("inf")) -> Pass:
-        """Return what `greedy_pass` returns."""
+    def greedy(self, score: Score, noise: Ints, limit: float = math.inf) -> Pass:
+        """Return one pass."""
+        order = np.empty(self._n, dtype=np.int64)
         done, total, work = _pass(
             *self._arrays,
-            self._rows,
-            self._lists,
-            self._waiting,
+            *self._scratch[:3],
             noise,
             int(score),
             self._fraction,
             self._fill_bits,
             float(limit),
-            self._order,
+            order,
         )
-        return Pass(self._order.tolist() if done else None, total, work)
+        return Pass(order.tolist() if done else None, total, work)
+
+    def climb(self, score: Score, start: Climb, steps: Ints, most_work: float) -> Climb:
+        """Return where a hill climb over steps of the noise leads."""
+        noise = start.noise.copy()
+        order = np.empty(self._n, dtype=np.int64)
+        total, passes, work, found = _climb(
+            *self._arrays,
+            *self._scratch,
+            noise,
+            steps,
+            int(score),
+            self._fraction,
+            self._fill_bits,
+            float(start.total),
+            float(most_work),
+            order,
+        )
+        return Climb(order.tolist() if found else start.order, total, noise, passes, work)
 
 
 def _bit_rows(masks: Sequence[int], n_bits: int) -> Words:
@@ -194,7 +214,7 @@ def _pass(
     n_touched = n
     members = np.empty(n, dtype=np.int64)
     total = 0.0
-    work = 0
+    work = WORK_OF_A_PASS
     for step in range(n):
         for i in range(n_touched):
             u = touched[i]
@@ -314,3 +334,70 @@ def _pass(
                 rows[a, b >> 6] |= one << np.uint64(b & 63)
                 rows[b, a >> 6] |= one << np.uint64(a & 63)
     return True, total, work
+
+
+@njit
+def _climb(
+    rows_start: Words,
+    lists_start: Lists,
+    degrees_start: Ints,
+    sizes: Floats,
+    logarithms: Ints,
+    values: Ints,
+    fill_start: Ints,
+    weight_start: Ints,
+    weighted_fill_start: Ints,
+    pending_start: Words,
+    waiting_start: Words,
+    clique_sizes_start: Ints,
+    table: Ints,
+    rows: Words,
+    lists: Lists,
+    waiting: Words,
+    tried: Ints,
+    noise: Ints,
+    steps: Ints,
+    score: int,
+    fraction: int,
+    fill_bits: int,
+    current: float,
+    most_work: float,
+    order: Ints,
+) -> tuple[float, int, int, bool]:
+    work = 0
+    passes = 0
+    found = False
+    while passes < steps.shape[0] and work < most_work:
+        proposal = noise + steps[passes]
+        done, total, cost = _pass(
+            rows_start,
+            lists_start,
+            degrees_start,
+            sizes,
+            logarithms,
+            values,
+            fill_start,
+            weight_start,
+            weighted_fill_start,
+            pending_start,
+            waiting_start,
+            clique_sizes_start,
+            table,
+            rows,
+            lists,
+            waiting,
+            proposal,
+            score,
+            fraction,
+            fill_bits,
+            current,
+            tried,
+        )
+        passes += 1
+        work += cost
+        if done:
+            noise[:] = proposal
+            order[:] = tried
+            current = total
+            found = True
+    return current, passes, work, found

@@ -10,7 +10,9 @@ its work. `bnmind.junction.greedy_kernel` does the same, compiled: same order, t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -19,7 +21,10 @@ from numpy.typing import NDArray
 
 from bnmind.junction.core import MANTISSA, Core, logarithm_table
 
-__all__ = ["Pass", "Score", "greedy_pass"]
+__all__ = ["WORK_OF_A_PASS", "Climb", "Pass", "PlainSearch", "Score", "greedy_pass"]
+
+WORK_OF_A_PASS = 500
+"""What a pass costs beside its eliminations."""
 
 
 class Score(IntEnum):
@@ -53,9 +58,64 @@ class Pass(NamedTuple):
     """Counted work, about the same time each."""
 
 
-def greedy_pass(
-    core: Core, score: Score, noise: Sequence[int] | NDArray[np.int64], limit: float = float("inf")
-) -> Pass:
+class Climb(NamedTuple):
+    """Where a hill climb on noise has come to."""
+
+    order: Sequence[int]
+    """The order of its present pass."""
+    total: float
+    """The total size of that order, in cells."""
+    noise: NDArray[np.int64]
+    """The noise that made it."""
+    passes: int = 0
+    """Passes tried."""
+    work: int = 0
+    """Counted work of all of them."""
+
+
+@dataclass(frozen=True)
+class PlainSearch:
+    """Greedy passes over one core, in Python."""
+
+    core: Core
+
+    def greedy(self, score: Score, noise: NDArray[np.int64], limit: float = math.inf) -> Pass:
+        """Return one pass."""
+        return greedy_pass(self.core, score, noise.tolist(), limit)
+
+    def climb(
+        self, score: Score, start: Climb, steps: NDArray[np.int64], most_work: float
+    ) -> Climb:
+        """Return where a hill climb over steps of the noise leads.
+
+        A step is taken when its order is not worse than the present one.
+
+        Parameters
+        ----------
+        score
+            One of the noisy scores.
+        start
+            Where to start; its counts of passes and work do not matter.
+        steps
+            (passes, n) changes of the noise, each proposed once.
+        most_work
+            No pass is begun once there has been so much work.
+        """
+        order, total, noise = start[:3]
+        passes = work = 0
+        for step in steps:
+            if work >= most_work:
+                break
+            proposal = noise + step
+            found = greedy_pass(self.core, score, proposal.tolist(), total)
+            passes += 1
+            work += found.work
+            if found.order is not None:
+                order, total, noise = found.order, found.total, proposal
+        return Climb(order, total, noise, passes, work)
+
+
+def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = math.inf) -> Pass:
     """Return the greedy order of a score, or give up once its total exceeds the limit.
 
     Parameters
@@ -75,15 +135,14 @@ def greedy_pass(
     weighted_fill = list(core.weighted_fill)
     weighted = score in (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL, Score.NOISY_MIXTURE)
     values, sizes, logarithms = core.values, core.sizes, core.logarithms
-    shifts: Sequence[int] = noise.tolist() if isinstance(noise, np.ndarray) else noise
-    key = _key(core, score, shifts, fill, weight, weighted_fill)
+    key = _key(core, score, noise, fill, weight, weighted_fill)
     n = core.n
     last = 1 << 63
     keys = [key(v) for v in range(n)]
     covered = set(core.covered)
     order = []
     total = 0.0
-    work = 0
+    work = WORK_OF_A_PASS
     for _ in range(n):
         v = keys.index(min(keys))
         keys[v] = last

@@ -14,9 +14,8 @@ Python, large ones in the compiled twin of the same pass.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +23,19 @@ from numpy.typing import NDArray
 from bnmind.errors import InvalidModelError
 from bnmind.junction.core import Core, core_of
 from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy_kernel import CompiledPass
-from bnmind.junction.greedy_pass import Pass, Score, greedy_pass
+from bnmind.junction.greedy_kernel import CompiledSearch
+from bnmind.junction.greedy_pass import Climb, PlainSearch, Score
 from bnmind.junction.orders import EliminationOrder, measured_order
 
 __all__ = ["RandomizedGreedy"]
 
-_BLOCK = 16
-"""Steps drawn at once."""
+_SCORES = (
+    (Score.FILL, Score.NOISY_FILL),
+    (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL),
+    (Score.WEIGHT, Score.NOISY_WEIGHT),
+    (Score.NOISY_MIXTURE, Score.NOISY_MIXTURE),
+)
+"""The scores, without multipliers and with them."""
 
 _STEPS = (0.5, 1.0, 2.0, 4.0)
 """Spreads of one step of the logarithms of the multipliers, in bits: each is for one chain
@@ -43,14 +47,11 @@ _WORK_PER_CELL = 0.2
 _CELLS_OF_A_VERTEX = 4_000
 """Cells whose propagation takes as long as what a message costs beside its cells."""
 
-_LEAST_WORK = 30_000
+_LEAST_WORK = 18_000
 """What any search may cost: two milliseconds in Python."""
 
 _MOST_WORK = 100_000_000
 """What no search costs: half a second, compiled."""
-
-_WORK_OF_A_PASS = 1_500
-"""What a pass costs beside its eliminations."""
 
 _WORK_IN_PYTHON = 160_000
 """Up to this work nothing is compiled."""
@@ -73,7 +74,7 @@ class RandomizedGreedy:
     restarts: int | None = None
     """Number of passes with multipliers, whatever they cost; None: as the effort says."""
     patience: int = 25
-    """Passes without improvement after which a chain starts again."""
+    """Passes in a row of which one must improve on those before, or the chain ends."""
     seed: int = 0
     """Seed of the multipliers."""
 
@@ -101,68 +102,56 @@ class RandomizedGreedy:
 
     def _search(self, core: Core, *, large: bool) -> tuple[Sequence[int], int]:
         """Return the best order of a core, and the number of passes with multipliers."""
-        run = CompiledPass(core) if large else partial(greedy_pass, core)
+        search: PlainSearch | CompiledSearch
+        search = CompiledSearch(core) if large else PlainSearch(core)
         zero = np.zeros(core.n, dtype=np.int64)
-        plain = [
-            (run(score, zero), noisy)
-            for score, noisy in (
-                (Score.FILL, Score.NOISY_FILL),
-                (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL),
-                (Score.WEIGHT, Score.NOISY_WEIGHT),
-                (Score.NOISY_MIXTURE, Score.NOISY_MIXTURE),
-            )
-        ]
-        work = sum(found.work for found, _ in plain)
+        plain = []
+        work = 0
+        for score, noisy in _SCORES:
+            found = search.greedy(score, zero)
+            assert found.order is not None  # without a limit a pass always ends
+            work += found.work
+            plain.append((Climb(found.order, found.total, zero), noisy))
         plain.sort(key=lambda pair: pair[0].total)
         best = plain[0][0]
-        if not large and self._work_ahead(core, best) > _WORK_IN_PYTHON:
-            run = CompiledPass(core)
-        scale = 2**core.fraction
-        steps = _steps(core.n, np.random.default_rng(self.seed))
+        ahead = work * (self.restarts or 0) / len(plain)
+        if self.restarts is None:
+            ahead = _budget(self.effort, core, best.total)
+        if not large and ahead > _WORK_IN_PYTHON:
+            search = CompiledSearch(core)
+        rng = np.random.default_rng(self.seed)
+        scale = 1 << core.fraction
         passes = chain = improved = 0
-        standing = self.patience
-        while self._goes_on(core, best, passes, work):
-            if standing >= self.patience:
+        standing = True
+        while True:
+            if standing:
                 if self.restarts is None and chain - improved > _idle_chains(core):
                     break
-                found, score = plain[chain % len(plain)]
-                current = found.total
-                noise = zero
+                current, noisy = plain[chain % len(plain)]
                 spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
                 chain += 1
-                standing = 0
-            proposal = noise + (spread * next(steps)).astype(np.int64)
-            found = run(score, proposal, current)
-            work += found.work + _WORK_OF_A_PASS
-            passes += 1
-            standing += 1
-            if found.order is None:
-                continue
-            noise = proposal
-            if found.total < current:
-                standing = 0
-            current = found.total
-            if current < best.total:
-                best = found
+            left = math.inf
+            most = self.patience
+            if self.restarts is None:
+                left = _budget(self.effort, core, best.total) - work
+            else:
+                most = min(most, self.restarts - passes)
+            if left <= 0 or most <= 0:
+                break
+            before = current.total
+            current = search.climb(noisy, current, _steps(core.n, most, spread, rng), left)
+            passes += current.passes
+            work += current.work
+            standing = current.total == before
+            if current.total < best.total:
+                best = current
                 improved = chain
-        assert best.order is not None  # without a limit a pass always ends
         return best.order, passes
 
-    def _goes_on(self, core: Core, best: Pass, passes: int, work: int) -> bool:
-        if self.restarts is not None:
-            return passes < self.restarts
-        return work < _budget(self.effort, core, best)
 
-    def _work_ahead(self, core: Core, best: Pass) -> float:
-        """Return about how much work there will be."""
-        if self.restarts is not None:
-            return self.restarts * (best.work + _WORK_OF_A_PASS)
-        return _budget(self.effort, core, best)
-
-
-def _budget(effort: float, core: Core, best: Pass) -> float:
-    """Return the work that a search may cost while this is the best order."""
-    cells = best.total + _CELLS_OF_A_VERTEX * core.n
+def _budget(effort: float, core: Core, cells: float) -> float:
+    """Return the work that a search may cost when its best order has so many cells."""
+    cells += _CELLS_OF_A_VERTEX * core.n
     return effort * min(max(_WORK_PER_CELL * cells, _LEAST_WORK), _MOST_WORK)
 
 
@@ -171,9 +160,8 @@ def _idle_chains(core: Core) -> int:
     return 4 + core.n // 4
 
 
-def _steps(n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
-    """Yield random steps of n multipliers, without end."""
-    while True:
-        # A few variables, or all: both small and wide moves are needed.
-        moved = rng.random((_BLOCK, n)) < rng.random((_BLOCK, 1))
-        yield from moved * rng.standard_normal((_BLOCK, n))
+def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return random steps of n multipliers, one a row."""
+    # A few variables, or all: both small and wide moves are needed.
+    moved = rng.random((count, n)) < rng.random((count, 1))
+    return (spread * moved * rng.standard_normal((count, n))).astype(np.int64)
