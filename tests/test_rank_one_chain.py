@@ -96,8 +96,9 @@ def test_what_would_not_fit_or_has_no_steps_has_no_chain() -> None:
 
     parents = tuple(Variable(f"X{i}", YES) for i in range(5))
     assert chain_form(FunctionalCPD(Variable("Y", YES), parents, Own())) is None
-    assert chain_form(FunctionalCPD.sum_of("S", parents), max_cells=59) is None
-    assert chain_form(FunctionalCPD.sum_of("S", parents), max_cells=60) is not None
+    assert chain_form(FunctionalCPD.sum_of("S", parents), max_cells=135) is None
+    assert chain_form(FunctionalCPD.sum_of("S", parents), max_cells=136) is not None
     assert chain_form(FunctionalCPD.sum_of("S", parents[:2]), max_cells=11) is None
     noisy = noisy_or(Variable("Y", YES), parents, [0.5] * 5)
-    assert chain_form(noisy, max_cells=7) is None
+    assert chain_form(noisy, max_cells=31) is None
+    assert chain_form(noisy, max_cells=32) is not None

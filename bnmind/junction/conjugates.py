@@ -1,9 +1,19 @@
-"""Half of the terms of a factorization over the complex numbers.
+r"""Half of the terms of a factorization over the complex numbers.
 
 Factorized with roots of unity, the terms of a real table come in conjugate pairs
 (but for the real roots), and the real part of one term twice is the pair. So
 ⌊m/2⌋ + 1 states of the auxiliary variable do instead of m, if the real part of the
 result is taken.
+
+Of several auxiliary variables only one is halved. Let the complex tables fall into
+groups, each over its own variable B_j whose states are conjugate in pairs in every
+table that holds them. Given all other variables, the sum over B_j of the product of its
+tables is then real, R_j; and so is what B_1 is to be halved in:
+
+.. math:: \sum_{b_1} g_1(b_1)\, \prod_{j > 1} R_j
+          = \Re \sum_{b_1 \text{, halved}} g_1(b_1) \prod_{j > 1} R_j
+
+while the real part of a product of several halves is not the product of their real parts.
 """
 
 from __future__ import annotations
@@ -24,21 +34,30 @@ _SAME = 1e-12
 
 
 def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
-    """Return the model with one state of each conjugate pair of its auxiliary variable.
+    """Return the model with one state of each conjugate pair of an auxiliary variable.
 
-    That is the only variable that all complex tables share; if there is none, or its
-    states are not conjugate in pairs, the model is returned as it is. The real part of
-    the reduced model's sums equals the model's sums, which are real. Variables that are
+    Every complex table must hold exactly one such variable; then the one with the most
+    states is halved. Otherwise the model is returned as it is. The real part of the
+    reduced model's sums equals the model's sums, which are real. Variables that are
     ``protected``, because the result or the evidence is about them, stay whole.
     """
-    scopes = [set(t.scope) for t in model.tables if np.iscomplexobj(t.values)]
-    shared = set.intersection(*scopes) if scopes else set()
-    for name in sorted(shared - set(protected)):
-        holders = [t for t in model.tables if name in t.scope]
-        partner = _partners(holders, name)
+    scopes = [frozenset(t.scope) for t in model.tables if np.iscomplexobj(t.values)]
+    left = set(scopes)
+    candidates = set().union(*scopes) - set(protected)
+    chosen: dict[str, NDArray[np.intp]] = {}
+    # Auxiliary variables are in many complex tables, what they stand for in few.
+    for name in sorted(candidates, key=lambda n: (-sum(n in scope for scope in scopes), n)):
+        mine = {scope for scope in left if name in scope}
+        if not mine or any(name in scope for scope in set(scopes) - left):
+            continue
+        partner = _partners([t for t in model.tables if name in t.scope], name)
         if partner is not None:
-            return _halved(model, name, partner)
-    return model
+            chosen[name] = partner
+            left -= mine
+    if left or not chosen:
+        return model
+    name = max(chosen, key=lambda n: (model.sizes[n], n))
+    return _halved(model, name, chosen[name])
 
 
 def _front(table: Table, name: str) -> Values:

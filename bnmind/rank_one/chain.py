@@ -48,7 +48,7 @@ def chain_form(
         The partial results are named by this, ``_`` and the number of parents seen;
         ``<child>_of`` unless given.
     max_cells
-        The most cells that one of the tables may have.
+        The most cells that the tables may have together.
 
     Returns
     -------
@@ -91,10 +91,13 @@ def _function_chain(
     steps = cpd.function.steps(states)
     moves = list(steps.moves)
     sizes = [1 + int(move.max()) for move in moves]
-    if any(
-        before * v.n_states * after > max_cells
-        for before, v, after in zip(sizes, cpd.parents[1:], sizes[1:], strict=False)
-    ):
+    between = sizes[1:-1]
+    befores, afters = [cpd.parents[0].n_states, *between], [*between, cpd.variable.n_states]
+    cells = sum(
+        before * v.n_states * after
+        for before, v, after in zip(befores, cpd.parents[1:], afters, strict=True)
+    )
+    if cells > max_cells:
         return None
     moves[-1] = steps.results[moves[-1]]
     chain: list[TabularCPD] = []
@@ -120,7 +123,7 @@ def _noisy_chain(
     cpd: NoisyMaximum | NoisyMinimum, prefix: str, max_cells: int
 ) -> tuple[TabularCPD, ...] | None:
     n = cpd.variable.n_states
-    if n * n * max(v.n_states for v in cpd.parents) > max_cells:
+    if n * n * sum(v.n_states for v in cpd.parents[1:]) > max_cells:
         return None
     kind, last = type(cpd), len(cpd.parents) - 1
     chain: list[TabularCPD] = []

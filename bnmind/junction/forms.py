@@ -1,0 +1,270 @@
+"""The form that each large distribution takes in a plan: table, chain or rank one.
+
+=============  ======================================  =================================
+form           made of                                 what it costs
+=============  ======================================  =================================
+table          itself                                  all its parents in one clique
+chain          `bnmind.rank_one.chain_form`            two partial results in each clique
+rank one       `bnmind.rank_one.rank_one_form`         one variable in each clique, but
+                                                       signed or complex numbers
+=============  ======================================  =================================
+
+Which is the smallest depends on all else in the model, so the total size of the
+junction tree decides, as a quick elimination order has it; and as signed terms cancel,
+which loses the digits of what is improbable, they must be worth it. Distributions of
+the same shape take the same form. The work is counted: at most some forty orders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.greedy import MinFill
+from bnmind.junction.orders import OrderFinder
+from bnmind.junction.support import Domains, n_cells
+from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import Potential
+from bnmind.pgm.variable import Variable
+from bnmind.rank_one.chain import chain_form
+from bnmind.rank_one.factorize import rank_one_form
+
+__all__ = ["choose_forms"]
+
+_SMALL_TABLE = 2**9
+"""A table of so many cells stays a table."""
+
+_SMALL_TREE = 2**16
+"""A tree of so many cells is small enough: nothing is gained by another form."""
+
+_SIGNED_COST = 4
+"""Cells with a sign are complex numbers as a rule; and digits are worth something."""
+
+_SIGNED_LEAST = 2**20
+"""A tree of so many cells is preferred to any with signs: it takes milliseconds."""
+
+_LONG_CHAIN = 2**22
+"""Chains of more cells are not made."""
+
+_WORTH = 0.5
+"""Another form must at least halve the cost: a quick order is only an estimate."""
+
+_MOST_GROUPS = 12
+"""So many groups of distributions, those with the largest tables, are tried by themselves."""
+
+
+_TABLE, _CHAIN, _RANK_ONE = _KINDS = ("table", "chain", "rank one")
+
+_STARTS = (_KINDS, (_CHAIN, _RANK_ONE, _TABLE), (_RANK_ONE, _CHAIN, _TABLE))
+"""What all the distributions take to begin with, as far as there is such a form."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """One way to write a distribution."""
+
+    potentials: tuple[Potential, ...]
+    cells: int
+    """Cells of its tables, on the states that remain."""
+    is_signed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The distributions of one shape, and the forms that each of them may take."""
+
+    places: tuple[int, ...]
+    """Where they are among the potentials."""
+    forms: Mapping[str, tuple[_Form, ...]]
+    """For each kind of form that there is, that of each distribution."""
+
+    def taking(self, preferences: Sequence[str]) -> dict[int, _Form]:
+        """Return the first of these kinds that there is, for each distribution."""
+        kind = next(kind for kind in preferences if kind in self.forms)
+        return dict(zip(self.places, self.forms[kind], strict=True))
+
+
+def choose_forms(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    observed: Iterable[str] = (),
+    joints: Iterable[Iterable[str]] = (),
+    order: OrderFinder | None = None,
+    max_cells: int = 2**22,
+) -> tuple[Potential, ...]:
+    """Return the potentials with large functional and noisy distributions in their best form.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    domains
+        The state positions that each variable may still take. Variables of the result
+        that are not among them are new; each of their states is possible.
+    observed
+        Variables whose states each run is given: they are in no clique.
+    joints
+        Sets of variables that a clique must hold besides: targets, inputs.
+    order
+        A quick finder of elimination orders for the estimates; `MinFill` unless given.
+    max_cells
+        The most cells of a table to be made of a function, as far as another form is
+        known.
+
+    Returns
+    -------
+    tuple
+        The potentials as they are where nothing is gained. The product, summed over
+        the new variables, is the same on the states that remain.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import noisy_or
+    >>> causes = tuple(Variable(f"cause{i}", ("no", "yes")) for i in range(30))
+    >>> effect = noisy_or(Variable("effect", ("no", "yes")), causes, [0.5] * 30)
+    >>> forms = choose_forms([effect], {v.name: (0, 1) for v in effect.scope})
+    >>> max(len(form.scope) for form in forms)
+    3
+    """
+    places = [
+        i for i, potential in enumerate(potentials) if _is_large(potential, domains, max_cells)
+    ]
+    if not places:
+        return tuple(potentials)
+    estimate = _Estimate(
+        tuple(potentials),
+        domains,
+        frozenset(observed),
+        tuple(tuple(scope) for scope in joints),
+        order or MinFill(),
+    )
+    fits = all(n_cells(potentials[i], domains) <= max_cells for i in places)
+    if fits and estimate.cost({}) <= _SMALL_TREE:
+        return tuple(potentials)
+    choices = _choices(potentials, places, domains, max_cells)
+    chosen = _best(choices, estimate)
+    result: list[Potential] = []
+    for i, potential in enumerate(potentials):
+        form = chosen.get(i)
+        result += (potential,) if form is None else form.potentials
+    return tuple(result)
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimate:
+    """What a plan would cost."""
+
+    potentials: tuple[Potential, ...]
+    domains: Domains
+    observed: frozenset[str]
+    joints: tuple[tuple[str, ...], ...]
+    order: OrderFinder
+
+    def cost(self, chosen: Mapping[int, _Form]) -> float:
+        """Return the cells of the tree and of the chosen tables, more if some are signed."""
+        sizes = {name: len(kept) for name, kept in self.domains.items()}
+        scopes: list[tuple[str, ...]] = list(self.joints)
+        cells = 0
+        for i, potential in enumerate(self.potentials):
+            form = chosen.get(i)
+            for part in (potential,) if form is None else form.potentials:
+                scopes.append(tuple(v.name for v in part.scope))
+                for v in part.scope:
+                    sizes.setdefault(v.name, v.n_states)
+            cells += 0 if form is None else form.cells
+        hidden = [
+            tuple(n for n in scope if n not in self.observed and sizes[n] > 1) for scope in scopes
+        ]
+        graph = InteractionGraph.from_scopes({n: sizes[n] for s in hidden for n in s}, hidden)
+        total = float(self.order(graph).total_size + cells)
+        if any(form.is_signed for form in chosen.values()):
+            return max(_SIGNED_COST * total, _SIGNED_LEAST)
+        return total
+
+
+def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
+    if isinstance(potential, Factor | TabularCPD):
+        return False
+    active = sum(len(domains[v.name]) > 1 for v in potential.parents)
+    cells = n_cells(potential, domains)
+    return cells > max_cells or (active > 2 and cells > _SMALL_TABLE)
+
+
+def _choices(
+    potentials: Sequence[Potential], places: Sequence[int], domains: Domains, max_cells: int
+) -> list[_Choice]:
+    """Return the distributions by shape, those with the largest tables first."""
+    taken = {v.name for potential in potentials for v in potential.scope} | set(domains)
+    shapes: dict[tuple[object, ...], dict[int, dict[str, _Form]]] = {}
+    for i in places:
+        potential = potentials[i]
+        kind = type(potential.function) if isinstance(potential, FunctionalCPD) else type(potential)
+        sizes = [len(domains[v.name]) for v in potential.scope]
+        forms = _forms(potential, domains, taken, max_cells)
+        shape = (kind, sizes[0], *sorted(sizes[1:]), *forms)
+        shapes.setdefault(shape, {})[i] = forms
+    choices = [
+        _Choice(tuple(each), {k: tuple(f[k] for f in each.values()) for k in shape if k in _KINDS})
+        for shape, each in shapes.items()
+    ]
+    return sorted(choices, key=lambda c: -n_cells(potentials[c.places[0]], domains))
+
+
+def _forms(
+    potential: Potential, domains: Domains, taken: set[str], max_cells: int
+) -> dict[str, _Form]:
+    """Return the forms that a distribution may take, by kind."""
+    assert not isinstance(potential, Factor)  # as chosen by the caller
+    states = {v.name: domains[v.name] for v in potential.scope}
+    forms = {}
+    cells = n_cells(potential, domains)
+    if cells <= max_cells:
+        forms[_TABLE] = _Form((potential,), cells)
+    child = potential.variable.name
+    name = _free(f"{child}_of", taken, len(potential.parents))
+    chain = chain_form(potential, states=states, name=name, max_cells=min(max_cells, _LONG_CHAIN))
+    if chain is not None:
+        forms[_CHAIN] = _Form(chain, sum(_remaining(part.scope, domains) for part in chain))
+    rank_one = rank_one_form(potential, states=states, name=_free(f"B_{child}", taken))
+    if rank_one is not None:
+        cells = sum(_remaining(factor.scope, domains) for factor in rank_one.factors)
+        forms[_RANK_ONE] = _Form(rank_one.factors, cells, rank_one.is_signed)
+    return forms or {_TABLE: _Form((potential,), n_cells(potential, domains))}
+
+
+def _remaining(scope: Sequence[Variable], domains: Domains) -> int:
+    return math.prod(len(domains[v.name]) if v.name in domains else v.n_states for v in scope)
+
+
+def _free(name: str, taken: set[str], count: int = 0) -> str:
+    """Return a name that is not taken, nor with numbers up to ``count`` behind it."""
+    while {name, *(f"{name}_{i}" for i in range(count + 1))} & taken:
+        name += "_"
+    return name
+
+
+def _best(choices: Sequence[_Choice], estimate: _Estimate) -> dict[int, _Form]:
+    """Return the form of each distribution: the best common kind, then group by group."""
+    starts = [
+        {place: form for choice in choices for place, form in choice.taking(start).items()}
+        for start in _STARTS
+    ]
+    best = starts[0]
+    cost = estimate.cost(best)
+    for start in starts[1:]:
+        found = estimate.cost(start)
+        if found < _WORTH * cost:
+            best, cost = start, found
+    for choice in choices[:_MOST_GROUPS]:
+        for kind in choice.forms:
+            other = {**best, **choice.taking([kind])}
+            if all(other[place] is best[place] for place in choice.places):
+                continue
+            found = estimate.cost(other)
+            if found < _WORTH * cost:
+                best, cost = other, found
+    return best
