@@ -134,7 +134,8 @@ def _extras(extras: Sequence[Record]) -> str:
             elif extra["seconds"]:
                 cells.append(f"{1e3 * median(extra['seconds']):.3g}")
             else:
-                cells.append(extra["fault"].splitlines()[-1])
+                known = extra["fault"] in ("out of memory", "cut off")
+                cells.append(extra["fault"] if known else "fails")
         if ours and theirs and max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) > 1e-8:
             cells[1] += "†"
         title = "one of 10,000 cases on alarm" if question == "batch" else question

@@ -137,7 +137,8 @@ def _failure(text: str, code: int) -> str:
     """Return why a process did not end well."""
     if any(sign in text for sign in ("bad_alloc", "MemoryError")) or code == -9:
         return "out of memory"
-    return f"exit code {code}: {text[-200:]}"
+    last = text.splitlines()[-1] if text else ""
+    return f"exit code {code}: {last[:120]}"
 
 
 def _runs(task: Task, folder: Path, cache: Path | None = None) -> tuple[Record, Floats | None]:
