@@ -19,10 +19,12 @@ from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.network import Network
 from bnmind.pgm.source import Place, shown
+from bnmind.pgm.table_text import many
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 __all__ = [
+    "MOST_AXES",
     "DeclaredTable",
     "DeclaredVariable",
     "Faults",
@@ -34,6 +36,9 @@ __all__ = [
 
 Scope = tuple[Variable, ...]
 """The child, then its parents."""
+
+MOST_AXES = 64
+"""Variables that one table may have: as many as NumPy has axes."""
 
 _SHOWN_FAULTS = 5
 _LONGEST_FAULT = 160
@@ -136,6 +141,11 @@ def scopes_of(
         unknown = [shown(name) for name in table.names if name not in known]
         if unknown:
             faults.add(f"expected declared variables, got {', '.join(unknown)}", table.place)
+        elif len(table.names) > MOST_AXES:
+            faults.add(
+                f"expected a table over at most {MOST_AXES} variables, got {len(table.names)}",
+                table.place,
+            )
         elif len(set(table.names)) < len(table.names):
             faults.add(
                 f"expected distinct variables in the table of {table.names[0]},"
@@ -167,8 +177,8 @@ def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_
         return
     largest, cells = max(enumerate(sizes), key=lambda sized: sized[1])
     raise TooLargeError(
-        f"expected tables of at most {max_cells:,} cells together, got {float(sum(sizes)):.4g}, and"
-        f" {float(cells):.4g} in the table of {tables[largest].names[0]} at"
+        f"expected tables of at most {max_cells:,} cells together, got {many(sum(sizes))}, and"
+        f" {many(cells)} in the table of {tables[largest].names[0]} at"
         f" {tables[largest].place}",
         needed=sum(sizes),
         budget=max_cells,

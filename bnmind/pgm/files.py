@@ -7,35 +7,53 @@ suffix         format                                 holds
 .xdsl          GeNIe and SMILE                        Network
 .xmlbif, .xml  XMLBIF 0.3                             Network
 .net           Hugin                                  Network
+.uai           UAI, names in a .uai.json beside it    Network, FactorModel
 .json          ours, see `bnmind.pgm.model_json`      Network, FactorModel
 =============  =====================================  ====================
 
-Numbers are written so that they read back exactly, and a file appears whole or
-not at all.
+Any of them may be read from a file packed by gzip, whose name then ends in ``.gz``.
+Numbers are written so that they read back exactly, and a file appears whole or not
+at all. A file that is not right is told with the place of the fault.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, TypeVar
 from uuid import uuid4
 
-from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
+from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.bif import from_bif, to_bif
-from bnmind.pgm.cpd import DEFAULT_CELLS
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.net import from_net, to_net
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.network_readers import from_net, from_xdsl, from_xmlbif
-from bnmind.pgm.network_writers import to_net, to_xdsl, to_xmlbif
-from bnmind.pgm.pgmpy_bridge import check_tables_fit, from_pgmpy
+from bnmind.pgm.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.source import Source
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
+from bnmind.pgm.uai import (
+    evidence_from_uai,
+    model_from_uai,
+    model_to_uai,
+    network_from_uai,
+    network_to_uai,
+    variables_from_uai,
+)
+from bnmind.pgm.variable import Variable
+from bnmind.pgm.xdsl import from_xdsl, to_xdsl
+from bnmind.pgm.xmlbif import from_xmlbif, to_xmlbif
 
 __all__ = [
+    "FILE_BYTES",
     "FILE_CELLS",
     "MODEL_SUFFIXES",
     "NETWORK_SUFFIXES",
+    "read_evidence",
     "read_model",
     "read_network",
     "write_model",
@@ -44,14 +62,21 @@ __all__ = [
 FILE_CELLS = 2**22
 """Cells that a table in a file may have unless the caller says otherwise: text is slow."""
 
+FILE_BYTES = 2**28
+"""Bytes that a file may have, unpacked."""
+
+_PIECE = 2**20
+_Read = TypeVar("_Read")
+
 
 @dataclass(frozen=True)
 class _Format:
-    """How a format is written and read, and which names its readers mistake."""
+    """How a format of networks is written and read, and which names are mistaken in it."""
 
     title: str
     write: Callable[[Network], str]
-    read: Callable[..., Any]
+    read: Callable[[bytes, int], Network]
+    """(the file's bytes, cells allowed) → network"""
     state: re.Pattern[str]
     """What the name of a state may be."""
     mistaken: re.Pattern[str] | None = None
@@ -60,35 +85,46 @@ class _Format:
     """Whether names that differ in case only are the same."""
 
 
-_XMLBIF = _Format("XMLBIF", to_xmlbif, from_xmlbif, re.compile(r"[A-Za-z0-9_]+"))
+_XMLBIF = _Format(
+    "XMLBIF",
+    to_xmlbif,
+    lambda data, max_cells: from_xmlbif(data, max_cells=max_cells),
+    re.compile(r"[A-Za-z0-9_]+"),
+)
+# Which names are refused is for the sake of pgmpy, a reader of many of these files.
 _FORMATS = {
     ".bif": _Format(
         "BIF",
         to_bif,
-        from_bif,
+        lambda data, max_cells: from_bif(_text(data), max_cells=max_cells),
         re.compile(r"[^\s,;|(){}\"/]+"),
-        # Met by pgmpy: "table1" is read as the keyword and a number.
+        # "table1" is read as the keyword and a number.
         mistaken=re.compile(r"(table|default)[-0-9eE]"),
         fold=True,
     ),
-    ".xdsl": _Format("XDSL", to_xdsl, from_xdsl, re.compile(r"\S+")),
+    ".xdsl": _Format(
+        "XDSL",
+        to_xdsl,
+        lambda data, max_cells: from_xdsl(data, max_cells=max_cells),
+        re.compile(r"\S+"),
+    ),
     ".xmlbif": _XMLBIF,
     ".xml": _XMLBIF,
     ".net": _Format(
         "NET",
         to_net,
-        from_net,
+        lambda data, max_cells: from_net(_text(data), max_cells=max_cells),
         re.compile(r"[!#$&'*+.0-9:;<=>?@A-Z\[\]^_`a-z|~\-]+"),
-        # Met by pgmpy: "(a | node b)" is read as the declaration of a node b.
+        # "(a | node b)" is read as the declaration of a node b.
         mistaken=re.compile(r"node$"),
     ),
 }
 
-NETWORK_SUFFIXES = (*_FORMATS, ".json")
+NETWORK_SUFFIXES = (*_FORMATS, ".uai", ".json")
 """The suffixes of files that can hold a Bayesian network."""
 
-MODEL_SUFFIXES = (".json",)
-"""The suffixes of files that can hold any product of factors."""
+MODEL_SUFFIXES = (".uai", ".json")
+"""The suffixes of files that can hold a product of factors."""
 
 
 def write_model(
@@ -99,10 +135,12 @@ def write_model(
     Parameters
     ----------
     model
-        Functions in it are expanded to tables. A `FactorModel`, whose tables need
-        not be probabilities, fits in ``.json`` only.
+        Functions in it are expanded to tables, but for ``.json``. A `FactorModel`,
+        whose tables need not be probabilities, fits in ``.json``, and in ``.uai`` if
+        nothing in it is negative or complex.
     path
-        Replaced if it exists; untouched if anything fails.
+        Replaced if it exists; untouched if anything fails. Beside a ``.uai`` file,
+        its names are written to a ``.uai.json``.
     max_cells
         Cells that the largest table may have.
 
@@ -118,81 +156,123 @@ def write_model(
     allowed = NETWORK_SUFFIXES if is_network else MODEL_SUFFIXES
     what = "a network" if is_network else "a product of factors that are not probabilities"
     suffix = _suffix(path, allowed, what)
-    check_tables_fit(model.potentials, max_cells=max_cells)
-    if isinstance(model, Network) and suffix in _FORMATS:
-        _check_names(model, _FORMATS[suffix], path)
-        text = _FORMATS[suffix].write(model)
-    else:
+    target = Path(path)
+    if suffix == ".json":
         from bnmind.pgm.model_json import model_to_json
 
-        text = model_to_json(model, max_cells=max_cells)
-    _write_whole(Path(path), text)
+        tables = [p for p in model.potentials if isinstance(p, Factor | TabularCPD)]
+        check_tables_fit(tables, max_cells=max_cells)
+        _write_whole(target, model_to_json(model, max_cells=max_cells))
+        return
+    check_tables_fit(model.potentials, max_cells=max_cells)
+    if suffix == ".uai":
+        from bnmind.pgm.uai_names import names_to_json
+
+        text = network_to_uai(model) if isinstance(model, Network) else model_to_uai(model)
+        # First the names: numbers without them are read too, but as another model.
+        _write_whole(_names_path(target), names_to_json(model.variables))
+        _write_whole(target, text)
+    elif isinstance(model, Network):
+        _check_names(model, _FORMATS[suffix], path)
+        _write_whole(target, _FORMATS[suffix].write(model))
 
 
-def read_network(path: str | os.PathLike[str]) -> Network:
+def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network:
     """Return the Bayesian network in a file.
 
-    Raises
-    ------
-    ModelFileError
-        If the suffix is unknown or that of a format that holds products of
-        factors, the file cannot be read, or what is in it is no network in that
-        format.
-    """
-    form = _FORMATS[_suffix(path, tuple(_FORMATS), "a network")]
-    text = _read_whole(path)
-    try:
-        if form.read is from_bif:
-            return from_bif(text, max_cells=DEFAULT_CELLS)
-        return from_pgmpy(form.read(text))
-    except ModelFileError as fault:
-        raise ModelFileError(
-            f"{fault}, in {path}", str(path), line=fault.line, column=fault.column
-        ) from fault
-    except InvalidModelError as fault:
-        raise ModelFileError(
-            f"expected a valid network in {path}, got these faults: {fault}", str(path)
-        ) from fault
-    except BnmindError:
-        raise
-    # pgmpy's readers let through whatever happens: AttributeError, ParseException, …
-    except Exception as fault:
-        reason = " ".join(f"{type(fault).__name__} {fault}".split())[:160]
-        raise ModelFileError(
-            f"expected a network in {form.title} format in {path}, got text that is not understood"
-            f" ({reason})",
-            str(path),
-        ) from fault
-
-
-def read_model(path: str | os.PathLike[str]) -> FactorModel:
-    """Return the model in a file of any format; that of a network is the product of its tables.
+    Parameters
+    ----------
+    path
+        A file of any of the formats.
+    max_cells
+        Cells that its tables may have together.
 
     Raises
     ------
     ModelFileError
         If the suffix is unknown, the file cannot be read, or what is in it is no
-        model in that format.
+        network in that format; with the line and column, or the path in the JSON.
+    TooLargeError
+        If it has more cells; nothing is allocated for them.
     """
-    if _suffix(path, NETWORK_SUFFIXES, "a model") in _FORMATS:
-        return FactorModel(read_network(path).potentials)
-    from bnmind.pgm.model_json import model_from_json
+    suffix = _suffix(path, NETWORK_SUFFIXES, "a network", packed=True)
 
-    text = _read_whole(path)
-    try:
-        return model_from_json(text)
-    except ModelFileError as fault:
-        raise ModelFileError(f"{fault}, in {path}", str(path)) from fault
+    def read(data: bytes) -> Network:
+        if suffix == ".json":
+            from bnmind.pgm.model_json import network_from_json
+
+            return network_from_json(_text(data), max_cells=max_cells)
+        if suffix == ".uai":
+            return network_from_uai(_text(data), names=_names_beside(path), max_cells=max_cells)
+        return _FORMATS[suffix].read(data, max_cells)
+
+    return _read(path, read)
 
 
-def _suffix(path: str | os.PathLike[str], allowed: tuple[str, ...], what: str) -> str:
-    suffix = Path(path).suffix.lower()
+def read_model(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> FactorModel:
+    """Return the model in a file of any format; that of a network is the product of its tables.
+
+    Parameters and errors are those of `read_network`.
+    """
+    suffix = _suffix(path, NETWORK_SUFFIXES, "a model", packed=True)
+    if suffix in _FORMATS:
+        return FactorModel(read_network(path, max_cells=max_cells).potentials)
+
+    def read(data: bytes) -> FactorModel:
+        if suffix == ".uai":
+            return model_from_uai(_text(data), names=_names_beside(path), max_cells=max_cells)
+        from bnmind.pgm.model_json import model_from_json
+
+        return model_from_json(_text(data), max_cells=max_cells)
+
+    return _read(path, read)
+
+
+def read_evidence(path: str | os.PathLike[str], model: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the findings in a UAI file of evidence, {variable: state}.
+
+    Parameters
+    ----------
+    path
+        The file of evidence, ``model.uai.evid`` by custom.
+    model
+        The ``.uai`` file that it belongs to, which numbers the variables.
+
+    Raises
+    ------
+    ModelFileError
+        If either file cannot be read or is not of its format, with the place.
+    """
+    _suffix(model, (".uai",), "the model of a file of evidence", packed=True)
+    names = _names_beside(model)
+    variables = _read(model, lambda data: variables_from_uai(_text(data), names=names))
+    return _read(path, lambda data: evidence_from_uai(_text(data), variables))
+
+
+def _names_path(path: Path) -> Path:
+    return path.with_name(f"{path.name.removesuffix('.gz')}.json")
+
+
+def _names_beside(path: str | os.PathLike[str]) -> tuple[Variable, ...] | None:
+    """Return the names in the file beside a UAI file, or None if there is none."""
+    beside = _names_path(Path(path))
+    if not beside.exists():
+        return None
+    from bnmind.pgm.uai_names import names_from_json
+
+    return _read(beside, lambda data: names_from_json(_text(data)))
+
+
+def _suffix(
+    path: str | os.PathLike[str], allowed: tuple[str, ...], what: str, *, packed: bool = False
+) -> str:
+    name = Path(path).name
+    suffix = Path(name.removesuffix(".gz") if packed else name).suffix.lower()
     if suffix not in allowed:
         *first, last = allowed
         listed = f"{', '.join(first)} or {last}" if first else last
         raise ModelFileError(
-            f"expected a file name ending in {listed} for {what}, got {Path(path).name!r}",
-            str(path),
+            f"expected a file name ending in {listed} for {what}, got {name!r}", str(path)
         )
     return suffix
 
@@ -221,18 +301,63 @@ def _check_names(network: Network, form: _Format, path: str | os.PathLike[str]) 
         )
 
 
-def _read_whole(path: str | os.PathLike[str]) -> str:
+def _read(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:
+    """Return what a reader makes of a file; its errors name the file."""
+    data = _bytes(path)
+    if not data.strip():
+        raise ModelFileError(f"expected a model in {path}, got an empty file", str(path))
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return read(data)
+    except ModelFileError as fault:
+        # A fault of the file of names beside it has been told with that one's name.
+        if fault.value is not None:
+            raise
+        raise ModelFileError(
+            f"{fault}, in {path}", str(path), line=fault.line, column=fault.column
+        ) from fault
+    except TooLargeError as fault:
+        raise TooLargeError(
+            f"{fault}, in {path}", needed=fault.needed, budget=fault.budget
+        ) from fault
+
+
+def _bytes(path: str | os.PathLike[str]) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            if str(path).endswith(".gz"):
+                with gzip.open(file) as unpacked:
+                    return _limited(unpacked, path)
+            return _limited(file, path)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
+        raise ModelFileError(
+            f"expected a file packed by gzip, got {path} ({fault})", str(path)
+        ) from fault
     except OSError as fault:
         raise ModelFileError(
             f"expected a file that can be read, got {path} ({fault.strerror or fault})", str(path)
         ) from fault
+
+
+def _limited(file: BinaryIO | gzip.GzipFile, path: str | os.PathLike[str]) -> bytes:
+    # Piece by piece: a packed file does not say how long it is.
+    pieces, size = [], 0
+    while piece := file.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > FILE_BYTES:
+            raise ModelFileError(f"expected at most {FILE_BYTES:,} bytes, got more in {path}")
+    return b"".join(pieces)
+
+
+def _text(data: bytes) -> str:
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise ModelFileError(f"expected UTF-8 text in {path}, got {fault}", str(path)) from fault
-    if not text.strip():
-        raise ModelFileError(f"expected a model in {path}, got an empty file", str(path))
-    return text
+        before = data[: fault.start].decode("utf-8", errors="replace")
+        raise (
+            Source(before).place(len(before)).fault(f"expected UTF-8 text, got {fault.reason}")
+        ) from fault
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _write_whole(target: Path, text: str) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.network import Network, Potential
+from bnmind.pgm.table_text import many
 from bnmind.pgm.variable import Variable
 
 __all__ = ["check_tables_fit", "from_pgmpy", "pgmpy_object", "quiet_pgmpy", "to_pgmpy"]
@@ -69,12 +70,13 @@ def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None
     cells, scope = max(
         ((math.prod(v.n_states for v in p.scope), p.scope) for p in potentials),
         key=lambda sized: sized[0],
+        default=(0, ()),
     )
     if cells > max_cells:
         first, *rest = (variable.name for variable in scope)
         given = f" given {', '.join(rest)}" if rest else ""
         raise TooLargeError(
-            f"expected tables of at most {max_cells:,} cells, got {cells:,} in the table of"
+            f"expected tables of at most {max_cells:,} cells, got {many(cells)} in the table of"
             f" {first}{given}",
             needed=cells,
             budget=max_cells,
@@ -121,13 +123,15 @@ def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
 def from_pgmpy(model: Any) -> Network:
     """Return a pgmpy ``DiscreteBayesianNetwork`` as a network of ours.
 
-    States become strings; tables within 1e-6 of summing to one are normalized.
+    States become strings (pgmpy's may be integers, or true and false); tables within
+    1e-6 of summing to one are normalized.
 
     Raises
     ------
     InvalidModelError
         If it is no such network, a table is missing, contradicts the graph or is
-        no distribution, or a name cannot be held; all faults at once.
+        no distribution, a name cannot be held, or two states of a variable are the
+        same as strings; all faults at once.
     """
     if not isinstance(model, pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")):
         raise InvalidModelError(
@@ -160,8 +164,21 @@ def from_pgmpy(model: Any) -> Network:
 
 
 def _from_table(table: Any) -> TabularCPD:
-    child, *parents = (
-        Variable(name, tuple(str(state) for state in table.state_names[name]))
-        for name in table.variables
-    )
+    problems = []
+    scope = []
+    for name in table.variables:
+        states = list(table.state_names[name])
+        named = tuple(str(state) for state in states)
+        if len(set(named)) < len(named):
+            problems.append(
+                f"expected states of {name} that differ when written, got {str(states)[:80]}"
+            )
+            continue
+        try:
+            scope.append(Variable(name, named))
+        except InvalidModelError as fault:
+            problems += fault.problems
+    if problems:
+        raise InvalidModelError(problems)
+    child, *parents = scope
     return TabularCPD(child, tuple(parents), np.asarray(table.values, dtype=np.float64))

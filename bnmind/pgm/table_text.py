@@ -1,15 +1,19 @@
-"""A table as rows of numbers, and numbers as text: what the writers of all formats share."""
+"""A table as rows of numbers, and numbers as text: what all formats share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from xml.etree import ElementTree
 
 import numpy as np
 
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
 
-__all__ = ["rows_of", "written"]
+__all__ = ["many", "rows_of", "written", "xml_text"]
+
+_LONG = 10**15
 
 
 def rows_of(cpd: CPD) -> Floats:
@@ -24,3 +28,19 @@ def rows_of(cpd: CPD) -> Floats:
 def written(numbers: Iterable[float], separator: str = " ") -> str:
     """Return numbers with all their digits."""
     return separator.join(map(repr, numbers))
+
+
+def many(count: int) -> str:
+    """Return a whole number as text, in short if it has very many digits.
+
+    >>> many(12345), many(2**100)
+    ('12,345', 'about 10^30')
+    """
+    return f"{count:,}" if count < _LONG else f"about 10^{int(math.log10(count))}"
+
+
+def xml_text(root: ElementTree.Element) -> str:
+    """Return a whole XML document, indented."""
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'

@@ -1,0 +1,91 @@
+"""XMLBIF 0.3: text to network and back.
+
+A table has a row for each configuration of what is GIVEN, the last one fastest, and
+in it the states of what it is FOR.
+
+References
+----------
+F. G. Cozman, *The Interchange Format for Bayesian Networks* 0.3 in XML, 1998.
+"""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from bnmind.pgm.declared import (
+    DeclaredTable,
+    DeclaredVariable,
+    network_of,
+    scopes_of,
+)
+from bnmind.pgm.network import Network
+from bnmind.pgm.source import shown
+from bnmind.pgm.table_text import rows_of, written, xml_text
+from bnmind.pgm.xml_source import Element, parse_xml
+
+__all__ = ["from_xmlbif", "to_xmlbif"]
+
+
+def from_xmlbif(data: bytes, *, max_cells: int) -> Network:
+    """Return the network in an XMLBIF file.
+
+    Parameters
+    ----------
+    data
+        The file's bytes: XML names its encoding itself.
+    max_cells
+        Cells that all the tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not of this form, or no valid network, with the place.
+    TooLargeError
+        If there are more cells; nothing is allocated.
+    """
+    root = parse_xml(data)
+    if root.tag != "BIF":
+        raise root.place.fault(f"expected <BIF>, got <{root.tag[:40]}>")
+    body = root.one("NETWORK")
+    definitions = list(body.each("DEFINITION"))
+    scopes = scopes_of(
+        [_variable(entry) for entry in body.each("VARIABLE")],
+        [
+            DeclaredTable(
+                (entry.one("FOR").text, *(given.text for given in entry.each("GIVEN"))),
+                entry.place,
+            )
+            for entry in definitions
+        ],
+        max_cells=max_cells,
+    )
+    return network_of(
+        entry.one("TABLE").table(scope) for entry, scope in zip(definitions, scopes, strict=True)
+    )
+
+
+def _variable(entry: Element) -> DeclaredVariable:
+    kind = entry.attributes.get("TYPE", "nature")
+    if kind != "nature":
+        raise entry.place.fault(f"expected variables of type nature, got {shown(kind)}")
+    states = tuple(outcome.text for outcome in entry.each("OUTCOME"))
+    return DeclaredVariable(entry.one("NAME").text, states, entry.place)
+
+
+def to_xmlbif(network: Network) -> str:
+    """Return the network in XMLBIF 0.3."""
+    root = ElementTree.Element("BIF", VERSION="0.3")
+    body = ElementTree.SubElement(root, "NETWORK")
+    ElementTree.SubElement(body, "NAME").text = "bnmind"
+    for variable in network.variables:
+        entry = ElementTree.SubElement(body, "VARIABLE", TYPE="nature")
+        ElementTree.SubElement(entry, "NAME").text = variable.name
+        for state in variable.states:
+            ElementTree.SubElement(entry, "OUTCOME").text = state
+    for cpd in network.cpds:
+        entry = ElementTree.SubElement(body, "DEFINITION")
+        ElementTree.SubElement(entry, "FOR").text = cpd.variable.name
+        for parent in cpd.parents:
+            ElementTree.SubElement(entry, "GIVEN").text = parent.name
+        ElementTree.SubElement(entry, "TABLE").text = written(rows_of(cpd).ravel().tolist())
+    return xml_text(root)
