@@ -36,6 +36,9 @@ __all__ = ["Query", "build"]
 _WORTH_DIVIDING = 100_000
 """Below so many cells a query is not divided into groups of ancestors."""
 
+_WORTH_SEARCHING = 4_000_000
+"""Below so many cells in all, quick orders do for the groups."""
+
 _VARIABLE_COST = 10_000
 """What planning and running takes for each variable besides the cells, in cells."""
 
@@ -55,6 +58,8 @@ class Query:
     targets: tuple[tuple[Variable, ...], ...]
     inputs: Mapping[str, tuple[Variable, ...]]
     order: OrderFinder
+    order_restricted: OrderFinder
+    """The same for restricted plans, which are run more often than they are made."""
     max_cells: int
     soft: tuple[Variable, ...] = ()
     """Variables whose likelihood is an input, see `bnmind.junction.findings`."""
@@ -116,6 +121,7 @@ def build(query: Query, known: _Known | None = None) -> Plan:
     }
     restricted = bool(fixed or given)
     if restricted:
+        query = replace(query, order=query.order_restricted)
         try:
             domains = possible_states(potentials, domains, keep=observed)
         except ImpossibleEvidenceError:
@@ -220,15 +226,22 @@ def _divided(model: Reduction, request: _Request, heads: Sequence[str | None]) -
     )
     largest = maximal(closed)
     limit = (cells + _VARIABLE_COST * graph.n) // 2
-    overhead = _VARIABLE_COST * sum(map(len, largest))
-    if overhead > limit:
+    cost = _VARIABLE_COST * sum(map(len, largest))
+    trees = {}
+    for names in largest:
+        if cost > limit:
+            return whole
+        part = _graph(model, request, Group(names, ()))
+        trees[names] = JunctionTree.from_order(part, MinFill()(part))
+        cost += trees[names].total_size
+    if cost > limit:
         return whole
-    price = {
-        names: MinFill()(_graph(model, request, Group(names, ()))).total_size for names in largest
-    }
-    if overhead + sum(price.values()) > limit:
-        return whole
-    return [_Part(model, group) for group in ancestral_groups(closed, price)]
+    groups = ancestral_groups(closed, {n: tree.total_size for n, tree in trees.items()})
+    total = sum(tree.total_size for tree in trees.values())
+    # These trees need not hold a target of several variables in one clique.
+    if total > _WORTH_SEARCHING or any(len(target) > 1 for target in query.targets):
+        return [_Part(model, group) for group in groups]
+    return [_Part(model, group, trees[group.names]) for group in groups]
 
 
 def _assemble(
@@ -289,6 +302,7 @@ def _assemble(
         derived=request.derived,
         certain=request.certain,
         program=program,
+        numbered=tuple(number),
         answers=tuple(
             _answer(model, target, observed, number, registers[i], program.scopes)
             for i, target in enumerate(query.targets)

@@ -75,6 +75,8 @@ class Plan:
     certain: Mapping[str, int]
     """State positions of evidence that the plan was restricted to."""
     program: Program
+    numbered: tuple[str, ...]
+    """The program's variables by name; those of a single state are not in it."""
     answers: tuple[Answer, ...]
     narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
     conflict: Callable[[Findings, Mapping[str, Values]], Findings]
@@ -143,7 +145,9 @@ class Plan:
             f"input     {name}({', '.join(v.name for v in scope)})"
             for name, scope in self.inputs.items()
         ]
-        lines += [f"target    {', '.join(v.name for v in scope)}" for scope in self.targets]
+        lines += [
+            f"target    {', '.join(v.name for v in scope)}" for scope in self.targets if scope
+        ]
         return "\n".join(lines)
 
     def run(
@@ -225,6 +229,16 @@ class Plan:
         given = self._all_given(evidence, inputs)
         self._check_size()
         return self._sums(observed, given)[1] > 0
+
+    def start(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> list[Values]:
+        """Return what the program's registers start as: tables at the evidence, then positions.
+
+        Raises the errors of `run` but that of impossible evidence.
+        """
+        observed = self._observe(evidence)
+        given = self._all_given(evidence, inputs)
+        self._check_size()
+        return self._registers(observed, given)
 
     def _sums(
         self, observed: Mapping[str, int], given: Mapping[str, Values]
