@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
+from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.pgm.variable import Variable
 
 __all__ = ["FactorModel", "Network", "Potential"]
@@ -102,13 +104,13 @@ class Network:
     def __post_init__(self) -> None:
         cpds = tuple(self.cpds)
         variables, problems = _collect(cpds)
-        children = [cpd.variable.name for cpd in cpds]
+        children = Counter(cpd.variable.name for cpd in cpds)
         if not cpds:
             problems.append("expected at least one variable, got none")
         problems += [
-            f"expected one distribution of {name}, got {children.count(name)}"
+            f"expected one distribution of {name}, got {children[name]}"
             for name in variables
-            if children.count(name) != 1
+            if children[name] != 1
         ]
         order: tuple[str, ...] = ()
         graph = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
@@ -154,6 +156,39 @@ class Network:
         """Return the conditional distribution of a variable."""
         self.variable(name)
         return self._by_name[name]
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> Network:
+        """Return a pgmpy ``DiscreteBayesianNetwork`` as a network of ours.
+
+        States become strings; tables within 1e-6 of summing to one are normalized.
+
+        Raises
+        ------
+        InvalidModelError
+            If it is none, or not valid; all faults at once, see
+            `bnmind.pgm.pgmpy_bridge.from_pgmpy`.
+        """
+        from bnmind.pgm.pgmpy_bridge import from_pgmpy
+
+        return from_pgmpy(model)
+
+    def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
+        """Return the network as a pgmpy ``DiscreteBayesianNetwork``.
+
+        Parameters
+        ----------
+        max_cells
+            Cells that the largest table may have; functions are expanded.
+
+        Raises
+        ------
+        TooLargeError
+            If the largest table has more cells; it is named, and nothing is allocated.
+        """
+        from bnmind.pgm.pgmpy_bridge import to_pgmpy
+
+        return to_pgmpy(self, max_cells=max_cells)
 
     def without(self, names: Iterable[str]) -> Network:
         """Return the network without variables that have no other children.
