@@ -9,7 +9,7 @@ Jünger & Mutzel, *Simple and efficient bilayer cross counting*, 2002).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 __all__ = ["count_crossings", "reduce_crossings"]
@@ -109,30 +109,43 @@ def _by_barycenter(
 def _exchange(layers: list[list[int]], up: Links, down: Links) -> None:
     """Exchange neighbors in their layers as long as that saves crossings."""
     places = [{item: at for at, item in enumerate(layer)} for layer in layers]
+    changed = set(range(len(layers)))
     for _ in range(EXCHANGE_ROUNDS):
-        saved = 0
-        for number, layer in enumerate(layers):
-            sides = []
-            if number > 0:
-                sides.append((places[number - 1], up))
-            if number + 1 < len(layers):
-                sides.append((places[number + 1], down))
-            ends = {
-                item: [sorted(place[o] for o in links[item]) for place, links in sides]
-                for item in layer
-            }
-            for at in range(len(layer) - 1):
-                left, right = layer[at], layer[at + 1]
-                gain = sum(
-                    _inversions(a, b) - _inversions(b, a)
-                    for a, b in zip(ends[left], ends[right], strict=True)
-                )
-                if gain > 0:
-                    layer[at], layer[at + 1] = right, left
-                    saved += gain
-            places[number] = {item: at for at, item in enumerate(layer)}
-        if not saved:
+        # Only beside what has changed can there be more to save.
+        waiting = sorted({k + d for k in changed for d in (-1, 0, 1)} & set(range(len(layers))))
+        changed = set()
+        for k in waiting:
+            if _exchange_in(layers[k], k, places, (up, down)):
+                places[k] = {item: at for at, item in enumerate(layers[k])}
+                changed.add(k)
+        if not changed:
             return
+
+
+def _exchange_in(
+    layer: list[int], k: int, places: Sequence[Mapping[int, int]], links: tuple[Links, Links]
+) -> bool:
+    """Exchange neighbors in one layer, from left to right; return whether any were."""
+    sides = [
+        (places[other], near)
+        for other, near in zip((k - 1, k + 1), links, strict=True)
+        if 0 <= other < len(places)
+    ]
+    ends = [[sorted([place[o] for o in near[item]]) for place, near in sides] for item in layer]
+    any_gain = False
+    for at in range(len(layer) - 1):
+        gain = 0
+        for left, right in zip(ends[at], ends[at + 1], strict=True):
+            # Without an overlap there is nothing to save, as for most pairs.
+            if left and right and left[-1] > right[0]:
+                gain += _inversions(left, right) - _inversions(right, left)
+            elif left and right:
+                gain -= _inversions(right, left)
+        if gain > 0:
+            layer[at], layer[at + 1] = layer[at + 1], layer[at]
+            ends[at], ends[at + 1] = ends[at + 1], ends[at]
+            any_gain = True
+    return any_gain
 
 
 def _inversions(left: Sequence[int], right: Sequence[int]) -> int:

@@ -8,7 +8,6 @@ room kept for it, and bends between them only: so no arc runs over a box.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +23,11 @@ Route: TypeAlias = tuple[tuple[float, float, float], ...]
 """The vertical stretches (x, y from, y to) of an arc, from its tail down to its head."""
 
 
+WORTHWHILE = 0.7
+"""Layers are split if that leaves at most this share of the area."""
+MOST_PIECES = 3
+
+
 @dataclass(frozen=True)
 class Spacing:
     """Distances in a drawing, in the unit of the boxes' sizes, and what the work may cost."""
@@ -36,12 +40,12 @@ class Spacing:
     most_between_layers: float = 120.0
     between_parts: float = 36.0
     aspect: float = 1.6
-    """Width by height above which wide layers are split, and at which rows of parts are broken."""
+    """Width by height that is not to be exceeded, if possible."""
     narrow: float = 900.0
-    """Up to this width no layer is split."""
-    sweeps: int = 24
-    """Passes that reduce crossings, in each part."""
-    placements: int = 120_000
+    """No layer is split into narrower ones than this."""
+    visits: int = 60_000
+    """Visits of items that the order within layers may take, in each part."""
+    placements: int = 100_000
     """Placements of items that coordinates may take, in each part."""
 
 
@@ -189,7 +193,8 @@ class _Part:
         start: list[list[int]] = [[] for _ in range(max(number) + 1)]
         for item in items:
             start[number[item]].append(item)
-        self.ordered = reduce_crossings(start, down, sweeps=self.spacing.sweeps)
+        sweeps = max(4, min(24, self.spacing.visits // len(number)))
+        self.ordered = reduce_crossings(start, down, sweeps=sweeps)
 
     def _depth_first(self, down: Sequence[Sequence[int]]) -> list[int]:
         """Return all items so that what hangs together comes together."""
@@ -284,35 +289,54 @@ def _between_layers(spacing: Spacing, sideways: float) -> float:
 
 
 def _split_layers(part: _Part) -> list[int]:
-    """Return the layers, wide ones split into several so that the part is not too wide.
+    """Return the layers, wide ones split into several where that saves much room.
 
+    The room is estimated, and counts more if the part is much higher than wide, or wider
+    than ``spacing.aspect`` asks.
     Neighbors go to different layers by turns: what hangs on those above passes between them.
     Of each few neighbors the ones without children go up and those without parents go down.
     """
     spacing, sizes = part.spacing, part.sizes
     rows = [[item for item in row if item < len(sizes)] for row in part.ordered]
-    widths = [sum(sizes[box][0] + spacing.between_boxes for box in row) for row in rows]
-    heights = [max(sizes[box][1] for box in row) for row in rows]
-    room = spacing.between_layers * 1.5
-    most = max(widths)
+    passing = [len(row) - len(boxes) for row, boxes in zip(part.ordered, rows, strict=True)]
+    ends = [0] * len(rows)
+    for arc in part.arcs:
+        for box in arc:
+            ends[part.layers[box]] += 1
+    heights = [max(sizes[box][1] for box in row) + spacing.between_layers * 2 for row in rows]
 
-    def pieces(width: float, row: Sequence[int]) -> int:
-        return min(len(row), math.ceil(width / most - 1e-9))
+    def widths(k: int) -> list[float]:
+        """Return how wide a layer is about to be in one piece, in two and so on."""
+        boxes = sum(sizes[box][0] + spacing.between_boxes for box in rows[k])
+        return [
+            boxes / n + spacing.between_arcs * (passing[k] + ends[k] * (n - 1) / (2 * n))
+            for n in range(1, min(MOST_PIECES, len(rows[k])) + 1)
+        ]
 
-    for _ in range(200):
-        height = sum(
-            pieces(width, row) * (tall + room)
-            for width, row, tall in zip(widths, rows, heights, strict=True)
-        )
-        if most <= spacing.aspect * height or most <= spacing.narrow:
-            break
-        most *= 0.97
+    options = [widths(k) for k in range(len(rows))]
+
+    def split(limit: float) -> tuple[list[int], float]:
+        """Return into how many pieces each layer goes, and the cost of it all."""
+        chosen = [
+            next((n for n, width in enumerate(option) if width <= limit), option.index(min(option)))
+            for option in options
+        ]
+        most = max(option[n] for option, n in zip(options, chosen, strict=True))
+        height = sum((n + 1) * tall for n, tall in zip(chosen, heights, strict=True))
+        skewed = max(1.0, (most / (spacing.aspect * height)) ** 2, 0.7 * height / most)
+        return [n + 1 for n in chosen], most * height * skewed
+
+    whole = max(option[0] for option in options)
+    limits = [whole * 0.97**step for step in range(100)]
+    tried = [split(limit) for limit in limits if limit >= min(whole, spacing.narrow)]
+    pieces, cost = min(tried, key=lambda each: each[1])
+    if cost > WORTHWHILE * tried[0][1]:
+        return part.layers
     has_parents = {head for _, head in part.arcs}
     has_children = {tail for tail, _ in part.arcs}
     layers = list(part.layers)
     first = 0
-    for width, row in zip(widths, rows, strict=True):
-        number = pieces(width, row)
+    for number, row in zip(pieces, rows, strict=True):
         for start in range(0, len(row), number):
             group = row[start : start + number]
             turn = (start // number) % 2

@@ -53,6 +53,7 @@ BESIDE_LABEL = 116.0
 """What a row has beside its label: two paddings, two gaps, a bar and a number."""
 BAR = 48.0
 NUMBER = 42.0
+LEAST_BADGE = 50.0
 SAME = 0.0005
 """What moved less than this is shown as unchanged."""
 
@@ -156,7 +157,7 @@ def _frame(
     )
     label = min(label, most - (BESIDE_LABEL if numbers else 2 * PADDING))
     inner = label + (BESIDE_LABEL - 2 * PADDING if numbers else 0.0)
-    row = 24.0 if titles else (17.0 if numbers else LINE)
+    row = 25.0 if titles else (17.0 if numbers else LINE)
     frame = _Frame(palette, titles, 0.0, label, row, most_states)
     for card in cards:
         badge = frame.badge(card)
@@ -165,7 +166,7 @@ def _frame(
             heading += 10.0 + text_width(visible(badge), LABEL_SIZE, bold=True)
         notes = [text_width(visible(note), LABEL_SIZE, bold=True) for note in frame.notes(card)]
         inner = max([inner, heading, *notes])
-    width = min(max(inner + 2 * PADDING, NARROWEST), most)
+    width = min(max(inner + 2 * PADDING, NARROWEST), WIDEST)
     return _Frame(palette, titles, float(round(width)), label, row, most_states)
 
 
@@ -190,8 +191,8 @@ def _box(frame: _Frame, card: Card, at: tuple[float, float]) -> str:
     room = width - 2 * PADDING
     name = visible(card.variable.name)
     if badge:
-        # The name goes first; the badge has what is left, but four letters at least.
-        least = min(text_width(badge, LABEL_SIZE, bold=True), 34.0)
+        # The name goes first; the badge has what is left, but enough for a number.
+        least = min(text_width(badge, LABEL_SIZE, bold=True), LEAST_BADGE)
         name = shorten(name, room - least - 8.0, NAME_SIZE, bold=True)
         left = room - text_width(name, NAME_SIZE, bold=True) - 8.0
         shown = shorten(visible(badge), left, LABEL_SIZE, bold=True)
@@ -239,12 +240,12 @@ def _line(frame: _Frame, row: Row, top: float, *, evidence: bool) -> str:
     bar_left = PADDING + frame.label + 8.0
     bar_room = right - NUMBER - bar_left
     paired = len(row.shares) == 2
-    thick = 7.0 if paired else 9.0
+    thick = 7.5 if paired else 9.0
     bars = colors.evidence_bars if evidence else colors.bars
     for number, share in enumerate(row.shares):
         y = middle - thick / 2
         if paired:
-            y += (number - 0.5) * (thick + 1.5)
+            y += (number - 0.5) * (thick + 2.0)
         fill = bars[1 - number] if paired else bars[0]
         parts.append(
             f'<rect x="{_n(bar_left)}" y="{_n(y)}" width="{_n(bar_room)}" height="{_n(thick)}"'
@@ -254,7 +255,7 @@ def _line(frame: _Frame, row: Row, top: float, *, evidence: bool) -> str:
             continue
         if share > 0:
             parts.append(
-                f'<rect class="bar" x="{_n(bar_left)}" y="{_n(y)}"'
+                f'<rect data-share="{share:.6g}" x="{_n(bar_left)}" y="{_n(y)}"'
                 f' width="{_n(bar_room * share, 2)}" height="{_n(thick)}" rx="2" fill="{fill}"/>'
             )
         size = SMALL_SIZE if paired else NUMBER_SIZE
