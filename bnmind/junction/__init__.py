@@ -3,21 +3,32 @@
 from bnmind.junction.best_order import BestOrder
 from bnmind.junction.compile import compile_plan, junction_tree
 from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.marginal_map import MarginalMapPlan, compile_marginal_map
+from bnmind.junction.most_probable import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.orders import EliminationOrder, GivenOrder, OrderFinder
 from bnmind.junction.plan import Plan
 from bnmind.junction.posterior import Posterior
+from bnmind.junction.sampling import Samples, SamplingPlan, compile_sampling
 from bnmind.junction.tree import Clique, JunctionTree
 
 __all__ = [
     "BestOrder",
     "Clique",
     "EliminationOrder",
+    "Explanation",
+    "ExplanationPlan",
     "GivenOrder",
     "InteractionGraph",
     "JunctionTree",
+    "MarginalMapPlan",
     "OrderFinder",
     "Plan",
     "Posterior",
+    "Samples",
+    "SamplingPlan",
+    "compile_explanation",
+    "compile_marginal_map",
     "compile_plan",
+    "compile_sampling",
     "junction_tree",
 ]

@@ -16,6 +16,7 @@ from bnmind.junction.conflict import minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
 from bnmind.junction.findings import Findings, label_of, likelihood
+from bnmind.junction.forms import choose_forms
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy import MinFill
 from bnmind.junction.messages import Passing, TreeShape
@@ -67,6 +68,8 @@ class Query:
     """Variables left out because they say nothing."""
     compress: bool = True
     """Whether restricted plans may have compound variables."""
+    factorize: bool = True
+    """Whether large functional and noisy distributions may be written as small factors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,16 @@ def build(query: Query, known: _Known | None = None) -> Plan:
             domains = possible_states(potentials, domains, keep=observed)
         except ImpossibleEvidenceError:
             raise impossible(_conflict(query, fixed, given)) from None
+    if query.factorize:
+        joints = [*query.targets, *inputs.values()]
+        potentials = choose_forms(
+            potentials,
+            domains,
+            observed=observed,
+            joints=[[v.name for v in scope] for scope in joints],
+        )
+        new = {v.name: v for p in potentials for v in p.scope if v.name not in domains}
+        domains = domains | {name: tuple(range(v.n_states)) for name, v in new.items()}
     sizes, lifts = lift_of(domains)
     tables, large, heads = [], [], []
     for potential in potentials:

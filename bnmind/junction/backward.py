@@ -1,0 +1,238 @@
+"""Programs walked backward: from the sum or the maximum of everything to states of all variables.
+
+A program that ends in one number has, on its way there, eliminated every variable
+in some step. Walked from its end, each step finds the variables of its result already
+decided, and the slices of its operands at those states weigh the states of the
+variables that it eliminated: the largest weight continues a most probable
+explanation, and a draw in proportion to the weights continues a sample of the joint
+distribution. For the former the program is run with maxima for sums, on logarithms,
+which neither underflow nor need scaling.
+
+References
+----------
+A. P. Dawid, "Applications of a general propagation algorithm for probabilistic expert
+systems", Statistics and Computing 2 (1992): maximization and sampling in junction trees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.information import Floats
+from bnmind.junction.compile import compile_plan
+from bnmind.junction.orders import OrderFinder
+from bnmind.junction.plan import Plan, too_large
+from bnmind.junction.program import LookUp, Operation, Product, Program, Scope, Step, Sum
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import FactorModel
+
+__all__ = [
+    "Pick",
+    "compile_elimination",
+    "run_maxima",
+    "told",
+    "walk_back",
+]
+
+Pick: TypeAlias = Callable[[Floats, slice], NDArray[np.intp]]
+"""From weights ``(rows, choices)`` of these rows to a choice for each; one row stands for all."""
+
+_BLOCK = 2**15
+"""Cells of the products that a maximum is taken of at a time: they stay within the cache."""
+
+_CHUNK = 2**20
+"""Weights that are looked at at a time."""
+
+
+def compile_elimination(
+    tables: Sequence[Factor],
+    *,
+    evidence: Sequence[str],
+    soft: Sequence[str],
+    order: OrderFinder | None,
+    max_cells: int,
+) -> Plan:
+    """Return the plan that eliminates every variable of non-negative tables.
+
+    Its program ends in one number and keeps what `walk_back` reads. Factors are not known
+    to be conditional distributions, so none is left out as barren.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan is over ``max_cells``; it names the largest clique.
+    """
+    plan = compile_plan(
+        FactorModel(tuple(tables)),
+        evidence=evidence,
+        soft=soft,
+        targets=[()],
+        order=order,
+        max_cells=max_cells,
+    )
+    if plan.cells > max_cells:
+        raise too_large(plan, plan.cells, max_cells, "cells")
+    return replace(plan, program=_keeping_operands(plan.program))
+
+
+def told(plan: Plan) -> str:
+    """Return what a plan is given and its size, for a line about it."""
+    given = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
+    shown = ", ".join(given[:6]) + (f", … {len(given)} in all" if len(given) > 6 else "")
+    return f" | {shown or 'nothing'}; {plan.cells:,} cells"
+
+
+def _keeping_operands(program: Program) -> Program:
+    """Return the program that keeps what walking backward reads: what variables are summed from."""
+    needed = {
+        register
+        for step in program.steps
+        if _eliminates(step.operation)
+        for register in (step.left, step.right)
+    }
+    return replace(
+        program,
+        steps=tuple(_without_overwriting(s) if s.left in needed else s for s in program.steps),
+        spent=tuple(tuple(r for r in spent if r not in needed) for spent in program.spent),
+    )
+
+
+def _eliminates(operation: Operation) -> bool:
+    return isinstance(operation, Sum) or (isinstance(operation, Product) and operation.sums)
+
+
+def _without_overwriting(step: Step) -> Step:
+    operation = step.operation
+    if isinstance(operation, Product) and operation.overwrites:
+        return step._replace(operation=replace(operation, overwrites=False))
+    return step
+
+
+def run_maxima(program: Program, logs: Sequence[Values]) -> list[Values]:
+    """Return the registers of a run with maxima for sums.
+
+    Parameters
+    ----------
+    program
+        What to run.
+    logs
+        The registers that it starts from: logarithms of tables, and positions as they are.
+    """
+    registers = list(logs)
+    empty = np.empty(0)
+    for (operation, left, right), spent in zip(program.steps, program.spent, strict=True):
+        registers.append(_maximum(operation, registers[left], registers[right]))
+        for register in spent:
+            registers[register] = empty
+    return registers
+
+
+def _maximum(operation: Operation, left: Values, right: Values) -> Values:
+    if isinstance(operation, Sum):
+        largest: Values = np.maximum.reduce(left, axis=operation.axes)
+        return largest
+    if isinstance(operation, LookUp):
+        return operation(left, right)
+    if operation.left_axes is not None:
+        left = left.transpose(operation.left_axes)
+    left = left.reshape(operation.left_shape)
+    if operation.right_axes is not None:
+        right = right.transpose(operation.right_axes)
+    right = right.reshape(operation.right_shape)
+    if not operation.sums:
+        return left + right
+    # Batch, rows, summed, columns: a few of the summed at a time.
+    left, right = left[..., :, :, None], right[..., None, :, :]
+    n_summed = left.shape[-2]
+    block = max(1, _BLOCK // math.prod(operation.shape))
+    best = _largest(left[..., :block, :], right[..., :block, :])
+    for start in range(block, n_summed, block):
+        part = (..., slice(start, start + block), slice(None))
+        np.maximum(best, _largest(left[part], right[part]), out=best)
+    return best.reshape(operation.shape)
+
+
+def _largest(left: Values, right: Values) -> Values:
+    largest: Values = np.maximum.reduce(left + right, axis=-2)
+    return largest
+
+
+def walk_back(
+    program: Program, registers: Sequence[Values], rows: int, combine: np.ufunc, pick: Pick
+) -> NDArray[np.intp]:
+    """Return states of all variables of a program that has eliminated them all.
+
+    Parameters
+    ----------
+    program
+        Of a plan by `compile_elimination`.
+    registers
+        As they are after the run.
+    rows
+        How many times to choose.
+    combine
+        How the weights of two operands make one: `numpy.multiply`, or `numpy.add` for
+        logarithms.
+    pick
+        Chooses among weights.
+
+    Returns
+    -------
+    NDArray
+        ``(variables, rows)`` state positions.
+    """
+    states = np.zeros((len(program.sizes), rows), dtype=np.intp)
+    for number in reversed(range(len(program.steps))):
+        operation, left, right = program.steps[number]
+        result = program.scopes[program.n_inputs + number]
+        if isinstance(operation, LookUp):
+            child = program.scopes[right][operation.axes[0]]
+            positions: Any = registers[left]
+            states[child] = positions[tuple(states[list(result[: positions.ndim])])]
+        elif _eliminates(operation):
+            operands = (left, right) if isinstance(operation, Product) else (left,)
+            gone = tuple(v for v in program.scopes[left] if v not in result)
+            tables = [_gone_last(registers[r], program.scopes[r], gone) for r in operands]
+            _choose(states, gone, [program.sizes[v] for v in gone], tables, (combine, pick))
+    return states
+
+
+_Table: TypeAlias = tuple[Values, Scope]
+"""Values whose last axis is the choices, and the variables of the others."""
+
+
+def _gone_last(values: Values, scope: Scope, gone: Scope) -> _Table:
+    rest = tuple(v for v in scope if v not in gone)
+    ordered = values.transpose([scope.index(v) for v in (*rest, *gone)])
+    return ordered.reshape((*ordered.shape[: len(rest)], -1)), rest
+
+
+def _choose(
+    states: NDArray[np.intp],
+    gone: Scope,
+    sizes: Sequence[int],
+    tables: Sequence[_Table],
+    how: tuple[np.ufunc, Pick],
+) -> None:
+    """Fill in the states of the variables that a step eliminated."""
+    combine, pick = how
+    choices = math.prod(sizes)
+    rows = states.shape[1]
+    chunk = max(1, _CHUNK // choices)
+    if not any(rest for _, rest in tables):
+        chunk = rows
+    for start in range(0, rows, chunk):
+        part = slice(start, min(start + chunk, rows))
+        weights: Any = None
+        for values, rest in tables:
+            # A table of the choices alone weighs them the same in every row.
+            own = values[tuple(states[list(rest), part])] if rest else values[None, :]
+            weights = own if weights is None else combine(weights, own)
+        chosen = pick(weights, part)
+        states[list(gone), part] = np.stack(np.unravel_index(chosen, sizes))

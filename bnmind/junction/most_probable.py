@@ -1,0 +1,163 @@
+"""The most probable explanation: states of all variables that are most probable with the evidence.
+
+The program of a junction tree is run with maxima for sums, on logarithms, and walked
+backward from the overall maximum. Variables that say nothing about the evidence are not
+left out here: under maxima a conditional distribution is not one.
+
+References
+----------
+J. Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988, chapter 5 (belief
+revision); A. P. Dawid, "Applications of a general propagation algorithm for
+probabilistic expert systems", Statistics and Computing 2 (1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.information import Floats
+from bnmind.junction.backward import (
+    compile_elimination,
+    run_maxima,
+    told,
+    walk_back,
+)
+from bnmind.junction.compile import DEFAULT_PLAN_CELLS
+from bnmind.junction.findings import Findings
+from bnmind.junction.orders import OrderFinder
+from bnmind.junction.plan import Plan, impossible
+from bnmind.junction.small_tables import small_tables
+from bnmind.pgm.network import Network
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """States that explain the evidence, and how probable they are."""
+
+    states: Mapping[str, str]
+    """The state of every variable explained, {variable: state}."""
+    log_probability: float
+    """Natural logarithm of the probability of these states and the evidence together."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplanationPlan:
+    """A compiled search for the most probable states of all variables that are not evidence.
+
+    Made by `compile_explanation`. Printing it shows the cliques, their sizes and the cost.
+    """
+
+    variables: tuple[Variable, ...]
+    """What is explained: all that is not evidence, in the order of the network."""
+    plan: Plan
+    """Its program eliminates everything, and keeps what is read on the way back."""
+
+    def __repr__(self) -> str:
+        return f"ExplanationPlan({len(self.variables)} variables{told(self.plan)})"
+
+    def __str__(self) -> str:
+        return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"
+
+    def run(self, evidence: Findings | None = None) -> Explanation:
+        """Return the most probable states given states of the evidence variables.
+
+        Where several explanations are equally probable, which of them it is depends on
+        the plan alone: the same plan and evidence always give the same.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero; it names findings that contradict
+            each other.
+        UnknownNameError, InvalidModelError
+            If the evidence is not that which the plan was made for.
+        """
+        evidence = evidence or {}
+        plan = self.plan
+        registers = plan.start(evidence)
+        with np.errstate(divide="ignore"):
+            logs = [np.log(values) for values in registers[: len(plan.sources)]]
+        log_probability = float(sum(logs[register] for register in plan.scalars))
+        filled = run_maxima(plan.program, logs + registers[len(plan.sources) :])
+        end = plan.answers[0].register
+        log_probability += 0.0 if end is None else float(filled[end])
+        if not log_probability > -np.inf:
+            findings = {n: found for n, found in evidence.items() if found is not None}
+            raise impossible(plan.conflict(findings, {}))
+        states = walk_back(plan.program, filled, 1, np.add, _most_likely)
+        at = dict(zip(plan.numbered, states[:, 0].tolist(), strict=True))
+        return Explanation(
+            {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
+        )
+
+
+def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
+    return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
+
+
+def compile_explanation(
+    network: Network,
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    max_cells: int = DEFAULT_PLAN_CELLS,
+) -> ExplanationPlan:
+    """Return a plan for the most probable explanation of any states of the evidence variables.
+
+    Parameters
+    ----------
+    network
+        What to reason in. Functions of many parents are broken into steps.
+    evidence, soft
+        The variables that each run is given a state of, and those on which it may be
+        given a state, a likelihood or nothing. The latter are explained too.
+    order
+        How to look for an elimination order, as in `compile_plan`.
+    max_cells
+        Most cells of the cliques together, and of a table.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan or a table is over ``max_cells``; it names the largest clique, or the
+        variable whose table it is.
+    UnknownNameError, InvalidModelError
+        As in `compile_plan`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, sprinkler = Variable("rain", ("no", "yes")), Variable("sprinkler", ("off", "on"))
+    >>> wet = Variable("wet", ("no", "yes"))
+    >>> network = Network((
+    ...     TabularCPD(rain, (), [0.8, 0.2]),
+    ...     TabularCPD(sprinkler, (rain,), [[0.6, 0.9], [0.4, 0.1]]),
+    ...     TabularCPD(wet, (rain, sprinkler), [[[1, 0.1], [0.2, 0]], [[0, 0.9], [0.8, 1]]]),
+    ... ))
+    >>> plan = compile_explanation(network, evidence=["wet"])
+    >>> explanation = plan.run({"wet": "yes"})
+    >>> dict(explanation.states), round(explanation.log_probability, 3)
+    ({'rain': 'no', 'sprinkler': 'on'}, -1.245)
+    """
+    observed = tuple(evidence)
+    names = [v.name for v in network.variables]
+    tables = small_tables(network.cpds, names, sums_only=False, max_cells=max_cells)
+    plan = compile_elimination(
+        tables, evidence=observed, soft=tuple(soft), order=order, max_cells=max_cells
+    )
+    given = frozenset(observed)
+    variables = tuple(v for v in network.variables if v.name not in given)
+    return ExplanationPlan(variables, plan)

@@ -1,0 +1,288 @@
+"""Samples of all variables from their joint distribution given the evidence.
+
+What matters to the evidence, its variables and their ancestors, is drawn from a junction
+tree: the program that sums everything out is walked backward, and each step draws the
+variables that it has summed out. All others are barren, and are drawn forward, each
+from its distribution given its parents (logic sampling: M. Henrion, *Propagating
+uncertainty in Bayesian networks by probabilistic logic sampling*, 1988), so that
+nothing is rejected and without evidence there is no tree at all.
+
+References
+----------
+A. P. Dawid, "Applications of a general propagation algorithm for probabilistic expert
+systems", Statistics and Computing 2 (1992).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.junction.backward import compile_elimination, told, walk_back
+from bnmind.junction.compile import DEFAULT_PLAN_CELLS
+from bnmind.junction.findings import Findings, check_names
+from bnmind.junction.orders import OrderFinder
+from bnmind.junction.plan import Plan, impossible
+from bnmind.junction.relevance import closures
+from bnmind.junction.small_tables import small_tables
+from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.network import Network
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Samples", "SamplingPlan", "compile_sampling"]
+
+_Positions = NDArray[np.intp]
+
+_CHUNK = 2**20
+"""Probabilities that are looked at at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Independent draws of all variables given the evidence."""
+
+    variables: tuple[Variable, ...]
+    """All of the network's, the evidence too, in its order."""
+    positions: _Positions
+    """``(samples, variables)`` state positions."""
+    log_evidence: float
+    """Natural logarithm of the probability of the evidence."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self) -> str:
+        return f"Samples({len(self)} of {len(self.variables)} variables)"
+
+    @cached_property
+    def columns(self) -> Mapping[str, NDArray[np.str_]]:
+        """The states by name, ``(samples,)`` for each variable; `pandas.DataFrame` takes them."""
+        return {
+            v.name: np.array(v.states)[self.positions[:, number]]
+            for number, v in enumerate(self.variables)
+        }
+
+    def frequencies(self, *names: str) -> Floats:
+        """Return the share of each joint state of some variables, an axis for each.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is not in the network.
+        """
+        known = {v.name: number for number, v in enumerate(self.variables)}
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("variable", name, known)
+        axes = [known[name] for name in names]
+        counts = np.zeros([self.variables[axis].n_states for axis in axes])
+        np.add.at(counts, tuple(self.positions[:, axes].T), 1)
+        return counts / max(len(self), 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SamplingPlan:
+    """Compiled draws from a network given evidence; made by `compile_sampling`."""
+
+    network: Network
+    evidence: tuple[Variable, ...]
+    """The variables whose states each run is given."""
+    soft: tuple[Variable, ...]
+    """The variables on which each run may be given a state, a likelihood, or nothing."""
+    plan: Plan | None
+    """For the evidence and its ancestors; None without evidence."""
+    forward: tuple[CPD, ...]
+    """Distributions of the others, parents first."""
+
+    def __repr__(self) -> str:
+        drawn = len(self.network.variables) - len(self.evidence)
+        given = " | nothing" if self.plan is None else told(self.plan)
+        return f"SamplingPlan({drawn} variables{given})"
+
+    def __str__(self) -> str:
+        lines = [] if self.plan is None else [str(self.plan)]
+        names = ", ".join(cpd.variable.name for cpd in self.forward)
+        return "\n".join([*lines, f"drawn forward  {names or 'none'}"])
+
+    def run(
+        self, evidence: Findings | None = None, *, n_samples: int, rng: np.random.Generator
+    ) -> Samples:
+        """Return independent samples of the joint distribution given the evidence.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+        n_samples
+            How many, at least 0.
+        rng
+            Draws them. The same plan, evidence, number and generator state give the
+            same samples.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero; it names findings that contradict
+            each other.
+        UnknownNameError, InvalidModelError
+            If the evidence is not that which the plan was made for, or the number negative.
+        """
+        if n_samples < 0:
+            raise InvalidModelError(
+                [f"expected a number of samples of at least 0, got {n_samples}"]
+            )
+        evidence = evidence or {}
+        check_names(evidence, self.evidence, self.soft)
+        # What the plan does not number has a single state.
+        at: dict[str, _Positions] = {
+            v.name: np.zeros(n_samples, dtype=np.intp) for v in self.network.variables
+        }
+        log_evidence = 0.0
+        if self.plan is not None:
+            drawn, log_evidence = _backward(self.plan, evidence, n_samples, rng)
+            at.update(drawn)
+        # It numbers the evidence, but does not draw it.
+        at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
+        for cpd in self.forward:
+            at[cpd.variable.name] = _draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
+        columns = [at[v.name] for v in self.network.variables]
+        positions = np.stack(columns, axis=1)
+        positions.setflags(write=False)
+        return Samples(self.network.variables, positions, log_evidence)
+
+
+def _backward(
+    plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
+) -> tuple[dict[str, _Positions], float]:
+    """Return the positions of what the plan eliminates, and the evidence's log-probability."""
+    registers = plan.start(evidence)
+    filled, powers = plan.program.run_scaled(registers)
+    end = plan.answers[0].register
+    numbers = [float(registers[register]) for register in plan.scalars]
+    numbers += [] if end is None else [float(filled[end])]
+    if not all(number > 0 for number in numbers):
+        findings = {n: found for n, found in evidence.items() if found is not None}
+        raise impossible(plan.conflict(findings, {}))
+    power = 0 if end is None else powers[end]
+    log_evidence = math.fsum(map(math.log, numbers)) + power * math.log(2.0)
+
+    def pick(weights: Floats, rows: slice) -> _Positions:
+        return _pick(weights, rng.random(rows.stop - rows.start))
+
+    states = walk_back(plan.program, filled, n_samples, np.multiply, pick)
+    return dict(zip(plan.numbered, states, strict=True)), log_evidence
+
+
+def _pick(weights: Floats, luck: Floats) -> _Positions:
+    """Return a choice for each row of weights, in proportion to them.
+
+    A weight of zero is never chosen: the first running sum that is larger than a number
+    below the whole sum has grown there.
+    """
+    sums = np.cumsum(weights, axis=1)
+    if len(sums) == 1:
+        alike: _Positions = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
+        return alike
+    found: _Positions = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
+    return found
+
+
+def _draw(
+    cpd: CPD, parents: list[_Positions], n_samples: int, rng: np.random.Generator
+) -> _Positions:
+    """Return draws of a variable given its parents' positions."""
+    if isinstance(cpd, FunctionalCPD):
+        return np.broadcast_to(cpd.function(*parents), (n_samples,))
+    if isinstance(cpd, NoisyMaximum | NoisyMinimum):
+        extremum = np.maximum if isinstance(cpd, NoisyMaximum) else np.minimum
+        leak, *links = cpd.contributions
+        drawn = _from_rows(leak[:, 0], [], n_samples, rng)
+        for link, positions in zip(links, parents, strict=True):
+            drawn = extremum(drawn, _from_rows(link, [positions], n_samples, rng))
+        return drawn
+    return _from_rows(cpd.values, parents, n_samples, rng)
+
+
+def _from_rows(
+    table: Floats, parents: list[_Positions], n_samples: int, rng: np.random.Generator
+) -> _Positions:
+    """Return draws of the first axis of a table at positions of the others."""
+    if not parents:
+        return _pick(table[None, :], rng.random(n_samples))
+    rows: Any = np.moveaxis(table, 0, -1)
+    drawn = np.zeros(n_samples, dtype=np.intp)
+    chunk = max(1, _CHUNK // len(table))
+    for start in range(0, n_samples, chunk):
+        part = slice(start, min(start + chunk, n_samples))
+        weights = rows[tuple(positions[part] for positions in parents)]
+        drawn[part] = _pick(weights, rng.random(len(weights)))
+    return drawn
+
+
+def compile_sampling(
+    network: Network,
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    max_cells: int = DEFAULT_PLAN_CELLS,
+) -> SamplingPlan:
+    """Return a plan that draws all variables for any states of the evidence variables.
+
+    Parameters
+    ----------
+    network
+        What to draw from.
+    evidence, soft
+        The variables that each run is given a state of, and those on which it may be
+        given a state, a likelihood or nothing.
+    order
+        How to look for an elimination order, as in `compile_plan`.
+    max_cells
+        Most cells of the cliques together, and of a table.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan or a table is over ``max_cells``; it names the largest clique, or the
+        variable whose table it is.
+    UnknownNameError, InvalidModelError
+        As in `compile_plan`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.3], [0.1, 0.7]])))
+    >>> plan = compile_sampling(network, evidence=["wet"])
+    >>> samples = plan.run({"wet": "yes"}, n_samples=10_000, rng=np.random.default_rng(1))
+    >>> samples.frequencies("rain").round(1).tolist()
+    [0.4, 0.6]
+    """
+    observed = tuple(network.variable(name) for name in evidence)
+    uncertain = tuple(network.variable(name) for name in soft)
+    told_of = [v.name for v in (*observed, *uncertain)]
+    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in network.cpds}
+    relevant = closures(parents, told_of, [()])[0]
+    first = [cpd for cpd in network.cpds if cpd.variable.name in relevant]
+    plan = None
+    if first:
+        plan = compile_elimination(
+            small_tables(first, parents, sums_only=True, max_cells=max_cells),
+            evidence=[v.name for v in observed],
+            soft=[v.name for v in uncertain],
+            order=order,
+            max_cells=max_cells,
+        )
+    forward = tuple(cpd for cpd in network.cpds if cpd.variable.name not in relevant)
+    return SamplingPlan(network, observed, uncertain, plan, forward)
