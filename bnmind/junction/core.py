@@ -18,13 +18,13 @@ triangulation of probabilistic networks", Computational Intelligence 21 (2005), 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from bnmind.junction.graph import InteractionGraph, bits
 
-__all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "whole_graph"]
+__all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "moved", "scored", "whole_graph"]
 
 MANTISSA = 11
 """Leading bits of a score that its logarithm is looked up by."""
@@ -105,29 +105,41 @@ def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     return (
         first,
         kept,
-        _core(
-            [_moved(neighbors[v], place) for v in kept],
+        scored(
+            [moved(neighbors[v], place) for v in kept],
             [graph.sizes[v] for v in kept],
-            [_moved(mask, place) for mask in sorted(covered) if mask and not mask & ~alive],
+            [moved(mask, place) for mask in sorted(covered) if mask and not mask & ~alive],
         ),
     )
 
 
 def whole_graph(graph: InteractionGraph) -> Core:
     """Return the graph with all its vertices as if it were its own core."""
-    return _core(graph.neighbors, graph.sizes, [])
+    return scored(graph.neighbors, graph.sizes, [])
 
 
-def _moved(mask: int, place: dict[int, int]) -> int:
-    moved = 0
+def moved(mask: int, place: Mapping[int, int]) -> int:
+    """Return the places of a set of vertices as a bit mask."""
+    places = 0
     while mask:
         low = mask & -mask
-        moved |= 1 << place[low.bit_length() - 1]
+        places |= 1 << place[low.bit_length() - 1]
         mask ^= low
-    return moved
+    return places
 
 
-def _core(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int]) -> Core:
+def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int]) -> Core:
+    """Return a graph, given by bit masks, with the scores of its vertices.
+
+    Parameters
+    ----------
+    neighbors
+        The neighbors of each vertex.
+    sizes
+        The number of states of each vertex.
+    covered
+        Cliques that cost nothing if they are maximal, since they lie in larger ones.
+    """
     n = len(neighbors)
     pairs = n * (n - 1) // 2
     fill_bits = pairs.bit_length()

@@ -199,9 +199,11 @@ def _pass(
     one = np.uint64(1)
     rows[:] = rows_start
     waiting[:] = waiting_start
+    around = np.zeros(n, dtype=np.int64)
     for v in range(n):
         for i in range(degrees_start[v]):
             lists[v, i] = lists_start[v, i]
+            around[v] += values[lists_start[v, i]]
     degrees = degrees_start.copy()
     fill = fill_start.copy()
     weight = weight_start.copy()
@@ -210,14 +212,14 @@ def _pass(
     clique_sizes = clique_sizes_start.copy()
     keys = np.empty(n, dtype=np.int64)
     stale = np.ones(n, dtype=np.bool_)
-    touched = np.arange(n)
+    touched = np.arange(n).astype(np.uint32)
     n_touched = n
-    members = np.empty(n, dtype=np.int64)
+    members = np.empty(n, dtype=np.uint32)
     total = 0.0
     work = WORK_OF_A_PASS
     for step in range(n):
         for i in range(n_touched):
-            u = touched[i]
+            u = int(touched[i])
             stale[u] = False
             if score == 0:
                 key = (fill[u] << (61 - fill_bits)) + weight[u]
@@ -259,18 +261,23 @@ def _pass(
                 members[d] = u
                 d += 1
                 size *= sizes[u]
-        work += n // 8 + degree * (degree + fill[v])
+        added = fill[v]
+        work += n // 8 + degree * (degree + added)
         if not _covered(v, degree, waiting, pending, clique_sizes):
             total += size
             if total > limit:
                 return False, total, work
+        if added == 0 and step + degree + 1 == n:
+            for i in range(degree):
+                order[step + 1 + i] = members[i]
+            break
         word_of_v = v >> 6
         bit_of_v = one << np.uint64(v & 63)
         pending[word_of_v] |= bit_of_v
         clique_sizes[v] = degree
         n_touched = 0
         for i in range(degree):
-            u = members[i]
+            u = int(members[i])
             touched[n_touched] = u
             n_touched += 1
             stale[u] = True
@@ -278,8 +285,8 @@ def _pass(
             rows[u, word_of_v] &= ~bit_of_v
             weight[u] -= logarithms[v]
             count = 0
+            value = 0
             kept = 0
-            total_value = 0
             for j in range(degrees[u]):
                 x = int(lists[u, j])
                 if x != v:
@@ -287,44 +294,40 @@ def _pass(
                     kept += 1
                     if not _adjacent(rows, v, x):
                         count += 1
-                        total_value += values[x]
+                        value += values[x]
             degrees[u] = kept
+            around[u] -= values[v]
             fill[u] -= count
-            weighted_fill[u] -= values[v] * total_value
-        if fill[v] == 0:
+            weighted_fill[u] -= values[v] * value
+        if added == 0:
             continue
         for i in range(degree):
-            a = members[i]
+            a = int(members[i])
             for k in range(i + 1, degree):
-                b = members[k]
+                b = int(members[k])
                 if _adjacent(rows, a, b):
                     continue
                 product = values[a] * values[b]
                 count = 0
-                total_value = 0
-                for j in range(degrees[a]):
-                    x = int(lists[a, j])
-                    if _adjacent(rows, b, x):
+                value = 0
+                near, far = (a, b) if degrees[a] < degrees[b] else (b, a)
+                for j in range(degrees[near]):
+                    x = int(lists[near, j])
+                    if _adjacent(rows, far, x):
+                        count += 1
+                        value += values[x]
                         fill[x] -= 1
                         weighted_fill[x] -= product
                         if not stale[x]:
                             stale[x] = True
                             touched[n_touched] = x
                             n_touched += 1
-                    else:
-                        count += 1
-                        total_value += values[x]
-                fill[a] += count
-                weighted_fill[a] += values[b] * total_value
-                count = 0
-                total_value = 0
-                for j in range(degrees[b]):
-                    x = int(lists[b, j])
-                    if not _adjacent(rows, a, x):
-                        count += 1
-                        total_value += values[x]
-                fill[b] += count
-                weighted_fill[b] += values[a] * total_value
+                fill[a] += degrees[a] - count
+                fill[b] += degrees[b] - count
+                weighted_fill[a] += values[b] * (around[a] - value)
+                weighted_fill[b] += values[a] * (around[b] - value)
+                around[a] += values[b]
+                around[b] += values[a]
                 weight[a] += logarithms[b]
                 weight[b] += logarithms[a]
                 lists[a, degrees[a]] = b

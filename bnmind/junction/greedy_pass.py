@@ -155,7 +155,8 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
             low = mask & -mask
             members.append(low.bit_length() - 1)
             mask ^= low
-        work += n // 8 + len(members) * (len(members) + fill[v])
+        added = fill[v]
+        work += n // 8 + len(members) * (len(members) + added)
         if clique not in covered:
             size = sizes[v]
             for u in members:
@@ -163,6 +164,10 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
             total += size
             if total > limit:
                 return Pass(None, total, work)
+        if not added and len(order) + len(members) == n:
+            # The rest is a clique, and lies in this one.
+            order += members
+            break
         covered.add(around)
         value, logarithm = values[v], logarithms[v]
         for u in members:
@@ -174,7 +179,7 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
                 if weighted:
                     weighted_fill[u] -= value * _sum(values, away)
         touched = around
-        if fill[v]:
+        if added:
             for a in members:
                 missing = around & ~neighbors[a] & -(2 << a)
                 while missing:

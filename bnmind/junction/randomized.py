@@ -41,14 +41,14 @@ _STEPS = (0.5, 1.0, 2.0, 4.0)
 """Spreads of one step of the logarithms of the multipliers, in bits: each is for one chain
 with every score, then comes the next."""
 
-_WORK_PER_CELL = 0.2
+_WORK_PER_CELL = 0.25
 """Work of the search that takes as long as the propagation of a cell, both ways."""
 
-_CELLS_OF_A_VERTEX = 4_000
+_CELLS_OF_A_VERTEX = 2_000
 """Cells whose propagation takes as long as what a message costs beside its cells."""
 
-_LEAST_WORK = 18_000
-"""What any search may cost: two milliseconds in Python."""
+_LEAST_WORK = 16_000
+"""What any search may cost: about two milliseconds in Python."""
 
 _MOST_WORK = 100_000_000
 """What no search costs: half a second, compiled."""
@@ -96,12 +96,20 @@ class RandomizedGreedy:
         passes = 0
         if core.n:
             large = graph.n > _FEW_VERTICES and core.n > _FEW_IN_CORE
-            order, passes = self._search(core, large=large)
+            order, passes = self.search(core, large=large)
         whole = [*first, *(kept[v] for v in order)]
         return measured_order(graph, whole, method=f"randomized greedy ({passes} passes)")
 
-    def _search(self, core: Core, *, large: bool) -> tuple[Sequence[int], int]:
-        """Return the best order of a core, and the number of passes with multipliers."""
+    def search(self, core: Core, *, large: bool) -> tuple[Sequence[int], int]:
+        """Return the best order of a core, and the number of passes with multipliers.
+
+        Parameters
+        ----------
+        core
+            A graph of at least one vertex.
+        large
+            Whether the first passes are compiled already; the result is the same.
+        """
         search: PlainSearch | CompiledSearch
         search = CompiledSearch(core) if large else PlainSearch(core)
         zero = np.zeros(core.n, dtype=np.int64)

@@ -7,6 +7,7 @@ do not touch are joined by empty separators, so there is always one tree.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, elimination, vertices_in_order
 
-__all__ = ["Clique", "Edge", "JunctionTree"]
+__all__ = ["Clique", "Edge", "JunctionTree", "joined_cliques"]
 
 
 @dataclass(frozen=True)
@@ -77,33 +78,7 @@ class JunctionTree:
             When the order is not one of exactly the variables of the graph.
         """
         vertices = vertices_in_order(graph, order.variables)
-        found = elimination(graph, vertices)
-        # Each elimination clique hangs on that of its next eliminated member, which holds the
-        # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
-        # that equals its parent but for its own vertex takes the parent in.
-        masks: list[int] = []
-        home = [-1] * len(vertices)
-        for i, (clique, parent) in enumerate(zip(found.cliques, found.parents, strict=True)):
-            if found.maximal[i]:
-                home[i] = len(masks)
-                masks.append(clique)
-            if parent >= 0 and home[parent] < 0:
-                rest = clique ^ 1 << vertices[i]
-                if rest == found.cliques[parent]:
-                    home[parent] = home[i]
-        sizes = [graph.clique_size(mask) for mask in masks]
-        below: dict[int, list[tuple[int, int]]] = {}
-        for i, parent in enumerate(found.parents):
-            if parent >= 0 and home[i] != home[parent]:
-                separator = found.cliques[i] ^ 1 << vertices[i]
-                below.setdefault(home[parent], []).append((separator, home[i]))
-        joined = [
-            (i, j, separator)
-            for j, hanging in below.items()
-            for i, j, separator in _hung(j, hanging, sizes)
-        ]
-        roots = [home[i] for i, parent in enumerate(found.parents) if parent < 0]
-        joined += [(i, j, 0) for i, j in pairwise(roots)]
+        masks, sizes, joined = joined_cliques(graph, vertices)
         edges = sorted(
             Edge(min(i, j), max(i, j), graph.members(separator)) for i, j, separator in joined
         )
@@ -128,6 +103,47 @@ class JunctionTree:
         lines = [f"{'size':>{width}}  clique"]
         lines += [f"{clique.size:>{width},}  {' '.join(clique.variables)}" for clique in ranked]
         return "\n".join([*lines, str(self.order)])
+
+
+def joined_cliques(
+    graph: InteractionGraph, order: Sequence[int]
+) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
+    """Return the junction tree of an order of vertices in bit masks.
+
+    Returns
+    -------
+    masks, sizes, edges
+        The maximal cliques, first eliminated first; their sizes in cells; and for each edge
+        the places of its cliques and their separator.
+    """
+    found = elimination(graph, order)
+    # Each elimination clique hangs on that of its next eliminated member, which holds the
+    # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
+    # that equals its parent but for its own vertex takes the parent in.
+    masks: list[int] = []
+    home = [-1] * len(order)
+    for i, (clique, parent) in enumerate(zip(found.cliques, found.parents, strict=True)):
+        if found.maximal[i]:
+            home[i] = len(masks)
+            masks.append(clique)
+        if parent >= 0 and home[parent] < 0:
+            rest = clique ^ 1 << order[i]
+            if rest == found.cliques[parent]:
+                home[parent] = home[i]
+    sizes = [graph.clique_size(mask) for mask in masks]
+    below: dict[int, list[tuple[int, int]]] = {}
+    for i, parent in enumerate(found.parents):
+        if parent >= 0 and home[i] != home[parent]:
+            separator = found.cliques[i] ^ 1 << order[i]
+            below.setdefault(home[parent], []).append((separator, home[i]))
+    joined = [
+        (i, j, separator)
+        for j, hanging in below.items()
+        for i, j, separator in _hung(j, hanging, sizes)
+    ]
+    roots = [home[i] for i, parent in enumerate(found.parents) if parent < 0]
+    joined += [(i, j, 0) for i, j in pairwise(roots)]
+    return masks, sizes, joined
 
 
 def _hung(

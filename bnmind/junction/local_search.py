@@ -1,0 +1,175 @@
+"""Local search: parts of a junction tree are triangulated again, as long as that helps.
+
+Take a connected part of the tree, up to so many variables in all. Its cliques may be
+replaced by those of any triangulation of these variables in which the separators to the
+rest of the tree are cliques: the rest can hang on these as it did before. So a window of the
+tree is a small graph of its own, on which a randomized greedy search is cheap, and the
+total changes by what the window's changes. Windows grow around the largest cliques.
+
+References
+----------
+J. K. Fichte, N. Lodha, S. Szeider, "SAT-based local improvement for finding tree
+decompositions of small width", SAT 2017, LNCS 10491, 401-411.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bnmind.errors import InvalidModelError
+from bnmind.junction.core import moved, scored
+from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.orders import (
+    EliminationOrder,
+    OrderFinder,
+    measured_order,
+    vertices_in_order,
+)
+from bnmind.junction.randomized import RandomizedGreedy
+from bnmind.junction.tree import joined_cliques
+
+__all__ = ["LocalSearch"]
+
+_NEGLIGIBLE = 1_000
+"""Cliques of less than the total divided by this are no place to begin a window."""
+
+_PATIENCE = 10
+"""Patience of the searches in windows, which are short."""
+
+_FEW_VERTICES = 150
+"""In larger graphs the searches in windows are compiled."""
+
+
+@dataclass(frozen=True)
+class LocalSearch:
+    """The order of another finder, improved part by part; never a worse one.
+
+    Examples
+    --------
+    >>> from bnmind.junction.orders import GivenOrder
+    >>> ring = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2, "d": 5}, ring)
+    >>> start = GivenOrder(("a", "b", "c", "d"))
+    >>> start(graph).total_size, LocalSearch(start)(graph).total_size
+    (60, 32)
+    """
+
+    start: OrderFinder = field(default_factory=RandomizedGreedy)
+    """Finds the order to improve on."""
+    window: int = 30
+    """The most variables of a window."""
+    passes: int = 40
+    """Greedy passes with random scores in each window."""
+    max_windows: int = 100
+    """The most windows searched."""
+    seed: int = 0
+    """Seed of the random scores."""
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"expected {name} of at least {least}, got {value}"
+            for name, value, least in (
+                ("window", self.window, 1),
+                ("passes", self.passes, 0),
+                ("max_windows", self.max_windows, 0),
+            )
+            if value < least
+        ]
+        if problems:
+            raise InvalidModelError(problems)
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the best order met, with its sizes."""
+        best = self.start(graph)
+        method = f"{best.method}, local search"
+        left = 0 if best.proven else self.max_windows
+        while left:
+            tree = _Tree(graph, vertices_in_order(graph, best.variables))
+            tried: set[int] = set()
+            for window in tree.windows(self.window):
+                if tree.variables(window) in tried:
+                    continue
+                tried.add(tree.variables(window))
+                left -= 1
+                order = self._searched(tree, window)
+                found = measured_order(graph, order, method=method)
+                if found.total_size < best.total_size or not left:
+                    break
+            else:
+                break
+            if found.total_size < best.total_size:
+                best = found
+        return best
+
+    def _searched(self, tree: _Tree, window: frozenset[int]) -> Sequence[int]:
+        """Return an order of the whole graph after a search in a window."""
+        graph = tree.graph
+        variables = tree.variables(window)
+        members = list(bits(variables))
+        place = {v: i for i, v in enumerate(members)}
+        around = {v: graph.neighbors[v] & variables for v in members}
+        separators = {s for i in window for j, s in tree.beside[i] if j not in window and s}
+        for separator in separators:
+            for v in bits(separator):
+                around[v] |= separator & ~(1 << v)
+        core = scored(
+            [moved(around[v], place) for v in members],
+            [graph.sizes[v] for v in members],
+            sorted(moved(separator, place) for separator in separators),
+        )
+        greedy = RandomizedGreedy(restarts=self.passes, patience=_PATIENCE, seed=self.seed)
+        inner, _ = greedy.search(core, large=graph.n > _FEW_VERTICES)
+        return [*tree.outside(window), *(members[v] for v in inner)]
+
+
+class _Tree:
+    """A junction tree as bit masks."""
+
+    def __init__(self, graph: InteractionGraph, order: Sequence[int]) -> None:
+        self.graph = graph
+        self.masks, self.sizes, edges = joined_cliques(graph, order)
+        self.beside: list[list[tuple[int, int]]] = [[] for _ in self.masks]
+        for i, j, separator in edges:
+            self.beside[i].append((j, separator))
+            self.beside[j].append((i, separator))
+
+    def variables(self, window: frozenset[int]) -> int:
+        """Return the vertices of some cliques."""
+        union = 0
+        for i in window:
+            union |= self.masks[i]
+        return union
+
+    def windows(self, most: int) -> Iterator[frozenset[int]]:
+        """Yield a window around each clique that is not negligible, the largest first."""
+        least = sum(self.sizes) // _NEGLIGIBLE
+        centers = sorted(range(len(self.masks)), key=lambda i: (-self.sizes[i], i))
+        return (self._window(i, most) for i in centers if self.sizes[i] >= least)
+
+    def _window(self, center: int, most: int) -> frozenset[int]:
+        """Return a connected set of cliques, grown by the largest neighbor that has room."""
+        inside = {center}
+        union = self.masks[center]
+        beside = {j for j, separator in self.beside[center] if separator}
+        while True:
+            fitting = [j for j in beside if (union | self.masks[j]).bit_count() <= most]
+            if not fitting:
+                return frozenset(inside)
+            chosen = max(fitting, key=lambda j: (self.sizes[j], -j))
+            inside.add(chosen)
+            union |= self.masks[chosen]
+            beside = {j for j in fitting if j != chosen}
+            beside |= {j for j, s in self.beside[chosen] if s and j not in inside}
+
+    def outside(self, window: frozenset[int]) -> list[int]:
+        """Return an order of the other vertices that adds no edge to the cliques."""
+        order: list[int] = []
+        reached = [(i, -1) for i in window]
+        for i, origin in reached:
+            for j, separator in self.beside[i]:
+                if j != origin and j not in window:
+                    order += bits(self.masks[j] & ~separator)
+                    reached.append((j, i))
+        order.reverse()
+        return order
