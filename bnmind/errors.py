@@ -20,6 +20,7 @@ __all__ = [
     "InvalidModelError",
     "InvalidProbabilityError",
     "InvalidReplyError",
+    "InvalidResponseError",
     "ModelFileError",
     "TooLargeError",
     "UnknownNameError",
@@ -60,6 +61,10 @@ class InvalidCodeError(_OffendingValueError):
 
 class InvalidReplyError(_OffendingValueError):
     """A reply that the board or the channel cannot give, or text that is no reply."""
+
+
+class InvalidResponseError(_OffendingValueError):
+    """A response that an item cannot have, or to an item that has one already."""
 
 
 class InvalidHistoryError(_OffendingValueError):

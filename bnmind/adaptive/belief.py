@@ -1,0 +1,173 @@
+"""What a belief about an examinee's skills is, whatever it is computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
+from bnmind.information import Floats, information
+
+__all__ = [
+    "CauseIndex",
+    "Profile",
+    "SkillBelief",
+    "checked_response",
+    "impossible_responses",
+    "item_information",
+]
+
+_STACKED_CELLS = 2**17
+"""Channels of so many cells in all are padded and evaluated in one go."""
+
+
+class Profile(NamedTuple):
+    """A level of each skill, and how probable it is that these are the examinee's."""
+
+    levels: tuple[int, ...]
+    """The position of the level of each skill, in the order of the bank's skills."""
+    probability: float
+    """The probability of the whole profile."""
+
+
+class SkillBelief(Protocol):
+    """A belief about the skills of one examinee after some responses.
+
+    Beliefs are immutable: an update returns a new one and leaves the old one as it was.
+    The order of the responses does not matter. Entropy and information are about all the
+    hidden variables of the bank jointly: the skills, and whatever else is hidden in its
+    network.
+    """
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+
+    @property
+    def responses(self) -> Mapping[str, int]:
+        """The position of the response to each item answered, in the order of the answers."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Natural logarithm of the probability of all the responses."""
+
+    @property
+    def entropy(self) -> float:
+        """The entropy of all skills jointly, in bits; other hidden variables count too."""
+
+    def update(self, item: str, response: int | str) -> Self:
+        """Return the belief after one more response.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such item.
+        InvalidResponseError
+            If the item has no such response, or was answered already.
+        ImpossibleEvidenceError
+            If the responses together have probability zero; it names them.
+        """
+
+    def without(self, item: str) -> Self:
+        """Return the belief as if an item had not been answered.
+
+        Raises
+        ------
+        InvalidResponseError
+            If it was not.
+        """
+
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, or of another hidden variable."""
+
+    def profile(self) -> Profile:
+        """Return the most probable profile of the skills.
+
+        Of several equally probable ones, the one with the lowest levels in the order of
+        the skills.
+        """
+
+    def masses(self, items: Sequence[str]) -> Floats:
+        """Return how probable each configuration of each item's cause is.
+
+        ``(items, configurations)``, the rows summing to one; items with fewer
+        configurations than others have zeros at the end. They fit `ItemBank.channels`.
+        """
+
+    def predict(self, item: str) -> Floats:
+        """Return the probability of each response to an item given the responses so far."""
+
+
+@dataclass(frozen=True, eq=False)
+class CauseIndex:
+    """Where the masses of each item's cause are, in a row that holds those of all causes."""
+
+    first: NDArray[np.intp]
+    """Where the masses of each item's cause start in the row, ``(items,)``."""
+    sizes: NDArray[np.intp]
+    """How many they are, ``(items,)``."""
+
+    @classmethod
+    def of(cls, bank: ItemBank, starts: Sequence[int]) -> CauseIndex:
+        """Return the index for rows in which each of ``bank.causes`` starts at such a place."""
+        sizes = np.array([bank.n_configurations(cause) for cause in bank.causes], dtype=np.intp)
+        numbers = bank.cause_numbers
+        return cls(np.asarray(starts, dtype=np.intp)[numbers], sizes[numbers])
+
+    def masses(self, row: Floats, positions: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
+        sizes = self.sizes[positions]
+        columns = np.arange(sizes.max(initial=1))
+        there = columns < sizes[:, None]
+        # What is past the end of a cause is read from its start, and taken out again.
+        index = self.first[positions][:, None] + np.where(there, columns, 0)
+        return np.where(there, row[..., index], 0.0)
+
+
+def item_information(belief: SkillBelief, items: Sequence[str]) -> Floats:
+    """Return the information that each item promises about the skills, in bits, ``(items,)``.
+
+    It is the mutual information of the response and all skills jointly: the entropy of
+    the belief less what it is expected to be after the response. The very function
+    that chooses guesses in Mastermind computes it (`bnmind.information`).
+    """
+    if not items:
+        return np.empty(0)
+    bank = belief.bank
+    shapes = np.array([bank.channel(name).shape for name in items])
+    if len(items) * int(np.prod(shapes.max(axis=0))) <= _STACKED_CELLS:
+        return information(belief.masses(items), bank.channels(items))
+    found = np.empty(len(items))
+    for shape in np.unique(shapes, axis=0):
+        rows = np.flatnonzero(np.all(shapes == shape, axis=1))
+        alike = [items[row] for row in rows.tolist()]
+        found[rows] = information(belief.masses(alike), bank.channels(alike))
+    return found
+
+
+def checked_response(
+    bank: ItemBank, responses: Mapping[str, int], item: str, response: int | str
+) -> int:
+    """Return the position of a response to an item that has none yet."""
+    number = bank.response(item, response)
+    if item in responses:
+        raise InvalidResponseError(
+            f"expected an item without a response, got {item}, answered"
+            f" {bank.responses(item)[responses[item]]}; take that away first",
+            item,
+        )
+    return number
+
+
+def impossible_responses(bank: ItemBank, responses: Mapping[str, int]) -> ImpossibleEvidenceError:
+    """Return the error that names responses which no profile explains."""
+    shown = {item: bank.responses(item)[number] for item, number in responses.items()}
+    listed = ", ".join(f"{item}={state}" for item, state in shown.items())
+    return ImpossibleEvidenceError(
+        f"expected responses that some profile of the skills explains, got {listed}", shown
+    )

@@ -1,0 +1,232 @@
+"""How skills are distributed before anything is asked.
+
+A *profile* is one level of each skill. Each distribution here makes the conditional
+distributions of the skills, parents before children, for the network of a bank.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.information import Floats
+from bnmind.pgm import CPD, TabularCPD, Variable
+
+__all__ = ["MAX_PROFILES", "Hierarchy", "Independent", "ProfileDistribution", "Saturated"]
+
+MAX_PROFILES = 2**16
+"""Profiles that a saturated distribution may have: that of 12 skills has 4096."""
+
+
+class ProfileDistribution(Protocol):
+    """A distribution over the profiles of any skills that it fits."""
+
+    def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
+        """Return the conditional distributions of the skills.
+
+        Raises
+        ------
+        InvalidModelError
+            If the distribution is one of other skills.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """Skills that say nothing about each other.
+
+    Parameters
+    ----------
+    mastery
+        For skills of two levels, the chance of having the skill: one number for all, or
+        one for each. For more levels, the distribution over the levels of each skill, a
+        sequence for each. Every level is equally probable unless given.
+    """
+
+    mastery: float | Sequence[float] | Sequence[Sequence[float]] | None = None
+
+    def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
+        """Return the distribution of each skill."""
+        rows = _level_rows(self.mastery, skills)
+        return tuple(TabularCPD(v, (), row) for v, row in zip(skills, rows, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Saturated:
+    """Any distribution over all profiles: each skill depends on all those before it.
+
+    Parameters
+    ----------
+    probabilities
+        ``(profiles,)``, summing to one within 1e-6, the last skill's levels changing
+        fastest; or with an axis for each skill. Uniform unless given.
+
+    Examples
+    --------
+    >>> skills = [Variable.of_integers(name, range(2)) for name in "ab"]
+    >>> prior = Saturated([0.4, 0.1, 0.2, 0.3])
+    >>> [cpd.values.round(2).tolist() for cpd in prior.cpds(skills)]
+    [[0.5, 0.5], [[0.8, 0.4], [0.2, 0.6]]]
+    """
+
+    probabilities: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if self.probabilities is not None:
+            values = np.array(self.probabilities, dtype=np.float64)
+            problems = []
+            if not np.all((values >= 0) & np.isfinite(values)):
+                problems.append("expected probabilities of the profiles, got others")
+            elif abs(values.sum() - 1) > 1e-6:
+                problems.append(
+                    f"expected probabilities of the profiles that sum to one, got {values.sum()}"
+                )
+            if problems:
+                raise InvalidModelError(problems)
+            values.setflags(write=False)
+            object.__setattr__(self, "probabilities", values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Saturated, (self.probabilities,))
+
+    def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
+        """Return the distribution of each skill given those before it.
+
+        Raises
+        ------
+        InvalidModelError
+            If there is not one probability for each profile.
+        TooLargeError
+            If there are more than `MAX_PROFILES` profiles.
+        """
+        shape = tuple(v.n_states for v in skills)
+        needed = math.prod(shape)
+        if needed > MAX_PROFILES:
+            raise TooLargeError(
+                f"expected at most {MAX_PROFILES:,} profiles of a saturated distribution,"
+                f" got {needed:,} of {len(skills)} skills",
+                needed=needed,
+                budget=MAX_PROFILES,
+            )
+        if self.probabilities is None:
+            joint = np.full(shape, 1 / needed)
+        else:
+            joint = np.asarray(self.probabilities, dtype=np.float64)
+            if joint.size != needed:
+                raise InvalidModelError(
+                    [f"expected {needed} probabilities of profiles, got {joint.size}"]
+                )
+            joint = joint.reshape(shape)
+        cpds = []
+        for number, skill in enumerate(skills):
+            upto = joint.sum(axis=tuple(range(number + 1, len(shape))))
+            before = upto.sum(axis=-1, keepdims=True)
+            # What follows an impossible beginning does not matter.
+            rows = np.divide(
+                upto, before, out=np.full(upto.shape, 1 / skill.n_states), where=before > 0
+            )
+            cpds.append(TabularCPD(skill, tuple(skills[:number]), np.moveaxis(rows, -1, 0)))
+        return tuple(cpds)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Skills with prerequisites: nobody has a skill without those that it builds on.
+
+    Parameters
+    ----------
+    prerequisites
+        For a skill, the skills that it builds on; those not named build on none.
+    mastery
+        As for `Independent`, given that the prerequisites are there; without them the
+        lowest level is certain. A prerequisite is there from its second level on.
+
+    References
+    ----------
+    J. Leighton, M. Gierl and S. Hunka, "The attribute hierarchy method for cognitive
+    assessment", J. Educ. Meas. 2004.
+
+    Examples
+    --------
+    >>> skills = [Variable.of_integers(name, range(2)) for name in ("count", "add")]
+    >>> Hierarchy({"add": ("count",)}).permitted(skills).tolist()
+    [[True, False], [True, True]]
+    """
+
+    prerequisites: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    mastery: float | Sequence[float] | Sequence[Sequence[float]] | None = None
+
+    def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
+        """Return the distribution of each skill given its prerequisites."""
+        by_name = self._check(skills)
+        cpds: list[CPD] = []
+        for skill, row in zip(skills, _level_rows(self.mastery, skills), strict=True):
+            parents = tuple(by_name[name] for name in self.prerequisites.get(skill.name, ()))
+            shape = (skill.n_states, *(v.n_states for v in parents))
+            values = np.zeros(shape)
+            values[0] = 1.0
+            values[(slice(None), *(slice(1, None) for _ in parents))] = row.reshape(
+                -1, *(1,) * len(parents)
+            )
+            cpds.append(TabularCPD(skill, parents, values))
+        return tuple(cpds)
+
+    def permitted(self, skills: Sequence[Variable]) -> NDArray[np.bool_]:
+        """Return which profiles may occur, with an axis for each skill."""
+        self._check(skills)
+        axes = np.ix_(*[np.arange(v.n_states) for v in skills])
+        place = {v.name: axis for v, axis in zip(skills, axes, strict=True)}
+        allowed = np.ones(tuple(v.n_states for v in skills), dtype=bool)
+        for name, needed in self.prerequisites.items():
+            for other in needed:
+                allowed &= (place[name] == 0) | (place[other] > 0)
+        return allowed
+
+    def _check(self, skills: Sequence[Variable]) -> dict[str, Variable]:
+        by_name = {v.name: v for v in skills}
+        problems = [
+            f"expected a skill among {', '.join(by_name)} in the hierarchy, got {name}"
+            for name in sorted({*self.prerequisites, *_flat(self.prerequisites)} - set(by_name))
+        ]
+        try:
+            TopologicalSorter(self.prerequisites).prepare()
+        except CycleError as fault:
+            problems.append(f"expected no cycle of prerequisites, got {' → '.join(fault.args[1])}")
+        if problems:
+            raise InvalidModelError(problems)
+        return by_name
+
+
+def _flat(prerequisites: Mapping[str, Sequence[str]]) -> set[str]:
+    return {name for needed in prerequisites.values() for name in needed}
+
+
+def _level_rows(mastery: Any, skills: Sequence[Variable]) -> list[Floats]:
+    """Return the distribution over the levels of each skill."""
+    if mastery is None:
+        return [np.full(v.n_states, 1 / v.n_states) for v in skills]
+    each = [mastery] * len(skills) if np.ndim(mastery) == 0 else list(mastery)
+    if len(each) != len(skills):
+        raise InvalidModelError(
+            [f"expected a chance for each of {len(skills)} skills, got {len(each)}"]
+        )
+    rows, problems = [], []
+    for skill, given in zip(skills, each, strict=True):
+        row = np.array([1 - given, given] if np.ndim(given) == 0 else given, dtype=np.float64)
+        if row.shape != (skill.n_states,):
+            problems.append(
+                f"expected chances of {skill.n_states} levels of {skill.name}, got {given}"
+            )
+        elif not np.all((row >= 0) & (row <= 1)):
+            problems.append(f"expected chances in [0, 1] for {skill.name}, got {given}")
+        rows.append(row)
+    if problems:
+        raise InvalidModelError(problems)
+    return rows
