@@ -111,8 +111,18 @@ def test_general_pruning_beats_the_factorization() -> None:
         evidence=evidence_of_guess(GUESS),
         targets=[code, ["P", "C"]],
         compress=False,
+        factorize=False,
     )
     assert whole.restrict(evidence_of_guess(GUESS)).cells == 92_700
+
+
+def test_the_engine_factorizes_by_itself() -> None:
+    code = [v.name for v in code_variables(BOARD)]
+    whole = compile_plan(
+        vomlel_network(BOARD), evidence=evidence_of_guess(GUESS), targets=[code, ["P", "C"]]
+    )
+    assert whole.cells < 1_000_000
+    assert whole.restrict(evidence_of_guess(GUESS)).cells == 6**4
 
 
 def test_network_reduced_to_a_guess() -> None:

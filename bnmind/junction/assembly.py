@@ -155,7 +155,10 @@ def build(query: Query, known: _Known | None = None) -> Plan:
     whole = Reduction(sizes, lifts, tuple(tables))
     model = without_conjugates(whole, protected)
     if not restricted:
-        parts = _divided(model, request, heads) if model is whole else [_Part(model)]
+        parts = [_Part(model)]
+        if model is whole and None not in heads and not large:
+            parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
+            parts = _divided(model, request, parents)
         return _assemble(request, model, parts, heads)
     model = without_leaves(model, protected & set(sizes))
     candidates = [model]
@@ -222,10 +225,12 @@ def _tree(model: Reduction, request: _Request, group: Group | None = None) -> Ju
     return JunctionTree.from_order(graph, request.query.order(graph))
 
 
-def _divided(model: Reduction, request: _Request, heads: Sequence[str | None]) -> list[_Part]:
+def _divided(
+    model: Reduction, request: _Request, parents: Mapping[str, Sequence[str]]
+) -> list[_Part]:
     """Return the parts of a query that are cheapest: usually the whole."""
     whole = [_Part(model)]
-    if None in heads or request.large or request.inputs or len(request.query.targets) < 2:
+    if request.inputs or len(request.query.targets) < 2:
         return whole
     graph = _graph(model, request)
     cells = MinFill()(graph).total_size
@@ -233,7 +238,7 @@ def _divided(model: Reduction, request: _Request, heads: Sequence[str | None]) -
         return whole
     query = request.query
     closed = closures(
-        {p.scope[0].name: [v.name for v in p.scope[1:]] for p in query.potentials},
+        parents,
         [v.name for v in query.evidence],
         [[v.name for v in target] for target in query.targets],
     )

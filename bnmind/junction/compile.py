@@ -62,6 +62,7 @@ def compile_plan(
     max_cells: int = DEFAULT_PLAN_CELLS,
     max_bytes: int | None = None,
     compress: bool = True,
+    factorize: bool = True,
 ) -> Plan:
     """Return a plan that answers the targets for any states of the evidence variables.
 
@@ -94,6 +95,9 @@ def compile_plan(
     compress
         Whether a restricted plan may have the possible configurations of several
         variables as the states of one (zero compression), if that makes it smaller.
+    factorize
+        Whether the large tables of functional and noisy distributions may be written
+        as small factors with auxiliary variables, if that makes the plan smaller.
 
     Raises
     ------
@@ -153,6 +157,7 @@ def compile_plan(
         uncertain,
         len(model.potentials) - len(relevant),
         compress,
+        factorize,
     )
     plan = build(query)
     if max_bytes is not None and plan.memory > max_bytes:

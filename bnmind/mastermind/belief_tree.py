@@ -66,6 +66,7 @@ def belief_plan(
         targets=[code],
         inputs={_BELIEF: code},
         order=order,
+        factorize=factorized,
     )
 
 
