@@ -45,6 +45,46 @@ exercise  tells  answer  bits left  addition  denominator  multiplication  cance
 4 of 9 exercises asked; 4 of 4 skills right
 """
 
+NETWORK_VIEWS = """\
+variable        states  parents
+visit_to_Asia   no yes
+smoker          no yes
+tuberculosis    no yes  visit_to_Asia
+lung_cancer     no yes  smoker
+bronchitis      no yes  smoker
+either          no yes  tuberculosis lung_cancer
+abnormal_X-ray  no yes  either
+dyspnea         no yes  either bronchitis
+
+Somebody is short of breath.
+
+visit_to_Asia    no   █████████████████████████████▊  98.97  %
+                 yes  ▎                                1.032 %
+smoker           no   ███████████                     36.6   %
+                 yes  ███████████████████             63.4   %
+tuberculosis     no   █████████████████████████████▍  98.12  %
+                 yes  ▋                                1.885 %
+lung_cancer      no   ██████████████████████████▉     89.72  %
+                 yes  ███▏                            10.28  %
+bronchitis       no   █████                           16.6   %
+                 yes  █████████████████████████       83.4   %
+either           no   ██████████████████████████▍     87.95  %
+                 yes  ███▋                            12.05  %
+abnormal_X-ray   no   █████████████████████████▏      83.79  %
+                 yes  ████▉                           16.21  %
+dyspnea        = yes  ██████████████████████████████ 100     %
+
+An X-ray is abnormal too.
+
+                   dyspnea                 and X-ray
+tuberculosis no    ███████████▊ 98.12  %   ██████████▋  88.61 %
+             yes   ▎             1.885 %   █▍           11.39 %
+lung_cancer  no    ██████████▊  89.72  %   ████▌        37.87 %
+             yes   █▎           10.28  %   ███████▌     62.13 %
+bronchitis   no    ██           16.6   %   ███▉         31.81 %
+             yes   ██████████   83.4   %   ████████▏    68.19 %
+"""
+
 OPEN_QUESTION = """\
 Additions, every code but the three guessed having belief
 
@@ -83,6 +123,7 @@ guesses that promise more after the second, the third reply than before: 34%, 17
 """
 
 EXPECTED = {
+    "network_views.py": NETWORK_VIEWS,
     "noisy_mastermind.py": NOISY_MASTERMIND,
     "open_question.py": OPEN_QUESTION,
     "skills_test.py": SKILLS_TEST,
@@ -116,6 +157,17 @@ def test_open_question_draws_its_figure_too(
     figure = tmp_path / "figure.png"
     run("open_question.py", ["--figure", str(figure)], monkeypatch, capsys)
     assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_network_views_writes_the_pictures_of_the_documentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("network_views.py", ["--write", str(tmp_path)], monkeypatch, capsys)
+    pictures = sorted(path.name for path in tmp_path.iterdir())
+    assert pictures == ["views-belief.svg", "views-network.svg", "views-side-by-side.svg"]
+    for name in pictures:
+        kept = EXAMPLES.parent / "docs" / "images" / name
+        assert (tmp_path / name).read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
 
 
 def test_every_example_is_run() -> None:

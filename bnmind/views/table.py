@@ -12,7 +12,6 @@ __all__ = ["NARROWEST", "bar", "belief_table", "network_table"]
 NARROWEST = 40
 """Columns that a table takes even where there are fewer."""
 LONGEST_BAR = 30
-SHORTEST_BAR = 3
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -52,21 +51,22 @@ def belief_table(
     n_beliefs = max(len(titles), 1)
     numbers = [_aligned([line[3][k] for line in lines]) for k in range(n_beliefs)]
     single = n_beliefs == 1
-    room = width - 1 - 2 * single
+    marked = single and any(line[1][0] for line in lines if line[1])
+    room = width - (3 if marked else 2 if single else 1)
     room -= sum(max(map(len, column)) + (3 if single else 4) for column in numbers)
     # Names and states share what is left when bars have their least.
+    least = width // (8 * n_beliefs)
     names, marks, states, shares = zip(*lines, strict=True)
     name_room, state_room = _share(
-        max(map(cells, names)), max(map(cells, states)), max(room - n_beliefs * SHORTEST_BAR, 8)
+        max(map(cells, names)), max(map(cells, states)), max(room - n_beliefs * least, 8)
     )
     room -= name_room + state_room
-    columns = max(SHORTEST_BAR, min(LONGEST_BAR, room // n_beliefs))
+    columns = max(least, min(LONGEST_BAR, room // n_beliefs))
     found = []
     for number, (name, mark, state) in enumerate(zip(names, marks, states, strict=True)):
         parts = [pad(shorten_to_cells(name, name_room), name_room)]
-        if single:
-            parts.append(f" {mark[0] or ' '}")
-        parts.append(" " + pad(shorten_to_cells(state, state_room), state_room))
+        lead = f" {mark[0]:1} " if marked else "  " if single else " "
+        parts.append(lead + pad(shorten_to_cells(state, state_room), state_room))
         for k in range(n_beliefs):
             share = shares[number][k]
             drawn = " " * columns if share is None else bar(share, columns)
