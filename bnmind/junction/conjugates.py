@@ -18,6 +18,7 @@ while the real part of a product of several halves is not the product of their r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -68,11 +69,12 @@ def _partners(tables: list[Table], name: str) -> NDArray[np.intp] | None:
     """Return the state conjugate to each state in every table at once, if there is one."""
     fronts = [_front(table, name) for table in tables]
     rows = np.concatenate([front.reshape(len(front), -1) for front in fronts], axis=1)
-    distance = np.abs(rows[:, None, :] - rows.conj()[None, :, :]).max(axis=2)
-    partner = distance.argmin(axis=1)
+    # Conjugates are looked for by one number a row, and then compared in whole.
+    key = rows @ (0.5 + math.sqrt(2) * np.arange(rows.shape[1]) % 1)
+    partner = np.abs(key[:, None] - key.conj()[None, :]).argmin(axis=1)
     states = np.arange(len(rows))
     paired = np.array_equal(partner[partner], states)
-    return partner if paired and distance[states, partner].max() <= _SAME else None
+    return partner if paired and np.abs(rows - rows[partner].conj()).max() <= _SAME else None
 
 
 def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction:
