@@ -1,8 +1,9 @@
 """Adaptive testing: item banks, beliefs about skills."""
 
 from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles, batch_information
 from bnmind.adaptive.belief import Profile, SkillBelief, item_information
-from bnmind.adaptive.beliefs import start_belief
+from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
 from bnmind.adaptive.gates import (
     Dina,
     Dino,
@@ -14,12 +15,17 @@ from bnmind.adaptive.gates import (
     Sequential,
 )
 from bnmind.adaptive.item import Item
+from bnmind.adaptive.plan_batch import PlanBatch
 from bnmind.adaptive.plan_belief import PlanBelief
+from bnmind.adaptive.profile_batch import ProfileBatch
 from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profiles import Hierarchy, Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.qmatrix import QMatrix
 
 __all__ = [
+    "MISSING",
+    "BatchBelief",
+    "BatchProfiles",
     "Dina",
     "Dino",
     "FreeTable",
@@ -31,14 +37,19 @@ __all__ = [
     "ItemBank",
     "NoisyAnd",
     "NoisyOr",
+    "PlanBatch",
     "PlanBelief",
     "Profile",
+    "ProfileBatch",
     "ProfileBelief",
     "ProfileDistribution",
     "QMatrix",
     "Saturated",
     "Sequential",
     "SkillBelief",
+    "batch_information",
+    "beliefs_given",
     "item_information",
     "start_belief",
+    "start_beliefs",
 ]

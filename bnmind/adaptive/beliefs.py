@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from numpy.typing import ArrayLike
+
 from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.plan_batch import PlanBatch
 from bnmind.adaptive.plan_belief import PlanBelief
+from bnmind.adaptive.profile_batch import ProfileBatch
 from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profile_space import n_profiles
 
-__all__ = ["TABLE_PROFILES", "start_belief"]
+__all__ = ["TABLE_PROFILES", "beliefs_given", "start_belief", "start_beliefs"]
 
 TABLE_PROFILES = 2**16
 """Up to so many profiles a table is used: that of 16 skills with two levels."""
@@ -28,3 +33,27 @@ def start_belief(bank: ItemBank) -> SkillBelief:
     if n_profiles(bank) <= TABLE_PROFILES:
         return ProfileBelief.start(bank)
     return PlanBelief.start(bank)
+
+
+def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
+    """Return the beliefs about examinees who have answered nothing, as `start_belief`."""
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return ProfileBatch.start(bank, n_examinees)
+    return PlanBatch.start(bank, n_examinees)
+
+
+def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
+    """Return the beliefs given responses ``(examinees, items)``, −1 where there is none.
+
+    Raises
+    ------
+    InvalidResponseError
+        If a response is out of range; it names row and item.
+    ImpossibleEvidenceError
+        If an examinee's responses have probability zero.
+    TooLargeError
+        If tables would be too large for so many examinees.
+    """
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return ProfileBatch.of(bank, responses)
+    return PlanBatch.of(bank, responses)

@@ -118,10 +118,13 @@ class ProfileSpace:
         return tuple(found)
 
     def likely(self, table: Floats, item: int, response: int) -> Floats:
-        """Return a table ``(profiles,)`` times the likelihood of a response to an item."""
+        """Return a table ``(…, profiles)`` times the likelihood of a response to an item."""
         view, factor = self.views[self.bank.cause_numbers[item]]
         column = self.bank.channel(self.bank.item_names[item])[:, response]
-        product: Floats = (table.reshape(view) * column.reshape(factor)).reshape(-1)
+        front = table.shape[:-1]
+        product: Floats = (table.reshape(*front, *view) * column.reshape(factor)).reshape(
+            table.shape
+        )
         return product
 
     def marginal(self, table: Floats, name: str) -> Floats:

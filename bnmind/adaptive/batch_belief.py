@@ -1,0 +1,206 @@
+"""What a belief about many examinees at once is, whatever it is computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
+from bnmind.information import Floats, information
+
+__all__ = [
+    "MISSING",
+    "BatchBelief",
+    "BatchProfiles",
+    "Responses",
+    "batch_information",
+    "checked_answers",
+    "checked_responses",
+    "impossible_rows",
+]
+
+MISSING = -1
+"""Stands in arrays for a response that there is not, and for an item that is not asked."""
+
+Responses = NDArray[np.int16]
+"""``(examinees, items)`` positions of responses, `MISSING` where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchProfiles:
+    """The most probable profile of each examinee."""
+
+    levels: NDArray[np.intp]
+    """``(examinees, skills)``, the positions of the levels."""
+    probabilities: Floats
+    """``(examinees,)``, how probable the whole profiles are."""
+
+
+class BatchBelief(Protocol):
+    """Beliefs about the skills of many examinees, each with responses of their own.
+
+    The surface of `SkillBelief` with the examinees as a first axis; items are positions
+    in ``bank.items`` here.
+    """
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+
+    @property
+    def responses(self) -> Responses:
+        """The responses so far, ``(examinees, items)``, read-only."""
+
+    @property
+    def log_evidence(self) -> Floats:
+        """Natural logarithm of the probability of each examinee's responses."""
+
+    @property
+    def entropy(self) -> Floats:
+        """The entropy of all skills jointly, in bits, ``(examinees,)``."""
+
+    def __len__(self) -> int: ...
+
+    def update(self, items: ArrayLike, responses: ArrayLike) -> Self:
+        """Return the beliefs after one more response of each examinee.
+
+        Parameters
+        ----------
+        items
+            ``(examinees,)`` positions of the items asked; `MISSING` for who is not asked.
+        responses
+            ``(examinees,)`` positions of their responses; what stands beside a missing
+            item does not matter, and a missing response says nothing.
+
+        Raises
+        ------
+        InvalidResponseError
+            If an item or a response is out of range, or was answered already; it names
+            the examinee.
+        ImpossibleEvidenceError
+            If an examinee's responses together have probability zero.
+        """
+
+    def take(self, examinees: ArrayLike) -> Self:
+        """Return the beliefs about some of the examinees, by position or by a mask."""
+
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, ``(examinees, levels)``."""
+
+    def profile(self) -> BatchProfiles:
+        """Return each examinee's most probable profile of the skills."""
+
+    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
+
+    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the probability of each response, ``(examinees, items, responses)``."""
+
+
+def batch_information(
+    belief: BatchBelief, items: Sequence[int] | NDArray[np.intp] | None = None
+) -> Floats:
+    """Return the information that items promise about each examinee, ``(examinees, items)``.
+
+    In bits, as `bnmind.adaptive.item_information`. Items that an examinee has answered
+    are among them; their number means nothing. All items unless given.
+    """
+    bank = belief.bank
+    chosen = np.arange(len(bank.items)) if items is None else np.asarray(items, dtype=np.intp)
+    names = [bank.item_names[place] for place in chosen]
+    shapes = np.array([bank.channel(name).shape for name in names])
+    found = np.empty((len(belief), len(chosen)))
+    for shape in np.unique(shapes, axis=0):
+        columns = np.flatnonzero(np.all(shapes == shape, axis=1))
+        channels = bank.channels([names[column] for column in columns])
+        found[:, columns] = information(belief.masses(chosen[columns]), channels)
+    return found
+
+
+def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
+    """Return a read-only copy of responses ``(examinees, items)``, checked.
+
+    Raises
+    ------
+    InvalidResponseError
+        If they are no such array of whole numbers, or a response is not one that its
+        item has; it names row and column.
+    """
+    given = np.asarray(responses)
+    if given.ndim != 2 or given.shape[1] != len(bank.items) or given.dtype.kind not in "iu":
+        raise InvalidResponseError(
+            f"expected whole numbers of shape (examinees, {len(bank.items)}), got an array of"
+            f" shape {given.shape} of {given.dtype}",
+            given.shape,
+        )
+    most = np.array([len(bank.responses(name)) for name in bank.item_names])
+    wrong = np.argwhere((given < MISSING) | (given >= most))
+    if wrong.size:
+        row, column = wrong[0].tolist()
+        raise InvalidResponseError(
+            f"expected a response from 0 to {most[column] - 1}, or {MISSING} where there is none,"
+            f" in row {row}, item {bank.item_names[column]}, got {given[row, column]}",
+            int(given[row, column]),
+        )
+    made = given.astype(np.int16)
+    made.setflags(write=False)
+    return made
+
+
+def checked_answers(
+    bank: ItemBank, before: Responses, items: ArrayLike, responses: ArrayLike
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Responses]:
+    """Return items and responses with `MISSING` in both or neither, and all responses then."""
+    n = len(before)
+    asked, given = np.asarray(items), np.asarray(responses)
+    for what, found in (("items", asked), ("responses", given)):
+        if found.shape != (n,) or found.dtype.kind not in "iu":
+            raise InvalidResponseError(
+                f"expected whole numbers of shape ({n},) as {what}, got an array of shape"
+                f" {found.shape} of {found.dtype}",
+                found.shape,
+            )
+    wrong = np.flatnonzero((asked < MISSING) | (asked >= len(bank.items)))
+    if wrong.size:
+        raise InvalidResponseError(
+            f"expected items from 0 to {len(bank.items) - 1}, or {MISSING}, got"
+            f" {asked[wrong[0]]} of examinee {wrong[0]}",
+            int(asked[wrong[0]]),
+        )
+    there = (asked != MISSING) & (given != MISSING)
+    asked = np.where(there, asked, MISSING).astype(np.intp)
+    given = np.where(there, given, MISSING).astype(np.intp)
+    rows = np.flatnonzero(there)
+    again = rows[before[rows, asked[rows]] != MISSING]
+    if again.size:
+        name = bank.item_names[asked[again[0]]]
+        raise InvalidResponseError(
+            f"expected an item without a response, got {name} of examinee {again[0]}", name
+        )
+    after = before.copy()
+    after[rows, asked[rows]] = given[rows]
+    return asked, given, checked_responses(bank, after)
+
+
+def impossible_rows(
+    bank: ItemBank, responses: Responses, rows: Sequence[int]
+) -> ImpossibleEvidenceError:
+    """Return the error that names the responses of the first of some examinees."""
+    first = responses[rows[0]]
+    evidence: dict[str, Any] = {
+        name: bank.responses(name)[number]
+        for name, number in zip(bank.item_names, first.tolist(), strict=True)
+        if number != MISSING
+    }
+    listed = ", ".join(f"{name}={state}" for name, state in evidence.items())
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return ImpossibleEvidenceError(
+        f"expected responses that some profile of the skills explains, got {listed} of examinee"
+        f" {rows[0]}{more}",
+        evidence,
+    )

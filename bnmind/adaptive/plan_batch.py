@@ -1,0 +1,193 @@
+"""Beliefs about many examinees by a junction tree over the skills, in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import (
+    MISSING,
+    BatchProfiles,
+    Responses,
+    checked_answers,
+    checked_responses,
+    impossible_rows,
+)
+from bnmind.adaptive.plan_belief import said_of
+from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS, SkillTree
+from bnmind.errors import ImpossibleEvidenceError, TooLargeError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.junction import Plan, compile_plan
+from bnmind.junction.batch import BatchPosterior
+from bnmind.pgm import Network
+
+__all__ = ["DEFAULT_JOINT_CELLS", "PlanBatch"]
+
+DEFAULT_JOINT_CELLS = 2**26
+"""Cells that all examinees' cliques may have unless the caller says otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanBatch:
+    """Beliefs kept as the joints of the cliques of a tree, for every examinee.
+
+    Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
+    """
+
+    tree: SkillTree
+    plan: Plan
+    """From the responses as soft evidence to the joint of each clique."""
+    responses: Responses
+    """``(examinees, items)``, read-only."""
+    posterior: BatchPosterior
+    """What the plan says."""
+
+    @classmethod
+    def start(
+        cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_JOINT_CELLS
+    ) -> PlanBatch:
+        """Return the beliefs before the first response.
+
+        Raises
+        ------
+        TooLargeError
+            If the tree, or all examinees' trees together, would have too many cells.
+        """
+        nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
+        return cls.of(bank, nothing, max_cells=max_cells)
+
+    @classmethod
+    def of(
+        cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_JOINT_CELLS
+    ) -> PlanBatch:
+        """Return the beliefs given responses; parameters and errors as for `ProfileBatch.of`."""
+        tree = SkillTree(bank, min(max_cells, DEFAULT_TREE_CELLS))
+        checked = checked_responses(bank, responses)
+        needed = len(checked) * tree.cells
+        if needed > max_cells:
+            raise TooLargeError(
+                f"expected at most {max_cells:,} examinees times cells of the tree, got"
+                f" {needed:,}; take the examinees in parts",
+                needed=needed,
+                budget=max_cells,
+            )
+        return _given(tree, checked)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_given, (self.tree, self.responses))
+
+    def __repr__(self) -> str:
+        return f"PlanBatch({len(self)} examinees, {self.tree.cells} cells)"
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.tree.bank
+
+    def update(self, items: ArrayLike, responses: ArrayLike) -> PlanBatch:
+        """Return the beliefs after one more response of each; see `BatchBelief.update`."""
+        _, _, after = checked_answers(self.bank, self.responses, items, responses)
+        return _run(self.tree, self.plan, after)
+
+    def take(self, examinees: ArrayLike) -> PlanBatch:
+        """Return the beliefs about some of the examinees, by position or by a mask."""
+        rows = np.asarray(examinees)
+        old = self.posterior
+        responses = self.responses[rows]
+        responses.setflags(write=False)
+        joints = tuple(joint[rows] for joint in old.joints)
+        posterior = BatchPosterior(old.scopes, joints, old.log_evidence[rows])
+        return PlanBatch(self.tree, self.plan, responses, posterior)
+
+    @property
+    def log_evidence(self) -> Floats:
+        """Natural logarithm of the probability of each examinee's responses."""
+        return self.posterior.log_evidence
+
+    @cached_property
+    def _rows(self) -> Floats:
+        return self.tree.marginals(self.posterior.joints)
+
+    @cached_property
+    def entropy(self) -> Floats:
+        """The entropy of all skills jointly, in bits, ``(examinees,)``."""
+        return self.tree.entropy(self.posterior.joints, self._rows)
+
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, ``(examinees, levels)``."""
+        names = [v.name for v in self.bank.hidden]
+        if skill not in names:
+            raise UnknownNameError("skill", skill, names)
+        return self.tree.marginal(self.posterior.joints, skill)
+
+    def profile(self) -> BatchProfiles:
+        """Return each examinee's most probable profile, one examinee after the other."""
+        names = self.bank.item_names
+        found = []
+        for number, row in enumerate(self.responses):
+            given = {}
+            if len(self.bank.hidden) > len(self.bank.skills):
+                answers = [(names[i], int(row[i])) for i in np.flatnonzero(row != MISSING)]
+                given = {
+                    name: said_of(self.tree, clique, answers)[0]
+                    for clique, name in enumerate(self.tree.input_names)
+                }
+            joints = [joint[number] for joint in self.posterior.joints]
+            found.append(self.tree.profile(joints, given))
+        levels = np.array([profile.levels for profile in found], dtype=np.intp)
+        return BatchProfiles(
+            levels.reshape(len(found), len(self.bank.skills)),
+            np.array([profile.probability for profile in found]),
+        )
+
+    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
+        return self.tree.index.masses(self._rows, np.asarray(items, dtype=np.intp))
+
+    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the probability of each response, ``(examinees, items, responses)``."""
+        channels = self.bank.channels([self.bank.item_names[place] for place in items])
+        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
+        return predicted
+
+
+def _given(tree: SkillTree, responses: Responses) -> PlanBatch:
+    bank = tree.bank
+    items = tuple(bank.network.cpd(name) for name in bank.item_names)
+    plan = compile_plan(
+        Network((*bank.hidden_network().cpds, *items)),
+        soft=bank.item_names,
+        targets=tree.scopes,
+        max_cells=4 * max(tree.max_cells, sum(cpd.n_cells for cpd in items)),
+    )
+    return _run(tree, plan, responses)
+
+
+def _run(tree: SkillTree, plan: Plan, responses: Responses) -> PlanBatch:
+    bank = tree.bank
+    # What nobody answered says nothing; one item there must be, to say how many they are.
+    asked = np.any(responses != MISSING, axis=0)
+    asked[0] = True
+    cases = {bank.item_names[i]: responses[:, i] for i in np.flatnonzero(asked)}
+    try:
+        posterior = plan.run_batch(cases)
+    except ImpossibleEvidenceError:
+        possible = [i for i, row in enumerate(responses) if not _possible(plan, bank, row)]
+        raise impossible_rows(bank, responses, possible) from None
+    responses.setflags(write=False)
+    return PlanBatch(tree, plan, responses, posterior)
+
+
+def _possible(plan: Plan, bank: ItemBank, row: Responses) -> bool:
+    found = zip(bank.item_names, row.tolist(), strict=True)
+    given = {name: bank.responses(name)[r] for name, r in found if r != MISSING}
+    return plan.is_possible(given)

@@ -1,0 +1,197 @@
+"""Beliefs about many examinees as a table of examinees by profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import (
+    MISSING,
+    BatchProfiles,
+    Responses,
+    checked_answers,
+    checked_responses,
+    impossible_rows,
+)
+from bnmind.adaptive.profile_space import DEFAULT_PROFILES, ProfileSpace
+from bnmind.errors import TooLargeError, UnknownNameError
+from bnmind.information import Floats, entropy
+
+__all__ = ["DEFAULT_BATCH_CELLS", "ProfileBatch"]
+
+DEFAULT_BATCH_CELLS = 2**26
+"""Cells that a table of examinees by profiles may have unless the caller says otherwise."""
+
+_TIE = 1e-12
+"""Probabilities of profiles closer than this, relative to the largest, count as equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileBatch:
+    """Beliefs kept as the probability of every profile for every examinee.
+
+    Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> batch = ProfileBatch.of(bank, [[1, -1], [0, -1], [-1, -1]])
+    >>> batch.marginal("skill_1").round(3).tolist()
+    [[0.182, 0.818], [0.889, 0.111], [0.5, 0.5]]
+    """
+
+    space: ProfileSpace
+    responses: Responses
+    """``(examinees, items)``, read-only."""
+    table: Floats
+    """``(examinees, profiles)``, the rows summing to one; read-only."""
+    log_evidence: Floats
+    """``(examinees,)``, natural logarithm of the probability of the responses."""
+
+    @classmethod
+    def start(
+        cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_BATCH_CELLS
+    ) -> ProfileBatch:
+        """Return the beliefs before the first response.
+
+        Raises
+        ------
+        TooLargeError
+            If there are more than ``max_cells`` examinees times profiles.
+        """
+        nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
+        return cls.of(bank, nothing, max_cells=max_cells)
+
+    @classmethod
+    def of(
+        cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_BATCH_CELLS
+    ) -> ProfileBatch:
+        """Return the beliefs given responses ``(examinees, items)``, `MISSING` where none.
+
+        Raises
+        ------
+        InvalidResponseError
+            If a response is out of range; it names row and item.
+        ImpossibleEvidenceError
+            If an examinee's responses have probability zero.
+        TooLargeError
+            If there are more than ``max_cells`` examinees times profiles.
+        """
+        space = ProfileSpace(bank, max(DEFAULT_PROFILES, max_cells))
+        checked = checked_responses(bank, responses)
+        needed = len(checked) * int(np.prod(space.shape))
+        if needed > max_cells:
+            raise TooLargeError(
+                f"expected at most {max_cells:,} examinees times profiles, got {needed:,}; take"
+                " the examinees in parts",
+                needed=needed,
+                budget=max_cells,
+            )
+        return _given(space, checked)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_given, (self.space, self.responses))
+
+    def __repr__(self) -> str:
+        return f"ProfileBatch({len(self)} examinees, {self.table.shape[1]} profiles)"
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.space.bank
+
+    def update(self, items: ArrayLike, responses: ArrayLike) -> ProfileBatch:
+        """Return the beliefs after one more response of each; see `BatchBelief.update`."""
+        asked, given, after = checked_answers(self.bank, self.responses, items, responses)
+        table = self.table.copy()
+        for item in np.unique(asked[asked != MISSING]).tolist():
+            for response in np.unique(given[asked == item]).tolist():
+                rows = np.flatnonzero((asked == item) & (given == response))
+                table[rows] = self.space.likely(self.table[rows], item, response)
+        return _normalized(self.space, after, table, self.log_evidence)
+
+    def take(self, examinees: ArrayLike) -> ProfileBatch:
+        """Return the beliefs about some of the examinees, by position or by a mask."""
+        rows = np.asarray(examinees)
+        return _made(self.space, self.responses[rows], self.table[rows], self.log_evidence[rows])
+
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, ``(examinees, levels)``."""
+        if skill not in self.space.place:
+            raise UnknownNameError("skill", skill, self.space.place)
+        return self.space.marginal(self.table, skill)
+
+    @cached_property
+    def entropy(self) -> Floats:
+        """The entropy of all skills jointly, in bits, ``(examinees,)``."""
+        return entropy(self.table)
+
+    def profile(self) -> BatchProfiles:
+        """Return each examinee's most probable profile; the lowest of equal ones."""
+        table = self.space.skills(self.table)
+        largest = table.max(axis=1, keepdims=True)
+        best = np.argmax(table >= largest * (1 - _TIE), axis=1)
+        levels = np.unravel_index(best, self.space.shape[: len(self.bank.skills)])
+        return BatchProfiles(np.stack(levels, axis=1), table[np.arange(len(table)), best])
+
+    @cached_property
+    def _rows(self) -> Floats:
+        return self.space.sums(self.table)
+
+    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
+        return self.space.index.masses(self._rows, np.asarray(items, dtype=np.intp))
+
+    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the probability of each response, ``(examinees, items, responses)``."""
+        channels = self.bank.channels([self.bank.item_names[place] for place in items])
+        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
+        return predicted
+
+
+def _given(space: ProfileSpace, responses: Responses) -> ProfileBatch:
+    """Return the beliefs given all responses, the likelihoods multiplied in one by one."""
+    table = np.repeat(space.prior[None, :], len(responses), axis=0)
+    log_evidence = np.zeros(len(responses))
+    for item in range(responses.shape[1]):
+        column = responses[:, item]
+        for response in np.unique(column[column != MISSING]).tolist():
+            rows = np.flatnonzero(column == response)
+            table[rows] = space.likely(table[rows], item, response)
+        # Now and then, so that nothing vanishes.
+        if item % 16 == 15:
+            table, log_evidence = _scaled(space, responses, table, log_evidence)
+    return _normalized(space, responses, table, log_evidence)
+
+
+def _scaled(
+    space: ProfileSpace, responses: Responses, table: Floats, log_evidence: Floats
+) -> tuple[Floats, Floats]:
+    totals = table.sum(axis=1)
+    wrong = np.flatnonzero(~(totals > 0))
+    if wrong.size:
+        raise impossible_rows(space.bank, responses, wrong.tolist())
+    return table / totals[:, None], log_evidence + np.log(totals)
+
+
+def _normalized(
+    space: ProfileSpace, responses: Responses, table: Floats, log_evidence: Floats
+) -> ProfileBatch:
+    return _made(space, responses, *_scaled(space, responses, table, log_evidence))
+
+
+def _made(
+    space: ProfileSpace, responses: Responses, table: Floats, log_evidence: Floats
+) -> ProfileBatch:
+    for array in (responses, table, log_evidence):
+        array.setflags(write=False)
+    return ProfileBatch(space, responses, table, log_evidence)
