@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import permutations
 
+import numpy as np
 from hypothesis import strategies as st
 
 from bnmind.junction.graph import InteractionGraph
@@ -92,6 +93,39 @@ def vomlel_graph(pegs: int, colors: int, *, stage: int, arc: bool = False) -> In
     else:
         scopes += [["C", *m, *(["P"] if arc else [])]]
     return InteractionGraph.from_scopes(sizes, scopes)
+
+
+def large_graph(n: int = 250) -> InteractionGraph:
+    """Return a graph on which one greedy pass is far from the best order."""
+    rng = np.random.default_rng(7)
+    edges = [(i, int(j)) for i in range(1, n) for j in rng.integers(max(0, i - 15), i, size=2)]
+    return graph_of(rng.integers(2, 5, size=n).tolist(), edges)
+
+
+def naive_greedy(graph: InteractionGraph, score: str) -> list[int]:
+    """Return the order of a greedy rule by computing every score again at every step."""
+    neighbors = {
+        v: {u for u in range(graph.n) if graph.neighbors[v] >> u & 1} for v in range(graph.n)
+    }
+
+    def cost(v: int) -> tuple[int, ...]:
+        around = sorted(neighbors[v])
+        added = [(a, b) for a in around for b in around if a < b and b not in neighbors[a]]
+        size = graph.clique_size(1 << v | sum(1 << u for u in around))
+        return {
+            "FILL": (len(added), size, v),
+            "WEIGHT": (size, len(added), v),
+            "WEIGHTED_FILL": (sum(graph.sizes[a] * graph.sizes[b] for a, b in added), v),
+        }[score]
+
+    order = []
+    while neighbors:
+        v = min(neighbors, key=cost)
+        around = neighbors.pop(v)
+        for u in around:
+            neighbors[u] = (neighbors[u] | around) - {u, v}
+        order.append(v)
+    return order
 
 
 def naive_cliques(graph: InteractionGraph, order: Iterable[int]) -> set[frozenset[int]]:
