@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,8 +63,18 @@ def compounds(
         result.append(model)
         while joining := _determined_by(model, label, observed):
             model = with_compound(model, joining, label)
-        result.append(model)
+        result.append(_multiplied(model, label))
     return result
+
+
+def _multiplied(model: Reduction, label: str) -> Reduction:
+    """Return the model with all tables over a compound variable alone as one table."""
+    alone = [content.values for content in model.tables if content.scope == (label,)]
+    if not alone:
+        return model
+    rest = tuple(content for content in model.tables if content.scope != (label,))
+    product = Table((label,), math.prod(alone[1:], start=alone[0]))
+    return replace(model, tables=(product, *rest))
 
 
 def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
