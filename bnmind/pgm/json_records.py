@@ -5,7 +5,7 @@ pydantic is imported with this module, which is therefore imported when first ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +20,7 @@ _SHOWN_FAULTS = 5
 _LONGEST_FAULT = 160
 
 _Record = TypeVar("_Record", bound=BaseModel)
+_Fault = TypeVar("_Fault")
 
 
 class Strict(BaseModel):
@@ -80,7 +81,7 @@ def _parsed(record: type[_Record], text: str, what: str) -> _Record:
         return record.model_validate_json(text)
     except ValidationError as fault:
         faults = fault.errors(include_url=False, include_input=False, include_context=False)
-    raise ModelFileError(f"expected {what}, got {listed(map(_told, faults))}")
+    raise ModelFileError(f"expected {what}, got {listed(faults, _told)}")
 
 
 def _told(error: Mapping[str, Any]) -> str:
@@ -89,11 +90,12 @@ def _told(error: Mapping[str, Any]) -> str:
     return f"{'.'.join(path) or 'the whole'}: {' '.join(error['msg'].split())}"
 
 
-def listed(faults: Iterable[str]) -> str:
+def listed(faults: Sequence[_Fault], told: Callable[[_Fault], str] = str) -> str:
     """Return the first faults, each not too long, and how many more there are."""
-    told = [f if len(f) <= _LONGEST_FAULT else f"{f[: _LONGEST_FAULT - 1]}…" for f in faults]
-    more = f"; and {len(told) - _SHOWN_FAULTS} more" if len(told) > _SHOWN_FAULTS else ""
-    return "; ".join(told[:_SHOWN_FAULTS]) + more
+    first = [told(fault) for fault in faults[:_SHOWN_FAULTS]]
+    cut = [f if len(f) <= _LONGEST_FAULT else f"{f[: _LONGEST_FAULT - 1]}…" for f in first]
+    more = f"; and {len(faults) - _SHOWN_FAULTS} more" if len(faults) > _SHOWN_FAULTS else ""
+    return "; ".join(cut) + more
 
 
 def variables_of(records: Iterable[VariableRecord]) -> dict[str, Variable]:

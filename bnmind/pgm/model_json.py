@@ -174,7 +174,8 @@ def network_from_json(text: str, *, max_cells: int) -> Network:
     try:
         return Network(tuple(p for p in potentials if not isinstance(p, Factor)))
     except InvalidModelError as fault:
-        raise _invalid(fault) from fault
+        problems = [f"at potentials: {problem}" for problem in fault.problems]
+        raise _invalid(InvalidModelError(problems)) from fault
 
 
 def _invalid(fault: InvalidModelError) -> ModelFileError:

@@ -134,7 +134,7 @@ def _is_number(token: str) -> bool:
 
 
 def _blank(comment: str) -> str:
-    return re.sub(r"[^\n]", " ", comment)
+    return "\n".join(" " * len(line) for line in comment.split("\n"))
 
 
 def shown(text: str) -> str:

@@ -1,8 +1,8 @@
 """XML as a tree of elements that know their place, without what makes XML dangerous.
 
 No entity is declared, so none can grow ("billion laughs"); external ones are not
-loaded; default values of attributes are few; and elements are not nested beyond any
-model's need.
+loaded; declared attributes are few; and elements are not nested beyond any model's
+need.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from bnmind.pgm.source import Place, number_list, shown
 __all__ = ["Element", "parse_xml"]
 
 _DEPTH = 100
-_DEFAULTS = 100
+_DECLARED = 1000
+_LONGEST_DEFAULT = 100
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def parse_xml(data: bytes) -> Element:
     parser = ParserCreate()
     open_elements: list[Element] = []
     roots: list[Element] = []
-    defaults = 0
+    declared = 0
 
     def here() -> Place:
         return Place(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
@@ -109,10 +110,11 @@ def parse_xml(data: bytes) -> Element:
         raise here().fault(f"expected no declarations of entities, got {shown(name)}")
 
     def attribute_list(_element: str, _name: str, _kind: str, default: str | None, _: int) -> None:
-        nonlocal defaults
-        defaults += default is not None
-        if defaults > _DEFAULTS or len(default or "") > _DEFAULTS:
-            raise here().fault(f"expected at most {_DEFAULTS} short default attributes, got more")
+        nonlocal declared
+        declared += 1
+        # Every element is given the defaults, and expat looks for each among all the others.
+        if declared > _DECLARED or len(default or "") > _LONGEST_DEFAULT:
+            raise here().fault(f"expected at most {_DECLARED} declared attributes, short ones")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _: open_elements.pop()
