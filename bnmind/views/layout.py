@@ -41,7 +41,7 @@ class Spacing:
     between_parts: float = 36.0
     aspect: float = 1.6
     """Width by height that is not to be exceeded, if possible."""
-    narrow: float = 900.0
+    narrow: float = 1000.0
     """No layer is split into narrower ones than this."""
     visits: int = 60_000
     """Visits of items that the order within layers may take, in each part."""
