@@ -56,7 +56,7 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     return np.asarray(0.0 - np.einsum("...i,...i->...", p, logs), dtype=np.float64)
 
 
-def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
+def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | None = None) -> Floats:
     """Return the information that each question promises about the hidden state, in bits.
 
     It is the mutual information of outcome and hidden state; the expected entropy
@@ -72,6 +72,8 @@ def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
         ``(causes, outcomes)`` shared by all questions, or ``(questions, causes,
         outcomes)``; rows sum to one. A cause of mass zero may have any row, so
         questions of different sizes are padded with zeros.
+    noise
+        The entropy of each row of the channel, in bits, if it is known from before.
 
     Returns
     -------
@@ -89,16 +91,16 @@ def information(masses: ArrayLike, channel: ArrayLike) -> Floats:
     """
     m = np.asarray(masses, dtype=np.float64)
     n = np.asarray(channel, dtype=np.float64)
-    noise = entropy(n)
+    lost = entropy(n) if noise is None else np.asarray(noise, dtype=np.float64)
     if n.ndim > 2:
         outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
-        gained = entropy(outcomes) - np.sum(m * noise, axis=-1)
+        gained = entropy(outcomes) - np.einsum("...c,...c->...", m, lost)
     else:
         rows = m.reshape(-1, m.shape[-1])
         gained = np.empty(len(rows))
         for start in range(0, len(rows), _BLOCK):
             part = rows[start : start + _BLOCK]
-            gained[start : start + _BLOCK] = entropy(part @ n) - part @ noise
+            gained[start : start + _BLOCK] = entropy(part @ n) - part @ lost
         gained = gained.reshape(m.shape[:-1])
     result: Floats = np.maximum(gained, 0.0)
     return result

@@ -1,8 +1,8 @@
 """Adaptive testing: item banks, beliefs about skills."""
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles, batch_information
-from bnmind.adaptive.belief import Profile, SkillBelief, item_information
+from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles
+from bnmind.adaptive.belief import Profile, SkillBelief
 from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
 from bnmind.adaptive.gates import (
     Dina,
@@ -47,9 +47,7 @@ __all__ = [
     "Saturated",
     "Sequential",
     "SkillBelief",
-    "batch_information",
     "beliefs_given",
-    "item_information",
     "start_belief",
     "start_beliefs",
 ]

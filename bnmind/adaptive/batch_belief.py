@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
-from bnmind.information import Floats, information
+from bnmind.information import Floats
 
 __all__ = [
     "MISSING",
     "BatchBelief",
     "BatchProfiles",
     "Responses",
-    "batch_information",
     "checked_answers",
     "checked_responses",
     "impossible_rows",
@@ -101,25 +100,11 @@ class BatchBelief(Protocol):
     def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return the probability of each response, ``(examinees, items, responses)``."""
 
+    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
+        """Return the information that items promise, ``(examinees, items)``, in bits.
 
-def batch_information(
-    belief: BatchBelief, items: Sequence[int] | NDArray[np.intp] | None = None
-) -> Floats:
-    """Return the information that items promise about each examinee, ``(examinees, items)``.
-
-    In bits, as `bnmind.adaptive.item_information`. Items that an examinee has answered
-    are among them; their number means nothing. All items unless given.
-    """
-    bank = belief.bank
-    chosen = np.arange(len(bank.items)) if items is None else np.asarray(items, dtype=np.intp)
-    names = [bank.item_names[place] for place in chosen]
-    shapes = np.array([bank.channel(name).shape for name in names])
-    found = np.empty((len(belief), len(chosen)))
-    for shape in np.unique(shapes, axis=0):
-        columns = np.flatnonzero(np.all(shapes == shape, axis=1))
-        channels = bank.channels([names[column] for column in columns])
-        found[:, columns] = information(belief.masses(chosen[columns]), channels)
-    return found
+        As `SkillBelief.information`; all items unless given.
+        """
 
 
 def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:

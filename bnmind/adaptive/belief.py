@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
-from bnmind.information import Floats, information
+from bnmind.information import Floats
 
 __all__ = [
-    "CauseIndex",
     "Profile",
     "SkillBelief",
     "checked_response",
     "impossible_responses",
-    "item_information",
 ]
-
-_STACKED_CELLS = 2**17
-"""Channels of so many cells in all are padded and evaluated in one go."""
 
 
 class Profile(NamedTuple):
@@ -102,52 +93,14 @@ class SkillBelief(Protocol):
     def predict(self, item: str) -> Floats:
         """Return the probability of each response to an item given the responses so far."""
 
+    def information(self, items: Sequence[str] | None = None) -> Floats:
+        """Return the information that each item promises about the skills, in bits, ``(items,)``.
 
-@dataclass(frozen=True, eq=False)
-class CauseIndex:
-    """Where the masses of each item's cause are, in a row that holds those of all causes."""
-
-    first: NDArray[np.intp]
-    """Where the masses of each item's cause start in the row, ``(items,)``."""
-    sizes: NDArray[np.intp]
-    """How many they are, ``(items,)``."""
-
-    @classmethod
-    def of(cls, bank: ItemBank, starts: Sequence[int]) -> CauseIndex:
-        """Return the index for rows in which each of ``bank.causes`` starts at such a place."""
-        sizes = np.array([bank.n_configurations(cause) for cause in bank.causes], dtype=np.intp)
-        numbers = bank.cause_numbers
-        return cls(np.asarray(starts, dtype=np.intp)[numbers], sizes[numbers])
-
-    def masses(self, row: Floats, positions: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
-        sizes = self.sizes[positions]
-        columns = np.arange(sizes.max(initial=1))
-        there = columns < sizes[:, None]
-        # What is past the end of a cause is read from its start, and taken out again.
-        index = self.first[positions][:, None] + np.where(there, columns, 0)
-        return np.where(there, row[..., index], 0.0)
-
-
-def item_information(belief: SkillBelief, items: Sequence[str]) -> Floats:
-    """Return the information that each item promises about the skills, in bits, ``(items,)``.
-
-    It is the mutual information of the response and all skills jointly: the entropy of
-    the belief less what it is expected to be after the response. The very function
-    that chooses guesses in Mastermind computes it (`bnmind.information`).
-    """
-    if not items:
-        return np.empty(0)
-    bank = belief.bank
-    shapes = np.array([bank.channel(name).shape for name in items])
-    if len(items) * int(np.prod(shapes.max(axis=0))) <= _STACKED_CELLS:
-        return information(belief.masses(items), bank.channels(items))
-    found = np.empty(len(items))
-    for shape in np.unique(shapes, axis=0):
-        rows = np.flatnonzero(np.all(shapes == shape, axis=1))
-        alike = [items[row] for row in rows.tolist()]
-        found[rows] = information(belief.masses(alike), bank.channels(alike))
-    return found
+        It is the mutual information of the response and all skills jointly: the entropy
+        of the belief less what it is expected to be after the response. The very
+        function that chooses guesses in Mastermind computes it (`bnmind.information`).
+        All items unless given; that of an item answered already means nothing.
+        """
 
 
 def checked_response(

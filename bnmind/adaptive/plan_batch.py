@@ -159,6 +159,17 @@ class PlanBatch:
         predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
         return predicted
 
+    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
+        """Return the information that items promise, ``(examinees, items)``, in bits."""
+        found = self._information
+        return found if items is None else found[:, np.asarray(items, dtype=np.intp)]
+
+    @cached_property
+    def _information(self) -> Floats:
+        found = self.tree.index.information(self._rows)
+        found.setflags(write=False)
+        return found
+
 
 def _given(tree: SkillTree, responses: Responses) -> PlanBatch:
     bank = tree.bank

@@ -154,6 +154,17 @@ class PlanBelief:
         predicted: Floats = self.masses([item])[0] @ self.bank.channel(item)
         return predicted
 
+    def information(self, items: Sequence[str] | None = None) -> Floats:
+        """Return the information that each item promises, in bits; see `SkillBelief`."""
+        found = self._information
+        return found if items is None else found[[self.bank.position(name) for name in items]]
+
+    @cached_property
+    def _information(self) -> Floats:
+        found = self.tree.index.information(self._row)
+        found.setflags(write=False)
+        return found
+
 
 def said_of(tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]]) -> tuple[Floats, int]:
     """Return the likelihood of the responses that go into a clique, times a power of two.

@@ -125,6 +125,17 @@ class ProfileBelief:
         predicted: Floats = self.masses([item])[0] @ channel
         return predicted
 
+    def information(self, items: Sequence[str] | None = None) -> Floats:
+        """Return the information that each item promises, in bits; see `SkillBelief`."""
+        found = self._information
+        return found if items is None else found[[self.bank.position(name) for name in items]]
+
+    @cached_property
+    def _information(self) -> Floats:
+        found = self.space.index.information(self._row)
+        found.setflags(write=False)
+        return found
+
 
 def _again(space: ProfileSpace, answers: tuple[tuple[str, int], ...]) -> ProfileBelief:
     belief = ProfileBelief(space, (), space.prior, 0.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.belief import CauseIndex
+from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.subset_sums import SubsetSums
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats

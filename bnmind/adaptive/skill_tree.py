@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.belief import CauseIndex, Profile
+from bnmind.adaptive.belief import Profile
+from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.most_probable import most_probable_states
 from bnmind.adaptive.subset_sums import SubsetSums
 from bnmind.errors import TooLargeError
