@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bnmind.pgm.variable import Variable
+from bnmind.views.lettering import visible
 
 __all__ = ["Card", "Row", "percent"]
 
@@ -95,7 +96,7 @@ class Card:
             lines.append(f"{row.label}: {' → '.join(shown)}" if shown else row.label)
         if self.moved is not None:
             lines.append(f"moved: {percent(self.moved)}")
-        return "\n".join(lines)
+        return "\n".join(visible(line) for line in lines)
 
 
 def percent(share: float) -> str:

@@ -117,11 +117,9 @@ def draw(
     """
     frame = _frame(cards, titles, most_states, palette or Palette())
     layout = lay_out([(frame.width, frame.height(card)) for card in cards], arcs)
-    legend = _legend(frame) if titles else ""
+    legend, least = _legend(frame) if titles else ("", 0.0)
     top = MARGIN + (30.0 if legend else 0.0)
-    width = layout.width + 2 * MARGIN
-    if titles:
-        width = max(width, 460.0)
+    width = max(layout.width, least) + 2 * MARGIN
     height = layout.height + top + MARGIN
     left = (width - layout.width) / 2
     colors = frame.palette
@@ -292,24 +290,24 @@ def draw_summary(heading: str, lines: Sequence[str]) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _legend(frame: _Frame) -> str:
+MOVED = "Δ probability that moved"
+
+
+def _legend(frame: _Frame) -> tuple[str, float]:
+    """Return what the bars of two beliefs mean, and how wide it is."""
     colors = frame.palette
     parts = [f'<g transform="translate({_n(MARGIN)} 16)" font-size="12">']
     x = 0.0
     for number, title in enumerate(frame.titles):
         shown = shorten(visible(title), 160.0, 12.0)
-        where = "upper bar" if number == 0 else "lower bar"
         parts.append(
             f'<rect x="{_n(x)}" y="5" width="20" height="8" rx="2"'
             f' fill="{colors.bars[1 - number]}"/>'
-            f'<text x="{_n(x + 27)}" y="13.2"><title>{_text(title)}: {where}</title>'
-            f"{_text(shown)}</text>"
+            f'<text x="{_n(x + 27)}" y="13.2">{_text(shown)}</text>'
         )
         x += 27 + text_width(shown, 12.0) + 22
-    parts.append(
-        f'<text x="{_n(x)}" y="13.2" fill="{colors.muted}">Δ probability that moved</text></g>'
-    )
-    return "".join(parts)
+    parts.append(f'<text x="{_n(x)}" y="13.2" fill="{colors.muted}">{MOVED}</text></g>')
+    return "".join(parts), x + text_width(MOVED, 12.0)
 
 
 def _arc(route: Route) -> str:

@@ -389,6 +389,8 @@ def _draw(
     caption = f"Bayesian network of {len(place):,} variables"
     if cards[0].distributions:
         caption += ", with the probability of each state"
+    if titles:
+        caption += f": {titles[0]} (upper bars) and {titles[1]} (lower bars)"
     evidence = sum(card.is_evidence for card in cards)
     if evidence:
         caption += f", given evidence on {evidence:,}"
