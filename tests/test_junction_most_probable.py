@@ -37,7 +37,13 @@ from bnmind.pgm import (
     noisy_or,
 )
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
-from tests.networks import enumerate_joint, networks
+from tests.networks import (
+    enumerate_joint,
+    functional_cpds,
+    networks,
+    noisy_cpds,
+    variable_tuples,
+)
 from tests.wheel import ask, read_wheel, state_names
 
 
@@ -195,27 +201,27 @@ def test_a_function_of_thirty_parents_is_maximized_through_its_steps(function: A
     assert sum(found.states[v.name] == "1" for v in bits) == on
 
 
-@settings(max_examples=100)
-@given(networks())
-def test_tables_broken_into_steps_multiply_to_the_distribution(network: Network) -> None:
-    names = [v.name for v in network.variables]
-    for sums_only in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(small_tables, "_SMALL", 0)
-            broken = small_tables.small_tables(
-                network.cpds, names, sums_only=sums_only, max_cells=10**6
-            )
-        auxiliary = {v.name for factor in broken for v in factor.scope} - set(names)
-        assert not auxiliary & set(names)
-        tables = [np.asarray(factor.values) for factor in broken]
-        assert all(np.all(values >= 0) for values in tables)
-        plain = {cpd.variable.name: cpd.to_factor() for cpd in network.cpds}
-        for name, table in plain.items():
-            own = [f for f in broken if f.names[0] == name or f.names[0].startswith(f"{name}--")]
-            product = own[0]
-            for factor in own[1:]:
-                product = product.product(factor)
-            assert product.sum_to(table.names).isclose(table)
+@settings(max_examples=200)
+@given(st.data())
+def test_distributions_broken_into_steps_multiply_to_their_tables(data: st.DataObject) -> None:
+    *parents, child = data.draw(variable_tuples(min_size=2, max_size=6))
+    arguments = tuple(parents)
+    taken = {v.name for v in parents} | {f"{child.name}--2", "Y--1"}
+    cpd: Any
+    if data.draw(st.booleans()):
+        cpd = data.draw(functional_cpds(arguments))
+        steps = list(small_tables._steps_of_function(cpd, taken))
+        assert all(set(np.unique(factor.values)) <= {0, 1} for factor in steps)
+    else:
+        cpd = data.draw(noisy_cpds(child, arguments))
+        steps = list(small_tables._steps_of_extremum(cpd, taken))
+    product = Factor((), np.asarray(1.0))
+    for factor in steps:
+        assert np.all(np.asarray(factor.values) >= 0)
+        product = product.product(factor)
+    names = [v.name for v in product.scope]
+    assert len(names) == len(set(names))
+    assert product.sum_to(v.name for v in cpd.scope).isclose(cpd.to_factor())
 
 
 def test_a_noisy_or_that_does_not_fit_is_named() -> None:
