@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction.compounds import compounds
@@ -24,8 +22,8 @@ from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, Savings, impossible
 from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
 from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
-from bnmind.junction.sources import Answer, Source
-from bnmind.junction.support import n_cells, possible_states, table
+from bnmind.junction.sources import Source, answer_of, sources_of
+from bnmind.junction.support import Domains, n_cells, possible_states, table
 from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
@@ -42,9 +40,6 @@ _WORTH_SEARCHING = 4_000_000
 
 _VARIABLE_COST = 10_000
 """What planning and running takes for each variable besides the cells, in cells."""
-
-_WORTH_LOOKING_UP = 64
-"""Smaller tables are not searched for a variable that the others determine."""
 
 _CONFLICT_CELLS = 2**24
 """Contradictions are not searched for in larger plans: all findings are named."""
@@ -129,49 +124,87 @@ def build(query: Query, known: _Known | None = None) -> Plan:
             domains = possible_states(potentials, domains, keep=observed)
         except ImpossibleEvidenceError:
             raise impossible(_conflict(query, fixed, given)) from None
+    # What the evidence determines is computed, not looked up.
+    gone = {cpd.variable.name for cpd in derived}
+    potentials = tuple(
+        p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
+    )
+    request = _Request(query, known, free, derived, inputs, (), certain)
+    if not restricted:
+        return _whole_plan(request, potentials, domains)
+    return _restricted_plan(request, potentials, domains)
+
+
+def _whole_plan(request: _Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
+    """Return the plan of a query of which nothing is known yet."""
+    if request.query.factorize:
+        potentials, domains = _formed(request, potentials, domains)
+    request, whole, model = _reduced(request, potentials, domains)
+    heads = [None if isinstance(p, Factor) else p.variable.name for p in potentials]
+    parts = [_Part(model)]
+    if model is whole and None not in heads and not request.large:
+        parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
+        parts = _divided(model, request, parents)
+    return _assemble(request, model, parts, [] if request.large else heads)
+
+
+def _restricted_plan(
+    request: _Request, potentials: tuple[Potential, ...], domains: Domains
+) -> Plan:
+    """Return the smallest plan found for what is known."""
+    query = request.query
+    versions = [(potentials, domains)]
     if query.factorize:
-        joints = [*query.targets, *inputs.values()]
-        potentials = choose_forms(
-            potentials,
-            domains,
-            observed=observed,
-            joints=[[v.name for v in scope] for scope in joints],
-        )
-        new = {v.name: v for p in potentials for v in p.scope if v.name not in domains}
-        domains = domains | {name: tuple(range(v.n_states)) for name, v in new.items()}
+        formed, states = _formed(request, potentials, domains)
+        if formed != potentials:
+            states = possible_states(formed, states, keep=request.observed)
+            versions.append((formed, states))
+    candidates = []
+    for potentials, domains in versions:
+        part, _, model = _reduced(request, potentials, domains)
+        protected = {v.name for scope in part.joints for v in scope} | set(part.observed)
+        model = without_leaves(model, protected & set(model.sizes))
+        models = [model]
+        if query.compress:
+            given = [(query.inputs[name], a) for name, a in request.known.given.items()]
+            models += compounds(model, given, query.targets, frozenset(part.observed))
+        candidates += [(_tree(model, part), model, part) for model in models]
+    tree, model, part = min(candidates, key=lambda planned: planned[0].total_size)
+    return _assemble(part, model, [_Part(model, tree=tree)], [])
+
+
+def _formed(
+    request: _Request, potentials: tuple[Potential, ...], domains: Domains
+) -> tuple[tuple[Potential, ...], Domains]:
+    """Return the potentials in the forms that make the smallest plan, and all states."""
+    joints = [*request.query.targets, *request.inputs.values()]
+    formed = choose_forms(
+        potentials,
+        domains,
+        observed=request.observed,
+        joints=[[v.name for v in scope] for scope in joints],
+    )
+    new = {v.name: v for p in formed for v in p.scope if v.name not in domains}
+    return formed, {**domains, **{name: tuple(range(v.n_states)) for name, v in new.items()}}
+
+
+def _reduced(
+    request: _Request, potentials: Sequence[Potential], domains: Domains
+) -> tuple[_Request, Reduction, Reduction]:
+    """Return the model on its possible states, and the same with one of each conjugate pair."""
     sizes, lifts = lift_of(domains)
-    tables, large, heads = [], [], []
+    tables, large = [], []
     for potential in potentials:
-        scope = tuple(v.name for v in potential.scope if v.name in sizes)
-        if n_cells(potential, domains) > query.max_cells:
+        if n_cells(potential, domains) > request.query.max_cells:
             large.append(potential)
             continue
+        scope = tuple(v.name for v in potential.scope if v.name in sizes)
         values = table(potential, domains).reshape([sizes[name] for name in scope])
-        is_whole = not restricted and not isinstance(potential, Factor)
-        heads.append(potential.scope[0].name if is_whole else None)
         tables.append(Table(scope, values))
-    request = _Request(query, known, free, derived, inputs, tuple(large), certain)
-    protected = {v.name for scope in request.joints for v in scope} | set(observed)
+    request = replace(request, large=tuple(large))
+    protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
     whole = Reduction(sizes, lifts, tuple(tables))
-    model = without_conjugates(whole, protected)
-    if not restricted:
-        parts = [_Part(model)]
-        if model is whole and None not in heads and not large:
-            parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
-            parts = _divided(model, request, parents)
-        return _assemble(request, model, parts, heads)
-    model = without_leaves(model, protected & set(sizes))
-    candidates = [model]
-    if query.compress:
-        candidates += compounds(
-            model,
-            [(query.inputs[name], values) for name, values in given.items()],
-            query.targets,
-            frozenset(observed),
-        )
-    planned = [(_tree(candidate, request), candidate) for candidate in candidates]
-    tree, best = min(planned, key=lambda pair: pair[0].total_size)
-    return _assemble(request, best, [_Part(best, tree=tree)], [])
+    return request, whole, without_conjugates(whole, protected)
 
 
 def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
@@ -269,9 +302,9 @@ def _assemble(
     query = request.query
     number = {name: i for i, name in enumerate(model.sizes)}
     sizes = tuple(model.sizes.values())
-    sources = _sources(request, model, number)
-    functions = [i for i, source in enumerate(sources) if source.child is not None]
     observed = frozenset(request.observed)
+    sources = sources_of(model, number, observed, request.large, request.inputs)
+    functions = [i for i, source in enumerate(sources) if source.child is not None]
     builder = ProgramBuilder(
         sizes,
         [source.scope for source in sources] + [()] * len(functions),
@@ -322,7 +355,7 @@ def _assemble(
         program=program,
         numbered=tuple(number),
         answers=tuple(
-            _answer(model, target, observed, number, registers[i], program.scopes)
+            answer_of(model, target, observed, number, registers[i], program.scopes)
             for i, target in enumerate(query.targets)
         ),
         narrow=partial(_narrow, query, known, before),
@@ -344,101 +377,6 @@ def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
     return TreeShape(
         tuple(sum([bit[name] for name in clique.variables]) for clique in tree.cliques),
         tuple((i, j, sum([bit[name] for name in scope])) for i, j, scope in tree.edges),
-    )
-
-
-def _sources(request: _Request, model: Reduction, number: Mapping[str, int]) -> tuple[Source, ...]:
-    observed = frozenset(request.observed)
-    sources = []
-    for content in model.tables:
-        seen = tuple(name for name in content.scope if name in observed)
-        rest = tuple(name for name in content.scope if name not in observed)
-        values = content.values
-        if seen:
-            axes = [content.scope.index(name) for name in (*seen, *rest)]
-            values = np.ascontiguousarray(np.transpose(values, axes))
-        signed = np.iscomplexobj(values) or bool(values.size and values.min() < 0)
-        child, positions = _determined_child(len(rest), len(seen), values)
-        scope = tuple(number[name] for name in rest)
-        sources.append(
-            Source(
-                scope,
-                seen,
-                values,
-                values.size,
-                "a table",
-                signed,
-                None if child is None else scope[child],
-                positions,
-            )
-        )
-    for potential in request.large:
-        names = model.scope(v.name for v in potential.scope)
-        seen = tuple(name for name in names if name in observed)
-        scope = tuple(number[name] for name in names if name not in observed)
-        cells = math.prod(model.sizes[name] for name in names)
-        sources.append(Source(scope, seen, None, cells, potential.scope[0].name))
-    for label, variables in request.inputs.items():
-        full = tuple(v.name for v in variables)
-        names = model.scope(full)
-        cells = math.prod(model.sizes[n] for n in names)
-        take = partial(_take, model, full)
-        scope = tuple(number[name] for name in names)
-        sources.append(Source(scope, (), None, cells, label, input=label, take=take))
-    return tuple(sources)
-
-
-def _determined_child(
-    n_hidden: int, n_observed: int, values: Values
-) -> tuple[int | None, NDArray[np.intp] | None]:
-    """Return which hidden variable the others determine, with its positions, if there is one."""
-    if values.size < _WORTH_LOOKING_UP or not np.all((values == 0) | (values == 1)):
-        return None, None
-    for child in range(n_hidden):
-        axis = n_observed + child
-        if np.all(values.sum(axis=axis) == 1):
-            return child, values.argmax(axis=axis)
-    return None, None
-
-
-def _take(model: Reduction, names: tuple[str, ...], values: Values) -> Values:
-    return model.take(names, values).values
-
-
-def _answer(
-    model: Reduction,
-    target: tuple[Variable, ...],
-    observed: frozenset[str],
-    number: Mapping[str, int],
-    register: int | None,
-    scopes: Sequence[tuple[int, ...]],
-) -> Answer:
-    """Return how a target is read off its register."""
-    hidden = [v for v in target if v.name not in observed]
-    scope = [number[name] for name in model.scope(v.name for v in hidden)]
-    found = () if register is None else scopes[register]
-    there = [v for v in scope if v in found]
-    sizes = tuple(model.sizes.values())
-    shape = tuple(sizes[v] for v in scope)
-    # A register may lack variables that its joint does not depend on.
-    view = tuple(sizes[v] if v in found else 1 for v in scope)
-    axes = tuple(found.index(v) for v in there)
-    full = tuple(v.n_states for v in hidden)
-    cells = None
-    if shape != full:
-        cells = model.cells([v.name for v in hidden], full)
-    else:
-        lifts = [model.lifts[v.name] for v in hidden]
-        if any(lift.home != v.name for lift, v in zip(lifts, hidden, strict=True)):
-            cells = model.cells([v.name for v in hidden], full)
-    return Answer(
-        target,
-        tuple(v.name for v in target if v.name in observed),
-        None if axes == tuple(range(len(axes))) else axes,
-        view,
-        shape,
-        register,
-        cells,
     )
 
 

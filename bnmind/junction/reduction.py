@@ -161,8 +161,10 @@ def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
     name
         The name of the new variable.
     """
-    merged = table.scope
-    rows = np.argwhere(table.values != 0)
+    # A compound variable that grows comes first, so that its configurations keep their order.
+    merged = tuple(sorted(table.scope, key=lambda v: v != name))
+    values = np.transpose(table.values, [table.scope.index(v) for v in merged])
+    rows = np.argwhere(values != 0)
     sizes = {n: s for n, s in model.sizes.items() if n not in merged}
     sizes[name] = len(rows)
     column = {v: rows[:, axis] for axis, v in enumerate(merged)}
@@ -181,6 +183,9 @@ def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
 def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) -> Table:
     inside = [v for v in merged if v in table.scope]
     if not inside:
+        return table
+    if inside == [name] and np.array_equal(rows[:, 0], np.arange(len(rows))):
+        # One row for each configuration so far: nothing moves.
         return table
     rest = tuple(v for v in table.scope if v not in merged)
     front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])

@@ -95,7 +95,8 @@ def _closure(parents: Mapping[str, Sequence[str]], names: Iterable[str]) -> froz
     found = set(names)
     waiting = list(found)
     while waiting:
-        for name in parents[waiting.pop()]:
+        # A variable without a distribution is known, and so are its ancestors.
+        for name in parents.get(waiting.pop(), ()):
             if name not in found:
                 found.add(name)
                 waiting.append(name)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.junction.program import Scope
+from bnmind.junction.reduction import Reduction
 from bnmind.pgm.factor import Values
+from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Answer", "Source"]
+__all__ = ["Answer", "Source", "answer_of", "sources_of"]
+
+_WORTH_LOOKING_UP = 64
+"""Smaller tables are not searched for a variable that the others determine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +98,104 @@ class Answer:
             values = whole
         values.setflags(write=False)
         return values
+
+
+def sources_of(
+    model: Reduction,
+    number: Mapping[str, int],
+    observed: frozenset[str],
+    large: Sequence[Potential],
+    inputs: Mapping[str, Sequence[Variable]],
+) -> tuple[Source, ...]:
+    """Return what a program starts from: the model's tables, the large ones, the inputs."""
+    sources = []
+    for content in model.tables:
+        seen = tuple(name for name in content.scope if name in observed)
+        rest = tuple(name for name in content.scope if name not in observed)
+        values = content.values
+        if seen:
+            axes = [content.scope.index(name) for name in (*seen, *rest)]
+            values = np.ascontiguousarray(np.transpose(values, axes))
+        signed = np.iscomplexobj(values) or bool(values.size and values.min() < 0)
+        child, positions = _determined_child(len(rest), len(seen), values)
+        scope = tuple(number[name] for name in rest)
+        sources.append(
+            Source(
+                scope,
+                seen,
+                values,
+                values.size,
+                "a table",
+                signed,
+                None if child is None else scope[child],
+                positions,
+            )
+        )
+    for potential in large:
+        names = model.scope(v.name for v in potential.scope)
+        seen = tuple(name for name in names if name in observed)
+        scope = tuple(number[name] for name in names if name not in observed)
+        cells = math.prod(model.sizes[name] for name in names)
+        sources.append(Source(scope, seen, None, cells, potential.scope[0].name))
+    for label, variables in inputs.items():
+        full = tuple(v.name for v in variables)
+        names = model.scope(full)
+        cells = math.prod(model.sizes[n] for n in names)
+        take = partial(_take, model, full)
+        scope = tuple(number[name] for name in names)
+        sources.append(Source(scope, (), None, cells, label, input=label, take=take))
+    return tuple(sources)
+
+
+def _determined_child(
+    n_hidden: int, n_observed: int, values: Values
+) -> tuple[int | None, NDArray[np.intp] | None]:
+    """Return which hidden variable the others determine, with its positions, if there is one."""
+    if values.size < _WORTH_LOOKING_UP or not np.all((values == 0) | (values == 1)):
+        return None, None
+    for child in range(n_hidden):
+        axis = n_observed + child
+        if np.all(values.sum(axis=axis) == 1):
+            return child, values.argmax(axis=axis)
+    return None, None
+
+
+def _take(model: Reduction, names: tuple[str, ...], values: Values) -> Values:
+    return model.take(names, values).values
+
+
+def answer_of(
+    model: Reduction,
+    target: tuple[Variable, ...],
+    observed: frozenset[str],
+    number: Mapping[str, int],
+    register: int | None,
+    scopes: Sequence[tuple[int, ...]],
+) -> Answer:
+    """Return how a target is read off its register."""
+    hidden = [v for v in target if v.name not in observed]
+    scope = [number[name] for name in model.scope(v.name for v in hidden)]
+    found = () if register is None else scopes[register]
+    there = [v for v in scope if v in found]
+    sizes = tuple(model.sizes.values())
+    shape = tuple(sizes[v] for v in scope)
+    # A register may lack variables that its joint does not depend on.
+    view = tuple(sizes[v] if v in found else 1 for v in scope)
+    axes = tuple(found.index(v) for v in there)
+    full = tuple(v.n_states for v in hidden)
+    cells = None
+    if shape != full:
+        cells = model.cells([v.name for v in hidden], full)
+    else:
+        lifts = [model.lifts[v.name] for v in hidden]
+        if any(lift.home != v.name for lift, v in zip(lifts, hidden, strict=True)):
+            cells = model.cells([v.name for v in hidden], full)
+    return Answer(
+        target,
+        tuple(v.name for v in target if v.name in observed),
+        None if axes == tuple(range(len(axes))) else axes,
+        view,
+        shape,
+        register,
+        cells,
+    )

@@ -2,8 +2,7 @@
 
 Each table rules out the states of its variables for which all its entries are
 zero; what one table rules out may rule out more in the next, until nothing
-changes (arc consistency). Functional tables are looked at only once what remains
-of them is small enough to be written out.
+changes (arc consistency). Large functions say what they allow without their tables.
 """
 
 from __future__ import annotations
@@ -19,6 +18,9 @@ from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
 
 __all__ = ["Domains", "possible_states", "table"]
+
+_SMALL_TABLE = 2**12
+"""Tables of functions are made to look for zeros if they have at most so many cells."""
 
 Domains = Mapping[str, tuple[int, ...]]
 """The state positions that each variable may still take."""
@@ -58,7 +60,7 @@ def possible_states(
     keep
         Variables whose states are all kept.
     max_cells
-        Tables that are still larger are not looked at.
+        Tables that are still larger, and are no functions, are not looked at.
 
     Raises
     ------
@@ -74,26 +76,42 @@ def possible_states(
             holders.setdefault(variable.name, []).append(i)
     waiting = dict.fromkeys(sorted(range(len(potentials)), key=lambda i: _cells(potentials[i])))
     while waiting:
-        small = [i for i in waiting if n_cells(potentials[i], current) <= max_cells]
+        small = [i for i in waiting if _is_quick(potentials[i], current, max_cells)]
         if not small:
             break
         i = small[0]
         del waiting[i]
         potential = potentials[i]
-        positive = table(potential, current) != 0
-        for axis, variable in enumerate(potential.scope):
+        supported = _supported(potential, current)
+        if not all(supported):
+            raise _impossible(potentials, domains)
+        for variable, states in zip(potential.scope, supported, strict=True):
             name = variable.name
-            if name in kept or (len(current[name]) == 1 and positive.any()):
-                continue
-            others = tuple(a for a in range(positive.ndim) if a != axis)
-            possible = positive.any(axis=others)
-            if not possible.any():
-                raise _impossible(potentials, domains)
-            if not possible.all():
-                current[name] = tuple(np.asarray(current[name])[possible].tolist())
-                positive = positive.compress(possible, axis=axis)
+            if name not in kept and len(states) < len(current[name]):
+                current[name] = states
                 waiting.update(dict.fromkeys(j for j in holders[name] if j != i))
     return current
+
+
+def _is_quick(potential: Potential, domains: Domains, max_cells: int) -> bool:
+    return (
+        not isinstance(potential, Factor | TabularCPD) or n_cells(potential, domains) <= max_cells
+    )
+
+
+def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...], ...]:
+    """Return, for each variable of a table, its states that some non-zero entry has."""
+    states = [domains[v.name] for v in potential.scope]
+    small = n_cells(potential, domains) <= _SMALL_TABLE
+    if not isinstance(potential, Factor | TabularCPD) and not small:
+        return tuple(potential.possible(states))
+    positive = table(potential, domains) != 0
+    result = []
+    for axis, kept in enumerate(states):
+        others = tuple(a for a in range(positive.ndim) if a != axis)
+        there = positive.any(axis=others)
+        result.append(tuple(kept) if there.all() else tuple(np.asarray(kept)[there].tolist()))
+    return tuple(result)
 
 
 def _cells(potential: Potential) -> int:
