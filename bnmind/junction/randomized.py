@@ -44,6 +44,9 @@ with every score, then comes the next."""
 _WORK_PER_CELL = 0.25
 """Work of the search that takes as long as the propagation of a cell, both ways."""
 
+_MANY_VERTICES = 100
+"""Above so many vertices a search may cost more than the propagation."""
+
 _CELLS_OF_A_VERTEX = 2_000
 """Cells whose propagation takes as long as what a message costs beside its cells."""
 
@@ -160,7 +163,9 @@ class RandomizedGreedy:
 def _budget(effort: float, core: Core, cells: float) -> float:
     """Return the work that a search may cost when its best order has so many cells."""
     cells += _CELLS_OF_A_VERTEX * core.n
-    return effort * min(max(_WORK_PER_CELL * cells, _LEAST_WORK), _MOST_WORK)
+    # There is more to find in a larger core, and each pass costs more.
+    share = _WORK_PER_CELL * math.sqrt(max(1.0, core.n / _MANY_VERTICES))
+    return effort * min(max(share * cells, _LEAST_WORK), _MOST_WORK)
 
 
 def _idle_chains(core: Core) -> int:
