@@ -54,6 +54,7 @@ BESIDE_LABEL = 116.0
 BAR = 48.0
 NUMBER = 42.0
 LEAST_BADGE = 50.0
+ARROW = 7.0
 SAME = 0.0005
 """What moved less than this is shown as unchanged."""
 
@@ -316,25 +317,15 @@ def _arc(route: Route) -> str:
     steps = [f"M{_n(x)} {_n(top)}"]
     if bottom > top:
         steps.append(f"V{_n(bottom)}")
-    for number, (to, start, end) in enumerate(route[1:], 1):
-        if number == len(route) - 1:
+    for number, (to, start, end) in enumerate(route[1:], 2):
+        if number == len(route):
             end -= ARROW - 1.0
-        half = (start - bottom) / 2
-        if abs(to - x) < 0.05:
-            steps.append(f"V{_n(start if number < len(route) - 1 else min(start, end))}")
-        elif number == len(route) - 1 and start >= end:
-            steps.append(_bend(x, bottom, to, end))
-        else:
-            steps.append(
-                f"C{_n(x)} {_n(bottom + half)} {_n(to)} {_n(start - half)} {_n(to)} {_n(start)}"
-            )
+            start = min(start, end)
+        steps.append(f"V{_n(start)}" if abs(to - x) < 0.05 else _bend(x, bottom, to, start))
         if end > start:
             steps.append(f"V{_n(end)}")
         x, bottom = to, end
     return f'<path d="{" ".join(steps)}"/>'
-
-
-ARROW = 7.0
 
 
 def _bend(x: float, top: float, to: float, bottom: float) -> str:
