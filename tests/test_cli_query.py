@@ -79,7 +79,7 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
 def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path) -> None:
     coin = Variable("coin", ("heads", "tails"))
     path = tmp_path / "m.json"
-    write_model(FactorModel((Factor((coin,), [1.0, 3.0]),)), path)
+    write_model(FactorModel((Factor((coin,), np.array([1.0, 3.0])),)), path)
     result = run("query", str(path))
     assert result.stdout.splitlines()[0].split() == ["coin", "heads", "███████▌", "25", "%"]
     error = run("query", str(path), "--svg", str(tmp_path / "x.svg"))
