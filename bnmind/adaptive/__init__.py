@@ -4,6 +4,7 @@ from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles
 from bnmind.adaptive.belief import Profile, SkillBelief
 from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
+from bnmind.adaptive.files import read_bank, write_bank
 from bnmind.adaptive.gates import (
     Dina,
     Dino,
@@ -14,6 +15,7 @@ from bnmind.adaptive.gates import (
     NoisyOr,
     Sequential,
 )
+from bnmind.adaptive.irt import AbilityGrid, GradedResponse, Logistic, irt_bank, logistic_items
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.plan_batch import PlanBatch
 from bnmind.adaptive.plan_belief import PlanBelief
@@ -24,6 +26,7 @@ from bnmind.adaptive.qmatrix import QMatrix
 
 __all__ = [
     "MISSING",
+    "AbilityGrid",
     "BatchBelief",
     "BatchProfiles",
     "Dina",
@@ -31,10 +34,12 @@ __all__ = [
     "FreeTable",
     "Gate",
     "Graded",
+    "GradedResponse",
     "Hierarchy",
     "Independent",
     "Item",
     "ItemBank",
+    "Logistic",
     "NoisyAnd",
     "NoisyOr",
     "PlanBatch",
@@ -48,6 +53,10 @@ __all__ = [
     "Sequential",
     "SkillBelief",
     "beliefs_given",
+    "irt_bank",
+    "logistic_items",
+    "read_bank",
     "start_belief",
     "start_beliefs",
+    "write_bank",
 ]

@@ -1,0 +1,127 @@
+"""Item banks in files: one JSON file, or a network file with the roles beside it.
+
+============================  =====================================================
+file                          holds
+============================  =====================================================
+``bank.json``                 the whole bank, see `bnmind.adaptive.bank_json`
+``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; which
+                              variables are skills and items, and what else is known
+                              of them, is in ``bank.xdsl.roles.json``
+============================  =====================================================
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.errors import ModelFileError
+from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, read_network, write_model
+
+__all__ = ["read_bank", "read_text", "write_bank", "write_text"]
+
+
+def write_bank(
+    bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+) -> None:
+    """Write a bank to a file, in the format that its suffix names.
+
+    Parameters
+    ----------
+    bank
+        Gates stay gates in ``.json``; in the formats of networks they become tables.
+    path
+        Replaced if it exists; untouched if anything fails.
+    max_cells
+        Cells that the largest table may have.
+
+    Raises
+    ------
+    ModelFileError
+        If the suffix is unknown, the format cannot hold the network, or the place
+        cannot be written.
+    TooLargeError
+        If a table has more cells.
+    """
+    from bnmind.adaptive.bank_json import bank_to_json, roles_to_json
+
+    if Path(path).suffix.lower() == ".json":
+        write_text(path, bank_to_json(bank, max_cells=max_cells))
+        return
+    write_model(bank.network, path, max_cells=max_cells)
+    write_text(_roles(path), roles_to_json(bank))
+
+
+def read_bank(path: str | os.PathLike[str]) -> ItemBank:
+    """Return the bank in a file.
+
+    Raises
+    ------
+    ModelFileError
+        If the suffix is unknown, a file cannot be read, or what is in it is no bank; it
+        names the file.
+    """
+    from bnmind.adaptive.bank_json import bank_from_json, roles_from_json
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in NETWORK_SUFFIXES:
+        raise ModelFileError(
+            f"expected a file name ending in {', '.join(NETWORK_SUFFIXES)} for a bank, got"
+            f" {Path(path).name!r}",
+            str(path),
+        )
+    place = Path(path) if suffix == ".json" else _roles(path)
+    text = read_text(place)
+    network = None if suffix == ".json" else read_network(path)
+    try:
+        return bank_from_json(text) if network is None else roles_from_json(text, network)
+    except ModelFileError as fault:
+        raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file; `ModelFileError` if it is empty or cannot be read."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as fault:
+        raise ModelFileError(
+            f"expected a file that can be read, got {path} ({fault.strerror or fault})", str(path)
+        ) from fault
+    except UnicodeDecodeError as fault:
+        raise ModelFileError(f"expected UTF-8 text in {path}, got {fault}", str(path)) from fault
+    if not text.strip():
+        raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
+    return text
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file so that it appears whole or not at all, even if the machine stops.
+
+    Raises
+    ------
+    ModelFileError
+        If the place cannot be written.
+    """
+    target = Path(path)
+    # A draft beside the target, so that putting it in place is one step.
+    draft = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
+    try:
+        try:
+            with draft.open("w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, UnicodeEncodeError) as fault:
+        reason = getattr(fault, "strerror", None) or fault
+        raise ModelFileError(
+            f"expected a file that can be written, got {target} ({reason})", str(target)
+        ) from fault
+
+
+def _roles(path: str | os.PathLike[str]) -> Path:
+    return Path(path).with_name(f"{Path(path).name}.roles.json")
