@@ -16,7 +16,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import compile_plan, junction_tree
+from bnmind.junction import compile_plan, families, junction_tree
 from bnmind.junction.greedy import MinWeight
 from bnmind.pgm import (
     Addition,
@@ -340,8 +340,7 @@ def test_targets_may_hold_evidence(network: Network, data: st.DataObject) -> Non
 
 
 def test_every_family_comes_from_one_plan() -> None:
-    families = [[v.name for v in cpd.scope] for cpd in GARDEN.cpds]
-    plan = compile_plan(GARDEN, targets=families)
+    plan = compile_plan(GARDEN, targets=families(GARDEN))
     joint = plan.run().joint("wet", "rain").values
     np.testing.assert_allclose(joint, [[0.72, 0.0], [0.08, 0.2]])
 

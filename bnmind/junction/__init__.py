@@ -1,7 +1,8 @@
 """Junction trees: elimination orders, compiled plans, exact posteriors."""
 
+from bnmind.junction.batch import BatchPosterior
 from bnmind.junction.best_order import BestOrder
-from bnmind.junction.compile import compile_plan, junction_tree
+from bnmind.junction.compile import compile_plan, families, junction_tree
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.most_probable import Explanation, ExplanationPlan, compile_explanation
@@ -12,6 +13,7 @@ from bnmind.junction.sampling import Samples, SamplingPlan, compile_sampling
 from bnmind.junction.tree import Clique, JunctionTree
 
 __all__ = [
+    "BatchPosterior",
     "BestOrder",
     "Clique",
     "EliminationOrder",
@@ -30,5 +32,6 @@ __all__ = [
     "compile_marginal_map",
     "compile_plan",
     "compile_sampling",
+    "families",
     "junction_tree",
 ]

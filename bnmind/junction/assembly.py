@@ -404,7 +404,9 @@ def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) ->
 
     One plan tells for any of them: findings that are left out have a likelihood of one.
     """
-    observed = {v.name: v for v in (*query.evidence, *query.soft) if v.name in evidence}
+    observed = {
+        v.name: v for v in (*query.evidence, *query.soft) if evidence.get(v.name) is not None
+    }
     scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
     soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
     plan = build(soft)

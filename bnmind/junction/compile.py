@@ -17,7 +17,7 @@ from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DEFAULT_PLAN_CELLS", "compile_plan", "junction_tree"]
+__all__ = ["DEFAULT_PLAN_CELLS", "compile_plan", "families", "junction_tree"]
 
 DEFAULT_PLAN_CELLS = 2**27
 """Cells that a plan may have unless the caller says otherwise."""
@@ -49,6 +49,21 @@ def junction_tree(
     ]
     graph = InteractionGraph.from_scopes(sizes, scopes)
     return JunctionTree.from_order(graph, (order or BestOrder())(graph))
+
+
+def families(network: Network) -> list[tuple[str, ...]]:
+    """Return each variable of a network with its parents: the targets that learning needs.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> wet = Variable("wet", ("no", "yes"))
+    >>> families(Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                   TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]))))
+    [('rain',), ('wet', 'rain')]
+    """
+    return [tuple(v.name for v in cpd.scope) for cpd in network.cpds]
 
 
 def compile_plan(
