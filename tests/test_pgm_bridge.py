@@ -157,3 +157,35 @@ def test_silence_ends_with_an_error_too() -> None:
     with pytest.raises(ZeroDivisionError), quiet_pgmpy():
         _ = 1 / 0
     assert logger.level == level
+
+
+@settings(max_examples=20, deadline=None)
+@given(networks())
+def test_networks_go_and_come_by_their_methods(network: Network) -> None:
+    back = Network.from_pgmpy(network.to_pgmpy())
+    assert set(back.variables) == set(network.variables)
+    for cpd in network.cpds:
+        np.testing.assert_allclose(
+            back.cpd(cpd.variable.name).to_factor().values, cpd.to_factor().values, atol=1e-12
+        )
+
+
+def test_states_that_are_the_same_when_written_are_refused() -> None:
+    model = pgmpy_network(
+        pgmpy_table("a", 2, [[0.2], [0.8]], state_names={"a": [1, "1"]}),
+        pgmpy_table("b", 3, [[0.2], [0.3], [0.5]], state_names={"b": ["True", True, None]}),
+        pgmpy_table("c", 2, [[0.2], [0.9]]),
+    )
+    with pytest.raises(InvalidModelError) as caught:
+        Network.from_pgmpy(model)
+    assert caught.value.problems[:2] == (
+        "expected states of a that differ when written, got [1, '1']",
+        "expected states of b that differ when written, got ['True', True, None]",
+    )
+    assert "table of c to sum to one" in caught.value.problems[2]
+
+
+def test_numbers_of_states_from_numpy_become_plain_strings() -> None:
+    states = [np.int64(3), np.int64(-1)]
+    model = pgmpy_network(pgmpy_table("a", 2, [[0.2], [0.8]], state_names={"a": states}))
+    assert Network.from_pgmpy(model).variable("a").states == ("3", "-1")

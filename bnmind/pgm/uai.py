@@ -246,7 +246,7 @@ def model_from_uai(
 
 def _numbers(reader: _Reader, at: int, wanted: int) -> Floats:
     """Return the numbers of a table, whose count stands at a word."""
-    expected = f"{many(wanted)}, the number of numbers,"
+    expected = f"the count {many(wanted)} of numbers"
     if reader.count(at, expected) != wanted:
         raise reader.fault(expected, at)
     tokens = reader.tokens[at + 1 : at + 1 + wanted]

@@ -1,0 +1,157 @@
+"""XMLBIF and XDSL: their grammar, where faults are, and what makes XML dangerous."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bnmind.errors import ModelFileError
+from bnmind.pgm import Network
+from bnmind.pgm.files import read_model
+from bnmind.pgm.xdsl import from_xdsl
+from bnmind.pgm.xmlbif import from_xmlbif
+
+XMLBIF = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<!DOCTYPE BIF [
+  <!ELEMENT BIF ( NETWORK )*>
+  <!ATTLIST BIF VERSION CDATA #REQUIRED>
+  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
+]>
+<BIF VERSION="0.3"><NETWORK><NAME>caf\u00e9</NAME>
+<VARIABLE><NAME> A </NAME><OUTCOME> x </OUTCOME><OUTCOME>y &lt; z</OUTCOME></VARIABLE>
+<VARIABLE TYPE="nature"><NAME>B</NAME><OUTCOME>a</OUTCOME><OUTCOME>b</OUTCOME>
+  <OUTCOME>c</OUTCOME><PROPERTY>a remark</PROPERTY></VARIABLE>
+<DEFINITION><FOR>A</FOR><TABLE>0.25 0.75</TABLE></DEFINITION>
+<DEFINITION><FOR>B</FOR><GIVEN>A</GIVEN>
+  <TABLE> 0.1 0.2 0.7 <!-- the first -->
+          0.5 0.25 .25 </TABLE></DEFINITION>
+</NETWORK></BIF>
+"""
+XDSL = """<?xml version="1.0" encoding="UTF-8"?>
+<smile version="1.0" id="x">
+ <nodes>
+  <cpt id="A" diagtype="observation">
+    <state id="x" /> <state id="y" />
+    <probabilities>0.25
+      0.75</probabilities>
+  </cpt>
+  <deterministic id="D"><state id="no" /><state id="yes" />
+    <parents>A</parents>
+    <resultingstates>yes no</resultingstates>
+  </deterministic>
+  <cpt id="B">
+    <state id="a" /><state id="b" /><state id="c" />
+    <parents>A</parents>
+    <property id="note">free text</property>
+    <probabilities>0.1 0.2 0.7 0.5 0.25 .25</probabilities>
+  </cpt>
+ </nodes>
+ <extensions><genie><node id="A"><name>free</name></node></genie></extensions>
+</smile>
+"""
+
+
+def xmlbif(text: str) -> Network:
+    return from_xmlbif(text.encode("latin-1"), max_cells=100)
+
+
+def xdsl(text: str) -> Network:
+    return from_xdsl(text.encode(), max_cells=100)
+
+
+@pytest.mark.parametrize(("read", "text"), [(xmlbif, XMLBIF), (xdsl, XDSL)])
+def test_a_row_is_a_configuration_of_the_parents(read: Callable[[str], Network], text: str) -> None:
+    network = read(text)
+    expected = [[0.1, 0.5], [0.2, 0.25], [0.7, 0.25]]
+    np.testing.assert_array_equal(network.cpd("B").to_factor().values, expected)
+
+
+def test_states_may_hold_what_xml_escapes() -> None:
+    assert xmlbif(XMLBIF).variable("A").states == ("x", "y < z")
+
+
+def test_a_deterministic_node_names_its_state() -> None:
+    np.testing.assert_array_equal(xdsl(XDSL).cpd("D").to_factor().values, [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "place", "words"),
+    [
+        (XMLBIF, "</DEFINITION>", "</DEFINITON>", (11, 51), "XML, got mismatched tag"),
+        (XMLBIF, "BIF VERSION=", "BIV VERSION=", (15, 13), "mismatched tag"),
+        (XMLBIF, 'TYPE="nature"', 'TYPE="decision"', (9, 1), "type nature, got 'decision'"),
+        (XMLBIF, "<NAME>B</NAME>", "", (9, 1), "<NAME> in <VARIABLE>, got none"),
+        (XMLBIF, "<FOR>B</FOR>", "<FOR>B</FOR><FOR>A</FOR>", (12, 25), "one <FOR>"),
+        (XMLBIF, "<NAME>B</NAME>", "<NAME>A</NAME>", (9, 1), "got 'A' twice"),
+        (XMLBIF, "<NAME>B</NAME>", "<NAME>B 2</NAME>", (9, 1), "letters, digits"),
+        (XMLBIF, "<GIVEN>A", "<GIVEN>C", (12, 1), "declared variables, got 'C'"),
+        (XMLBIF, "0.5 0.25", "0.5 often", (13, 3), "got 'often' as number 5"),
+        (XMLBIF, "0.5 0.25", "0.5 NaN", (13, 3), "got 'NaN' as number 5"),
+        (XMLBIF, "0.5 0.25", "0.5", (13, 3), "6 numbers for B in <TABLE>, got 5"),
+        (XMLBIF, "0.5 0.25", "0.5 0.35", (13, 3), "got a sum of 1.1"),
+        (XMLBIF, "0.5 0.25", "0.5 -0.25", (13, 3), "probabilities"),
+        (XMLBIF, "ISO-8859-1", "utf-8", (7, 38), "XML, got not well-formed"),
+        (XMLBIF, "ISO-8859-1", "no-such", (1, 31), "a known encoding"),
+        (XMLBIF, "ISO-8859-1", "big5", (1, 31), "a known encoding"),
+        (XMLBIF, "caf\u00e9", "&eacute;", (7, 35), "undefined entity"),
+        (XDSL, "<cpt id=\"A\"", "<cpt ", (4, 3), "an attribute id of <cpt>"),
+        (XDSL, 'id="B"', 'id="A"', (13, 3), "distinct variables, got 'A' twice"),
+        (XDSL, "<parents>A</parents>\n    <res", "<res", (10, 5), "1 states of D, got 2"),
+        (XDSL, "yes no", "yes maybe", (11, 5), "a state of D, got 'maybe'"),
+        (XDSL, "<parents>A</parents>\n    <prop", "<parents>Q</parents>\n  <prop", (13, 3), "'Q'"),
+        (XDSL, "deterministic", "noisymax", (9, 3), "cpt or deterministic, got <noisymax>"),
+        (XDSL, "0.1 0.2", "0.1 0.3", (17, 5), "got a sum of 1.1"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_with_its_place(
+    tmp_path: Path, text: str, old: str, new: str, place: tuple[int, int], words: str
+) -> None:
+    count = 2 if old == "deterministic" else 1
+    broken = text.replace(old, new, count)
+    assert broken != text
+    path = tmp_path / ("network.xdsl" if text is XDSL else "network.xml")
+    path.write_bytes(broken.encode("latin-1"))
+    with pytest.raises(ModelFileError) as caught:
+        read_model(path)
+    assert words in str(caught.value)
+    assert (caught.value.line, caught.value.column) == place
+    assert f"at line {place[0]}, column {place[1]}" in str(caught.value)
+
+
+LAUGHS = "".join(
+    f'<!ENTITY lol{i} "{"&lol" + str(i - 1) + ";" if i else "ha"}'
+    f'{("&lol" + str(i - 1) + ";") * 9 if i else ""}">'
+    for i in range(10)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"<!DOCTYPE BIF [{LAUGHS}]><BIF>&lol9;</BIF>", "no declarations of entities"),
+        ('<!DOCTYPE BIF [<!ENTITY x SYSTEM "file:///etc/passwd">]><BIF>&x;</BIF>', "entities"),
+        ('<!DOCTYPE BIF [<!ENTITY % x "<!ELEMENT a (b)>">%x;]><BIF/>', "entities"),
+        ('<!DOCTYPE BIF SYSTEM "http://localhost/x.dtd"><BIF>&x;</BIF>', "<NETWORK>"),
+        ("<BIF>" * 100_000, "at most 100 nested elements"),
+        (
+            "<!DOCTYPE BIF ["
+            + "".join(f"<!ATTLIST a b{i} CDATA #IMPLIED>" for i in range(100_000))
+            + "]><BIF/>",
+            "at most 1000 declared attributes",
+        ),
+        (
+            f'<!DOCTYPE BIF [<!ATTLIST a b CDATA "{"x" * 100_000}">]><BIF>{"<a/>" * 9}</BIF>',
+            "declared attributes",
+        ),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".xml", ".xdsl"])
+def test_hostile_xml_is_refused(tmp_path: Path, suffix: str, text: str, words: str) -> None:
+    path = tmp_path / f"network{suffix}"
+    path.write_text(text if suffix == ".xml" else text.replace("BIF>", "smile>"))
+    with pytest.raises(ModelFileError, match=r"at line \d+, column \d+, in") as caught:
+        read_model(path)
+    assert words in str(caught.value) or suffix == ".xdsl"
