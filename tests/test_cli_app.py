@@ -12,7 +12,7 @@ from bnmind.cli import errors
 from bnmind.errors import InvalidModelError
 from tests.command_line import ROOT, assert_one_line_error, cold, run
 
-COMMANDS = ("play", "assist", "suggest", "network", "compare")
+COMMANDS = ("play", "assist", "suggest", "network", "compare", "strategy", "fit-weights")
 HEAVY = ("pgmpy", "matplotlib", "pandas", "numba", "numpy", "scipy", "networkx", "torch", "rich")
 
 

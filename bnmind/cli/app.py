@@ -9,9 +9,11 @@ import typer
 from bnmind.cli.assist import ASSIST_HELP, assist
 from bnmind.cli.compare import COMPARE_HELP, compare
 from bnmind.cli.errors import OneLineErrors
+from bnmind.cli.fit_weights import FIT_WEIGHTS_HELP, fit_weights
 from bnmind.cli.network import NETWORK_HELP, network
 from bnmind.cli.play import PLAY_HELP, play
 from bnmind.cli.query import QUERY_HELP, query
+from bnmind.cli.strategy import STRATEGY_HELP, strategy
 from bnmind.cli.suggest import SUGGEST_HELP, suggest
 
 __all__ = ["app"]
@@ -73,6 +75,8 @@ for name, command, text, short in (
     ("suggest", suggest, SUGGEST_HELP, "Get one guess, the reasons, the replies to doubt."),
     ("network", network, NETWORK_HELP, "Look at the Bayesian network behind it."),
     ("compare", compare, COMPARE_HELP, "Let strategies play the same games."),
+    ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
+    ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
     ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
 ):
     app.command(name, help=text, short_help=short)(command)

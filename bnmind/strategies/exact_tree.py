@@ -52,6 +52,17 @@ class GrownTree:
     """The next guess, −1 at a leaf."""
     replies: Nodes
     """The place in ``board.true_replies`` of the reply that led here; 0 for the root."""
+    winning: int
+    """The place of the winning reply."""
+
+    @property
+    def total(self) -> int:
+        """How many guesses it takes to find each code once; the tree must not be cut."""
+        is_inner = self.guesses >= 0
+        # Each guess is made for every code that is possible; a code that is known but not
+        # found needs one more.
+        unfound = ~is_inner & (self.replies != self.winning)
+        return int(self.possible[is_inner].sum() + np.count_nonzero(unfound))
 
 
 def myopic_rule(strategy: Strategy) -> Myopic | None:
@@ -96,9 +107,11 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
             budget=MAX_TREE_CODES,
         )
     arrays, rule = board_arrays(board), _rule_arrays(strategy, board)
+    winning = len(board.true_replies) - 1
     every = np.arange(board.n_codes, dtype=np.int32)
     if board.n_codes == 1 or max_guesses == 0:
-        return GrownTree(*(np.array([x], dtype=np.int32) for x in (-1, board.n_codes, -1, 0)))
+        alone = [np.array([x], dtype=np.int32) for x in (-1, board.n_codes, -1, 0)]
+        return GrownTree(alone[0], alone[1], alone[2], alone[3], winning)
     if strategy.first is None:
         possible = np.ones(board.n_codes, dtype=np.uint8)
         first, _ = best_guess(
@@ -123,7 +136,7 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
         grown += len(parents)
     root = [column[:1] for column in parts[0]]
     columns = [np.concatenate([root[i], *(part[i] for part in parts[1:])]) for i in range(4)]
-    return GrownTree(*columns)
+    return GrownTree(columns[0], columns[1], columns[2], columns[3], winning)
 
 
 def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:

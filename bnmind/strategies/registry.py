@@ -19,6 +19,7 @@ from bnmind.strategies.score_entropy import EntropyLeft
 from bnmind.strategies.score_expected_size import ExpectedSize
 from bnmind.strategies.score_larmouth import Larmouth
 from bnmind.strategies.score_parts import MostParts
+from bnmind.strategies.score_weighted_entropy import weighted_entropy
 from bnmind.strategies.score_worst_case import WorstCase
 from bnmind.strategies.shapiro import first_possible
 from bnmind.strategies.strategy import Strategy
@@ -35,6 +36,7 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
         "neuwirth": lambda: Myopic(EntropyLeft(), name="neuwirth"),
         "larmouth": lambda: Myopic(Larmouth(), name="larmouth"),
         "kooi": lambda: Myopic(MostParts(), name="kooi"),
+        "weighted-entropy": weighted_entropy,
         "shapiro": first_possible,
         "random": RandomCode,
     }

@@ -116,12 +116,17 @@ class CellTerms:
     def best(self, cells: NDArray[Any], turn: int) -> NDArray[np.intp]:
         """Return the places of all guesses of the best score, ascending.
 
+        A guess that tells nothing is none of them, unless none tells anything.
+
         Parameters
         ----------
         cells, turn
             As for `keys`.
         """
         keys = self.keys(cells, turn)
+        telling = np.asarray(cells.max(axis=1) < cells[:1].sum(axis=1))
+        if telling.any():
+            keys[~telling] = np.iinfo(np.int64).max
         tied = np.flatnonzero(keys == keys.min())
         if self.combination is not Combination.SORTED:
             return tied

@@ -9,8 +9,9 @@ import numpy as np
 from bnmind.mastermind.board import Board
 from bnmind.strategies.myopic import Among, Myopic
 from bnmind.strategies.score import CellTerms, equal_weights
+from bnmind.strategies.strategy import Strategy
 
-__all__ = ["Indifference", "first_possible"]
+__all__ = ["Indifference", "first_possible", "is_shapiro"]
 
 
 @dataclass(frozen=True)
@@ -46,3 +47,13 @@ def first_possible() -> Myopic:
     7471.0
     """
     return Myopic(Indifference(), name="shapiro", among=Among.POSSIBLE)
+
+
+def is_shapiro(strategy: Strategy) -> bool:
+    """Return whether a strategy guesses the first possible code, but for its first guess."""
+    return (
+        type(strategy) is Myopic
+        and strategy.deterministic
+        and strategy.among is Among.POSSIBLE
+        and strategy.score == Indifference()
+    )

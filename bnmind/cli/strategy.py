@@ -1,0 +1,213 @@
+"""``bnmind strategy``: how many guesses a strategy needs, exactly, and its tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind.cli.options import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    Colors,
+    Json,
+    NoRepeats,
+    Pegs,
+    Seed,
+)
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind.mastermind import Board
+    from bnmind.strategies import Measured, Strategy, StrategyTree
+
+__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "strategy"]
+
+DEFAULT_GAMES = 1000
+
+STRATEGY_HELP = """Count the guesses that a strategy needs to find each code once, without noise.
+
+The names are knuth and maxmin (worst case), irving (expected size), neuwirth and larmouth
+(entropy), kooi (most parts), weighted-entropy, shapiro (the first possible code), random (any
+possible code), entropy and map, or module:name for your own. Where chance has a say, games
+are played. On boards too large for trees, shapiro and random search for a possible code.
+
+\b
+Examples:
+  bnmind strategy knuth
+  bnmind strategy irving --first 1123 --consistent --tree irving.json
+  bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
+"""
+
+
+def strategy(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which strategy.")],
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    first: Annotated[
+        str | None,
+        typer.Option("--first", metavar="CODE", help="The first guess, instead of its own."),
+    ] = None,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="Guess only codes that are still possible.")
+    ] = False,
+    random_ties: Annotated[
+        bool, typer.Option("--random-ties", help="Break ties by chance; then games are played.")
+    ] = False,
+    max_guesses: Annotated[
+        int | None,
+        typer.Option("--max-guesses", min=1, metavar="N", help="Count who is found in so many."),
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option("--weights", metavar="FILE", help="Weights for weighted-entropy."),
+    ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option("--tree", metavar="FILE", help="Write the tree: .json, .txt, .dot or .svg."),
+    ] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(
+            "--games",
+            min=1,
+            metavar="N",
+            help=f"Play so many games against random codes; {DEFAULT_GAMES} where it has to be.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Print the total, the mean, the worst case and the distribution."""
+    from bnmind.mastermind import Board
+    from bnmind.strategies import measure_games, measure_tree, strategy_tree
+    from bnmind.strategies.searched import is_searched, measure_search
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    opening = None if first is None else board.parse(first)
+    player = _player(name, opening, consistent=consistent, random_ties=random_ties, weights=weights)
+    grown: StrategyTree | None = None
+    if is_searched(player, board):
+        measured = measure_search(
+            player, board, games=games or DEFAULT_GAMES, seed=seed or 0, first=opening
+        )
+    elif games is not None or not player.deterministic:
+        measured = measure_games(
+            player, board, games=games or DEFAULT_GAMES, seed=seed or 0, first=opening
+        )
+    else:
+        grown = strategy_tree(player, board)
+        measured = measure_tree(player.name, grown)
+    if tree is not None:
+        _write(grown, tree, name)
+    if as_json:
+        typer.echo(json.dumps(_as_json(measured, grown, max_guesses), indent=2))
+    else:
+        _show(measured, grown, max_guesses)
+
+
+def _player(
+    name: str,
+    first: tuple[int, ...] | None,
+    *,
+    consistent: bool,
+    random_ties: bool,
+    weights: Path | None,
+) -> Strategy:
+    """Return the strategy asked for; options that it does not have are an error."""
+    from dataclasses import replace
+
+    from bnmind.strategies import Among, Myopic, Ties, read_weights, strategy_by_name
+    from bnmind.strategies.exact_tree import myopic_rule
+
+    player = strategy_by_name(name)
+    if weights is not None:
+        if name != "weighted-entropy":
+            raise BnmindError(f"expected weighted-entropy for --weights, got {name}")
+        player = Myopic(read_weights(weights), name=name)
+    if not (first is not None or consistent or random_ties):
+        return player
+    rule = myopic_rule(player)
+    if rule is None:
+        if name == "random" and not random_ties:
+            return player  # all its guesses are possible ones
+        raise BnmindError(
+            f"expected a strategy of one score, like knuth, for --first, --consistent and "
+            f"--random-ties, got {name}"
+        )
+    return replace(
+        rule,
+        first=first,
+        among=Among.POSSIBLE if consistent else rule.among,
+        ties=Ties.RANDOM if random_ties else rule.ties,
+    )
+
+
+def _write(tree: StrategyTree | None, path: Path, name: str) -> None:
+    from bnmind.strategies import tree_to_svg, write_tree
+
+    if tree is None:
+        raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")
+    if path.suffix.lower() == ".svg":
+        path.write_text(tree_to_svg(tree), encoding="utf-8")
+    else:
+        write_tree(tree, path)
+
+
+def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None) -> None:
+    from bnmind.cli.show import counted, percent
+
+    board = measured.board
+    what = f"{board.n_codes:,} codes" if measured.is_exact else counted(measured.games, "game")
+    typer.echo(
+        f"{measured.strategy} on {board}: {measured.total:,} guesses for {what}, "
+        f"mean {measured.mean:.4f}, at most {measured.max}"
+    )
+    for guess, found in enumerate(measured.distribution, start=1):
+        typer.echo(f"  {counted(guess, 'guess', 'guesses'):<10} {found:>9,}")
+    if tree is not None:
+        lengths = tree.lengths
+        typer.echo(
+            f"Until one code is left: mean {lengths.determining:.4f} guesses "
+            f"({lengths.paper_EL:.4f} nodes)."
+        )
+    if max_guesses is not None:
+        share = percent(measured.within(max_guesses) / measured.games)
+        within = counted(max_guesses, "guess", "guesses")
+        typer.echo(f"Found within {within}: {measured.within(max_guesses):,} ({share}).")
+
+
+def _as_json(
+    measured: Measured, tree: StrategyTree | None, max_guesses: int | None
+) -> dict[str, object]:
+    result: dict[str, object] = {
+        "strategy": measured.strategy,
+        "board": str(measured.board),
+        "codes": measured.board.n_codes,
+        "games": None if measured.is_exact else measured.games,
+        "total": measured.total,
+        "mean": measured.mean,
+        "max": measured.max,
+        "distribution": list(measured.distribution),
+    }
+    if tree is not None:
+        lengths = tree.lengths
+        result["lengths"] = {
+            "revealing": lengths.revealing,
+            "determining": lengths.determining,
+            "paper_EL": lengths.paper_EL,
+        }
+        result["first"] = _first(tree, measured.board)
+    if max_guesses is not None:
+        result["max_guesses"] = max_guesses
+        result["found_within"] = measured.within(max_guesses)
+    return result
+
+
+def _first(tree: StrategyTree, board: Board) -> str | None:
+    guess = tree.root.guess
+    return None if guess is None else board.format(board.code(guess))

@@ -1,0 +1,108 @@
+"""What each guess of a game lost against the best guess at that point, by a score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.history import Turn, format_history
+from bnmind.mastermind.mass_plan import plan_masses
+from bnmind.mastermind.reply_table import replies_to
+from bnmind.strategies.score import Score
+
+__all__ = ["GuessRegret", "regrets"]
+
+
+@dataclass(frozen=True)
+class GuessRegret:
+    """How one guess compares with the best."""
+
+    guess: tuple[int, ...]
+    """What was guessed."""
+    best: tuple[int, ...]
+    """The guess of the best score: a possible one if there is, then the first."""
+    value: float
+    """The score of the guess, as `Score.shown`."""
+    best_value: float
+    """The score of the best guess."""
+    codes: int
+    """How many codes were possible."""
+    is_possible: bool
+    """Whether the guess was one of them."""
+    regret: float
+    """What was lost, in the unit of the score; 0 for a guess as good as the best."""
+
+
+def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessRegret, ...]:
+    """Return what each guess of a game lost, replies being taken for the truth.
+
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The game; the reply to the last guess does not matter.
+    score
+        By which guesses are judged: with `EntropyLeft` regrets are bits, with `ExpectedSize`
+        codes.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If no code agrees with the replies before a guess.
+    InvalidCodeError
+        If a guess is no code of the board.
+    TooLargeError
+        If the guesses of the board cannot all be judged.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import parse_history
+    >>> from bnmind.strategies import EntropyLeft
+    >>> board = Board(4, 6)
+    >>> game = parse_history(board, "1111 1b0w, 1234 4b0w")
+    >>> [(round(turn.regret, 3), turn.codes) for turn in regrets(board, game, EntropyLeft())]
+    [(1.558, 1296), (0.0, 500)]
+    """
+    terms = score.terms(board, board.n_codes)
+    possible = np.ones(board.n_codes, dtype=np.bool_)
+    found: list[GuessRegret] = []
+    for number, turn in enumerate(turns):
+        guess = board.index(turn.guess)
+        n = int(np.count_nonzero(possible))
+        if n == 0:
+            before = format_history(board, turns[:number])
+            raise ImpossibleEvidenceError(
+                f"expected replies that some code gives, got {before}", {"history": before}
+            )
+        counts = possible.astype(np.float64)
+        plan = plan_masses(board, counts, history=turns[:number])
+        cells = plan.run(counts)
+        tied = terms.best(cells, number)
+        preferred = tied[possible[plan.guesses[tied]]]
+        best = int((preferred if len(preferred) else tied)[0])
+        replies = replies_to(board, turn.guess)
+        own = np.bincount(replies[possible], minlength=len(board.true_replies))[None, :]
+        value = score.shown(board, int(terms.keys(own, number)[0]), n)
+        best_value = score.shown(board, int(terms.keys(cells[[best]], number)[0]), n)
+        lost = value - best_value if score.minimized else best_value - value
+        found.append(
+            GuessRegret(
+                turn.guess,
+                board.code(int(plan.guesses[best])),
+                value,
+                best_value,
+                n,
+                bool(possible[guess]),
+                lost,
+            )
+        )
+        if turn.reply not in board.true_replies:
+            possible[:] = False
+        else:
+            possible &= replies == board.true_replies.index(turn.reply)
+    return tuple(found)

@@ -1,0 +1,147 @@
+"""Weighted entropy: what a reply tells counts more or less, according to the reply."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from bnmind.errors import BnmindError, InvalidBoardError, ModelFileError
+from bnmind.mastermind.board import Board
+from bnmind.strategies.fixed_point import entropy_terms, fixed_point_bits
+from bnmind.strategies.myopic import Myopic
+from bnmind.strategies.score import CellTerms
+from bnmind.strategies.score_entropy import EntropyLeft
+
+__all__ = [
+    "MAX_WEIGHT",
+    "UNIT",
+    "WeightedEntropy",
+    "read_weights",
+    "weighted_entropy",
+    "write_weights",
+]
+
+UNIT = 1000
+"""The weight by which a term counts as it is."""
+
+MAX_WEIGHT = 9999
+"""The largest weight."""
+
+_FORMAT = "bnmind entropy weights"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class WeightedEntropy:
+    """Σ_r w_r · p_r · log₂(1/p_r), to be maximized, where p_r = n_r / n.
+
+    It has as many free numbers as there are replies, and they are fitted to the total
+    (`fit_weights`): knowing which reply it was is worth the more, the harder the game goes
+    on after it. On another board than that of the weights it is the entropy.
+
+    Raises
+    ------
+    BnmindError
+        Unless there is a weight from 0 to `MAX_WEIGHT` for each reply, at each turn given.
+    """
+
+    board: Board
+    """The board that the weights are for."""
+    weights: tuple[tuple[int, ...], ...]
+    """By turn and true reply, in thousandths; after the last turn given its weights remain."""
+
+    def __post_init__(self) -> None:
+        weights = tuple(tuple(int(weight) for weight in turn) for turn in self.weights)
+        object.__setattr__(self, "weights", weights)
+        n_replies = len(self.board.true_replies)
+        if not weights or any(len(turn) != n_replies for turn in weights):
+            raise BnmindError(
+                f"expected {n_replies} weights a turn on the board {self.board}, got "
+                f"{[len(turn) for turn in weights]}"
+            )
+        strange = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
+        if strange:
+            raise BnmindError(f"expected weights from 0 to {MAX_WEIGHT}, got {strange[0]}")
+
+    @property
+    def minimized(self) -> bool:
+        """Much entropy of the reply is good."""
+        return False
+
+    def terms(self, board: Board, largest: int) -> CellTerms:
+        """Return the score as whole numbers; see `Score.terms`."""
+        if board != self.board:
+            return EntropyLeft().terms(board, largest)
+        table = entropy_terms(largest, self._bits)
+        logs = table // np.maximum(np.arange(largest + 1), 1)
+        return CellTerms(table, np.array(self.weights), per_code=logs)
+
+    def shown(self, board: Board, key: int, codes: int) -> float:
+        """Return the weighted entropy of the reply, in bits."""
+        if board != self.board:
+            return math.log2(codes) - EntropyLeft().shown(board, key, codes)
+        return -math.ldexp(key, -self._bits) / codes / UNIT
+
+    @property
+    def _bits(self) -> int:
+        return fixed_point_bits(self.board.n_codes, largest_weight=MAX_WEIGHT)
+
+
+def weighted_entropy() -> Myopic:
+    """Return the strategy ``weighted-entropy``, with the weights that come with bnmind.
+
+    They are fitted for 4x6, turn by turn.
+    """
+    text = files("bnmind.strategies").joinpath("weights_4x6.json").read_text(encoding="utf-8")
+    return Myopic(_parse(text, "weights_4x6.json"), name="weighted-entropy")
+
+
+def read_weights(path: Path) -> WeightedEntropy:
+    """Return the weights in a JSON file.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be read, or holds no weights.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelFileError(f"expected weights in {path}, got {error}", path) from error
+    return _parse(text, str(path))
+
+
+def write_weights(score: WeightedEntropy, path: Path) -> None:
+    """Write weights to a JSON file, by turn and reply."""
+    board = score.board
+    replies = [str(reply) for reply in board.true_replies]
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "board": {"pegs": board.pegs, "colors": board.colors, "repeats": board.repeats},
+        "weights": [dict(zip(replies, turn, strict=True)) for turn in score.weights],
+    }
+    Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _parse(text: str, where: str) -> WeightedEntropy:
+    try:
+        document = json.loads(text)
+        if document["format"] != _FORMAT or document["version"] != _VERSION:
+            raise ModelFileError(f"expected {_FORMAT!r} of version {_VERSION} in {where}", text)
+        board = Board(**document["board"])
+        replies = [str(reply) for reply in board.true_replies]
+        for turn in document["weights"]:
+            if set(turn) != set(replies):
+                raise ModelFileError(f"expected a weight for each of {replies} in {where}", turn)
+        weights = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
+        return WeightedEntropy(board, weights)
+    except (ValueError, TypeError, KeyError, InvalidBoardError, BnmindError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"expected {_FORMAT} in {where}, got {error!r}", text) from error
