@@ -88,6 +88,8 @@ class _Request:
     large: tuple[Potential, ...]
     """Potentials whose tables are not written out."""
     certain: Mapping[str, int]
+    impossible: int
+    """States of uncertain variables that the evidence excludes."""
 
     @property
     def observed(self) -> tuple[str, ...]:
@@ -129,7 +131,10 @@ def build(query: Query, known: _Known | None = None) -> Plan:
     potentials = tuple(
         p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
     )
-    request = _Request(query, known, free, derived, inputs, (), certain)
+    impossible_states = sum(
+        v.n_states - len(domains[name]) for name, v in variables.items() if name not in certain
+    )
+    request = _Request(query, known, free, derived, inputs, (), certain, impossible_states)
     if not restricted:
         return _whole_plan(request, potentials, domains)
     return _restricted_plan(request, potentials, domains)
@@ -335,7 +340,6 @@ def _assemble(
     likelihoods = {label_of(v.name) for v in query.soft}
     cells = sum(tree.total_size for tree in trees)
     before = known.cells_before or cells
-    states = sum(v.n_states for v in _variables(query)) - sum(sizes) if known.fixed else 0
     return Plan(
         trees=tuple(trees),
         evidence=request.free,
@@ -345,7 +349,7 @@ def _assemble(
         savings=Savings(
             query.barren,
             len(query.evidence) + len(request.derived),
-            max(states, 0),
+            request.impossible,
             known.cells_before,
         ),
         max_cells=query.max_cells,
@@ -361,10 +365,6 @@ def _assemble(
         narrow=partial(_narrow, query, known, before),
         conflict=partial(_conflict_of_run, query, known),
     )
-
-
-def _variables(query: Query) -> set[Variable]:
-    return {v for potential in query.potentials for v in potential.scope}
 
 
 def _child(source: Source) -> int:
