@@ -54,7 +54,7 @@ class Task:
     cut_off: float = 120.0
     """Seconds after which a query is given up, unless it is deep in compiled code."""
     long: float = 20.0
-    """Seconds of a query after which there is no second run."""
+    """Seconds of a run after which there is no other."""
     memory: float = 12.0
     """Limit in GB, of address space."""
 
@@ -233,7 +233,7 @@ def main(path: str) -> None:
         if not run.fault and question.findings:
             run = _again(run, engine, question, task.cut_off, watch)
             write(run)
-        if run.fault or (run.first or 0) > task.long or (run.again or 0) > task.long:
+        if run.fault or (run.first or 0) + (run.again or 0) > task.long:
             break
 
 

@@ -179,7 +179,7 @@ def measure(
     tables
         A folder for the pickled networks.
     runs
-        Of each; only one where it takes over 20 s.
+        Of each; only one where both queries together take over 20 s.
     cut_off
         Seconds for a query.
     cold
