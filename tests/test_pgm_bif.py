@@ -90,6 +90,13 @@ def test_a_whole_table_has_the_child_slowest_as_in_pgmpy() -> None:
     assert table(read(text), "dysp")[0, 0].tolist() == [0.9, 0.8]
 
 
+def test_the_network_may_have_properties_of_any_kind() -> None:
+    assert read(
+        f"network {{ property x = {{}}; property y; }} {HEAD[HEAD.index('variable A') :]}"
+        "probability (B) { table .5 .25 .25; }"
+    ).variables
+
+
 def test_tables_may_come_before_what_they_speak_of() -> None:
     lines = bif_text("cancer").split("}\n")
     last = "}\n".join(lines[::-1]).removeprefix("}\n") + "}\n"

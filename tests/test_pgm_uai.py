@@ -84,6 +84,15 @@ def test_without_names_there_are_numbers(tmp_path: Path) -> None:
     )
 
 
+def test_comments_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "flood.uai"
+    path.write_text("c made by hand\nc\n" + TEXT.replace("\n\n", "\nc 7 8 9\n"))
+    assert len(read_network(path).variables) == 3
+    path.write_text("c made by hand\n" + TEXT.replace("0.9", "0.8"))
+    with pytest.raises(ModelFileError, match=r"sum of 0\.9 at line 17, column 1"):
+        read_network(path)
+
+
 def test_another_program_reads_the_same_network(tmp_path: Path) -> None:
     """With one parent: of several, pyAgrum 3.3 takes the first for the fastest, as in XDSL."""
     gum = pytest.importorskip("pyagrum")

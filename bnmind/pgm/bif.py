@@ -52,6 +52,7 @@ _NAME = r'(?:"[^"]*+"|[^\s,;|(){}"]++)'
 _WORD = re.compile(_NAME)
 _BLOCK = re.compile(r"\s*+(?:(network|variable|probability)\b|\Z)")
 _HEAD = re.compile(rf"\s*+(?:{_NAME}\s*+)*+\{{")
+_PROPERTIES = re.compile(r'(?:\s++|property\b(?:[^;"]++|"[^"]*+")*+;)*+\}')
 _INSIDE = re.compile(r'(?:[^{}"]++|"[^"]*+")*+\}')
 _VARIABLE = re.compile(rf"\s*+({_NAME})\s*+\{{")
 _STATEMENT = re.compile(
@@ -126,7 +127,7 @@ def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table]]
                 return variables, tables
             case "network":
                 at = source.match(_HEAD, at, expected="a name and '{'").end()
-                at = source.match(_INSIDE, at, expected="properties and '}'").end()
+                at = source.match(_PROPERTIES, at, expected="properties and '}'").end()
             case "variable":
                 variable, at = _variable(source, at)
                 variables.append(variable)

@@ -11,14 +11,15 @@
     2  0.4 0.6       the numbers of each, the last variable fastest
     6  0.1 0.2 0.7  0.3 0.3 0.4
 
-The format knows variables and states by number only, so their names are kept in a
-file beside it (`bnmind.pgm.uai_names`); without one they are x0, x1, … and 0, 1, ….
-Evidence has a file of its own: ``1 0 2`` says that of one variable, x0, state 2 is known.
+Lines that start with the word ``c`` are comments. The format knows variables and states
+by number only, so their names are kept in a file beside it (`bnmind.pgm.uai_names`);
+without one they are x0, x1, … and 0, 1, …. Evidence has a file of its own: ``1 0 2``
+says that of one variable, x0, state 2 is known.
 
 References
 ----------
-The UAI 2008 evaluation of probabilistic inference, *File formats*; with the order of
-2014 for evidence.
+The UAI 2008 evaluation of probabilistic inference, *File formats*; with the evidence
+of 2014 and the comments of 2016.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ __all__ = [
     "variables_from_uai",
 ]
 
+_COMMENTS = re.compile(r"^c(?:[ \t].*)?$", re.MULTILINE)
 _TOKEN = re.compile(r"\S++")
 _DIGITS = 9
 
@@ -70,7 +72,8 @@ class _Reader:
 
     @classmethod
     def of(cls, text: str) -> _Reader:
-        return cls(Source(text), text.split())
+        source = Source.without(_COMMENTS, text)
+        return cls(source, source.text.split())
 
     def place(self, at: int) -> Place:
         """Return where a word stands; the end of the file for one after the last."""

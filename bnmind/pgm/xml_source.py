@@ -114,7 +114,9 @@ def parse_xml(data: bytes) -> Element:
         declared += 1
         # Every element is given the defaults, and expat looks for each among all the others.
         if declared > _DECLARED or len(default or "") > _LONGEST_DEFAULT:
-            raise here().fault(f"expected at most {_DECLARED} declared attributes, all short, got more")
+            raise here().fault(
+                f"expected at most {_DECLARED} declared attributes, all short, got more"
+            )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _: open_elements.pop()
