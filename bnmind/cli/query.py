@@ -22,7 +22,7 @@ WIDEST = 100
 
 QUERY_HELP = """Ask a Bayesian network for the distribution of its variables, given evidence.
 
-The model is a file: .bif, .xdsl, .xmlbif, .xml, .net or .json.
+The model is a file: .bif, .xdsl, .xmlbif, .xml, .net, .uai or .json, or one of them in .gz.
 
 \b
 Examples:
