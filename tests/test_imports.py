@@ -17,6 +17,7 @@ LAYERS = [
     "bnmind.views",
     "bnmind.mastermind",
     "bnmind.mastermind.vomlel",
+    "bnmind.adaptive",
     "bnmind.strategies",
     "bnmind.lab",
 ]

@@ -234,10 +234,9 @@ class ItemBank:
         states = self.responses(item)
         if isinstance(given, str) and given in states:
             return states.index(given)
-        if not isinstance(given, str | bool | np.bool_):
-            number = int(given) if given == int(given) else -1
-            if 0 <= number < len(states):
-                return number
+        is_position = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if is_position and 0 <= int(given) < len(states):
+            return int(given)
         raise InvalidResponseError(
             f"expected a response to {item} among {', '.join(states)}, got {given!r}", given
         )

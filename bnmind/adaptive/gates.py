@@ -359,11 +359,17 @@ def graded(distances: ArrayLike) -> Floats:
         the response is at least r with chance 1 / (1 + exp(−distance_r)).
     """
     d = np.asarray(distances, dtype=np.float64)
-    above = 1 / (1 + np.exp(-d))
-    below = 1 / (1 + np.exp(d))
+    above, below = logistic(d), logistic(-d)
     # Neighbors are subtracted where they are small: at the far end below, at the near above.
     between = np.where(d[:-1] + d[1:] < 0, above[:-1] - above[1:], below[1:] - below[:-1])
     return np.concatenate([below[:1], np.maximum(between, 0.0), above[-1:]])
+
+
+def logistic(distances: ArrayLike) -> Floats:
+    """Return 1 / (1 + exp(−x)), which overflows nowhere and keeps its digits in both tails."""
+    x = np.asarray(distances, dtype=np.float64)
+    result: Floats = np.exp(-np.logaddexp(0.0, -x))
+    return result
 
 
 def increasing(thresholds: Sequence[float]) -> list[str]:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.gates import Gate, graded, increasing
+from bnmind.adaptive.gates import Gate, graded, increasing, logistic
 from bnmind.adaptive.item import Item
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -149,8 +149,7 @@ class GradedResponse:
     def fisher_information(self, abilities: ArrayLike) -> Floats:
         """Return Fisher's information at each ability, ``(abilities,)``."""
         distances = self._distances(abilities)
-        above = 1 / (1 + np.exp(-distances))
-        falls = self.slope * above * (1 - above)
+        falls = self.slope * logistic(distances) * logistic(-distances)
         edge = np.zeros_like(falls[:1])
         slopes = np.concatenate([edge, falls]) - np.concatenate([falls, edge])
         return _fisher(np.moveaxis(slopes, 0, -1), self.probabilities(abilities))

@@ -140,5 +140,5 @@ class ProfileSpace:
         n = math.prod(self.shape[: len(self.bank.skills)])
         if n == table.shape[-1]:
             return table
-        summed: Floats = table.reshape(*table.shape[:-1], n, -1).sum(axis=-1)
+        summed: Floats = table.reshape(*table.shape[:-1], n, table.shape[-1] // n).sum(axis=-1)
         return summed

@@ -212,7 +212,7 @@ def _level_rows(mastery: Any, skills: Sequence[Variable]) -> list[Floats]:
     """Return the distribution over the levels of each skill."""
     if mastery is None:
         return [np.full(v.n_states, 1 / v.n_states) for v in skills]
-    each = [mastery] * len(skills) if np.ndim(mastery) == 0 else list(mastery)
+    each = [mastery] * len(skills) if isinstance(mastery, int | float) else list(mastery)
     if len(each) != len(skills):
         raise InvalidModelError(
             [f"expected a chance for each of {len(skills)} skills, got {len(each)}"]

@@ -178,7 +178,7 @@ class SkillTree:
             The joint of each clique, ``(…, *states)``.
         """
         rows = [
-            sums(joint.reshape(*joint.shape[: joint.ndim - len(shape)], -1))
+            sums(_flat(joint, shape))
             for sums, joint, shape in zip(self._inside[0], joints, self.shapes, strict=True)
             if sums.sizes
         ]
@@ -196,8 +196,7 @@ class SkillTree:
         """
         total: Any = 0.0
         for joint, shape in zip(joints, self.shapes, strict=True):
-            flat = joint.reshape(*joint.shape[: joint.ndim - len(shape)], -1)
-            total = total + entropy(flat)
+            total = total + entropy(_flat(joint, shape))
         for place in self._inside[2]:
             total = total - entropy(row[..., place])
         result: Floats = np.maximum(total, 0.0)
@@ -286,3 +285,8 @@ class SkillTree:
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
             max_cells=4 * self.max_cells,
         )
+
+
+def _flat(joint: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return joints ``(…, *shape)`` with a single axis for their cells."""
+    return joint.reshape(*joint.shape[: joint.ndim - len(shape)], math.prod(shape))

@@ -75,7 +75,7 @@ class SubsetSums:
         tables: list[Any] = [table]
         for source, view, axes in self.steps:
             summed = np.add.reduce(tables[source].reshape(*front, *view), axis=axes)
-            tables.append(summed.reshape(*front, -1))
+            tables.append(summed.reshape(*front, math.prod(summed.shape[len(front) :])))
         found = [
             tables[source] if matrix is None else tables[source] @ matrix
             for source, matrix in self.parts

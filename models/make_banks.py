@@ -1,0 +1,95 @@
+"""Write the ready item banks of ``banks/``, with the library.
+
+Run it with ``python models/make_banks.py``; another directory may be given. What the
+files hold is described in README.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from bnmind.adaptive import (
+    Dina,
+    Gate,
+    GradedResponse,
+    Hierarchy,
+    Item,
+    ItemBank,
+    Logistic,
+    NoisyAnd,
+    irt_bank,
+    write_bank,
+)
+
+HERE = Path(__file__).parent / "banks"
+
+# name: (wording, content, skills)
+FRACTIONS = {
+    "add_same": ("1/7 + 2/7", "sums", ["addition"]),
+    "add_halves": ("1/2 + 1/3", "sums", ["addition", "denominator"]),
+    "add_cancel": ("1/6 + 1/3, canceled", "sums", ["addition", "denominator", "canceling"]),
+    "add_fifths": ("2/5 + 1/4", "sums", ["addition", "denominator"]),
+    "add_ninths": ("4/9 + 2/9, canceled", "sums", ["addition", "canceling"]),
+    "multiply_half": ("1/2 · 3/5", "products", ["multiplication"]),
+    "multiply_third": ("2/3 · 1/7", "products", ["multiplication"]),
+    "multiply_cancel": ("3/4 · 2/9, canceled", "products", ["multiplication", "canceling"]),
+    "multiply_sum": ("1/2 · (1/3 + 1/3)", "products", ["multiplication", "addition"]),
+    "cancel_eighths": ("6/8, canceled", "forms", ["canceling"]),
+    "cancel_fifteenths": ("10/15, canceled", "forms", ["canceling"]),
+    "same_denominator": ("1/2 and 2/3 over one denominator", "forms", ["denominator"]),
+}
+
+
+def fractions() -> ItemBank:
+    """Return a small bank of sums and products of fractions; its parameters are made up."""
+    skills = ["addition", "denominator", "multiplication", "canceling"]
+    q_matrix = [[int(skill in needed) for skill in skills] for _, _, needed in FRACTIONS.values()]
+    gates: list[Gate] = [
+        Dina(guess=0.1, slip=0.1) if len(needed) < 3 else NoisyAnd(guess=0.3, slip=0.05)
+        for _, _, needed in FRACTIONS.values()
+    ]
+    items = [
+        Item(name, content, text, time=30.0 * len(needed))
+        for name, (text, content, needed) in FRACTIONS.items()
+    ]
+    return ItemBank.from_gates(
+        q_matrix,
+        gates,
+        skills=Hierarchy({"denominator": ["addition"]}, mastery=(0.7, 0.6, 0.6, 0.5)),
+        items=items,
+        skill_names=skills,
+        title="Fractions",
+        source="made up for bnmind",
+    )
+
+
+def ability() -> ItemBank:
+    """Return a bank of one ability: 30 items with two responses and 10 with four; made up."""
+    rng = np.random.default_rng(1)
+    slopes = rng.uniform(0.8, 2.0, 40).round(2).tolist()
+    difficulties = np.linspace(-2.5, 2.5, 40).round(2).tolist()
+    gates: list[Gate] = [
+        GradedResponse(a, (b - 0.8, b, b + 0.8)) if number % 4 == 3 else Logistic(a, b, 0.1)
+        for number, (a, b) in enumerate(zip(slopes, difficulties, strict=True))
+    ]
+    return irt_bank(gates, title="One ability", source="made up for bnmind")
+
+
+def banks() -> dict[str, ItemBank]:
+    """Return the bank of every file, by the name of the file."""
+    return {"fractions.json": fractions(), "ability.json": ability()}
+
+
+def main(directory: Path = HERE) -> None:
+    """Write every file."""
+    directory.mkdir(exist_ok=True)
+    for name, bank in banks().items():
+        write_bank(bank, directory / name)
+        print(f"{name}: {len(bank.items)} items, {len(bank.skills)} skills")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))
