@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
+from bnmind.junction.case_program import Workspace, run_cases
 from bnmind.junction.findings import case_likelihoods, case_positions, check_names, label_of
-from bnmind.junction.program import LookUp, Product, Program, Sum
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
@@ -118,6 +118,18 @@ def run_batch(
     )
 
 
+class _Sums(NamedTuple):
+    """What a run for a chunk of cases found."""
+
+    joints: list[tuple[Any, Floats]]
+    """For each answer, ``(cells, cases)`` sums and what makes them one, ``(cases,)``."""
+    totals: Floats
+    """Of the first answer, as multiples of powers of two."""
+    powers: Any
+    lent: list[Any]
+    """Registers to be given back."""
+
+
 class _Batch:
     """What all chunks of one batch share."""
 
@@ -141,6 +153,7 @@ class _Batch:
         ]
         fixed += [None if s.observed else s.positions for s in looked_up]
         self.fixed = fixed
+        self.space = Workspace()
         self.signed = any(s.signed for s in sources)
 
     def answer(
@@ -160,20 +173,22 @@ class _Batch:
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
         registers = self._registers(known, weights)
-        results, totals, powers = self._results(registers, n, scaled=False)
-        if not totals.min(initial=1.0) > TINY:
-            results, totals, powers = self._results(registers, n, scaled=True)
+        found = self._results(registers, n, scaled=False)
+        if not found.totals.min(initial=1.0) > TINY:
+            self._give_back(found.lent)
+            found = self._results(registers, n, scaled=True)
         with np.errstate(divide="ignore"):
-            log_evidence[:] = np.log(totals) + powers * np.log(2.0)
-        for joint, answer, found in zip(joints, plan.answers, results, strict=True):
-            values = found.reshape(-1, n)
+            log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
+        for joint, answer, (values, inverse) in zip(
+            joints, plan.answers, found.joints, strict=True
+        ):
             if answer.cells is None and not answer.observed:
-                joint[:] = values.T.reshape(joint.shape)
+                np.multiply(values, inverse, out=joint.reshape(n, -1).T)
                 continue
             hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
             flat = np.zeros((int(np.prod(hidden)), n))
             cells = np.arange(len(flat)) if answer.cells is None else answer.cells
-            np.add.at(flat, cells, values)
+            np.add.at(flat, cells, values * inverse)
             # An evidence variable of the target has its whole mass on the state seen.
             whole = np.moveaxis(joint, 0, -1)
             case = np.arange(n)
@@ -183,6 +198,11 @@ class _Batch:
                 for v in answer.variables
             ]
             whole[(*index, case)] = flat.reshape(*hidden, n)
+        self._give_back(found.lent)
+
+    def _give_back(self, registers: Sequence[Any]) -> None:
+        for register in registers:
+            self.space.give(register)
 
     def _registers(
         self, known: Mapping[str, NDArray[np.intp]], weights: Mapping[str, Floats]
@@ -203,19 +223,18 @@ class _Batch:
             registers[number] = values.take(flat, axis=-1)
         return registers
 
-    def _results(
-        self, registers: list[Any], n: int, *, scaled: bool
-    ) -> tuple[list[Floats], Floats, Any]:
-        """Return the normalized joints, the first one's totals, and their powers of two."""
+    def _results(self, registers: list[Any], n: int, *, scaled: bool) -> _Sums:
+        """Run the program, and read its answers."""
         plan = self.plan
-        filled, powers = run_cases(plan.program, registers, self.moving, scaled=scaled)
+        space = self.space
+        filled, powers = run_cases(plan.program, registers, self.moving, space, scaled=scaled)
         sizes: list[Any] = []
         if self.signed:
             absolute = [
                 np.abs(r) if i < len(plan.sources) and plan.sources[i].signed else r
                 for i, r in enumerate(registers)
             ]
-            sizes, own = run_cases(plan.program, absolute, self.moving, scaled=scaled)
+            sizes, own = run_cases(plan.program, absolute, self.moving, space, scaled=scaled)
         number: Any = 1.0
         exponent: Any = np.zeros(n)
         for register in plan.scalars:
@@ -233,14 +252,18 @@ class _Batch:
                 if scaled and answer.register is not None:
                     there = np.ldexp(there, own[answer.register] - powers[answer.register])
                 joint = np.where(joint > RESIDUE * there, joint, 0.0)
-            total = joint.reshape(-1, n).sum(axis=0)
+            joint = joint.reshape(-1, n)
+            # All answers sum to the same, but for what is scaled or cancels.
+            if totals is None or self.signed or scaled:
+                total = joint.sum(axis=0)
+                inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
             if totals is None:
                 totals = total
                 if scaled and answer.register is not None:
                     exponent = exponent + powers[answer.register]
-            joint = np.divide(joint, total, out=np.zeros(joint.shape), where=total > 0)
-            results.append(joint)
-        return results, totals, exponent
+            results.append((joint, inverse))
+        start = plan.program.n_inputs
+        return _Sums(results, totals, exponent, [*filled[start:], *sizes[start:]])
 
     def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
         if answer.register is None:
@@ -252,85 +275,6 @@ class _Batch:
         values = values.reshape((*answer.view, n if moves else 1))
         found: Values = np.broadcast_to(values, (*answer.shape, n))
         return found
-
-
-def run_cases(
-    program: Program, inputs: Sequence[Any], moving: Sequence[bool], *, scaled: bool
-) -> tuple[list[Any], list[Any]]:
-    """Return the registers after the last step, and the powers of two that they are multiples of.
-
-    Registers that are ``moving`` have the cases as a last axis.
-    """
-    registers = list(inputs)
-    powers: list[Any] = [0] * len(registers) if scaled else []
-    empty = np.empty(0)
-    for (operation, left, right), spent in zip(program.steps, program.spent, strict=True):
-        first, second = registers[left], registers[right]
-        moves = moving[left] or moving[right]
-        if not moves:
-            values = operation(first, second)
-        elif isinstance(operation, Sum):
-            values = np.add.reduce(first, axis=operation.axes)
-        elif isinstance(operation, LookUp):
-            values = _look_up(operation, first, second, (moving[left], moving[right]))
-        else:
-            values = _product(operation, first, second, (moving[left], moving[right]))
-        registers.append(values)
-        if scaled:
-            power = powers[left] + (0 if isinstance(operation, Sum) else powers[right])
-            around = tuple(range(values.ndim - 1)) if moves else None
-            largest = np.abs(values).max(axis=around, initial=0.0)
-            shift = np.frexp(largest)[1]
-            registers[-1] = values * np.ldexp(1.0, -shift)
-            powers.append(power + shift)
-        for register in spent:
-            registers[register] = empty
-    return registers, powers
-
-
-def _product(operation: Product, left: Any, right: Any, moving: tuple[bool, bool]) -> Any:
-    first = _brought(left, operation.left_axes, operation.left_shape, moves=moving[0])
-    second = _brought(right, operation.right_axes, operation.right_shape, moves=moving[1])
-    if not operation.sums:
-        if not moving[0]:
-            first = first[..., None]
-        if not moving[1]:
-            second = second[..., None]
-        return first * second
-    n = (left if moving[0] else right).shape[-1]
-    if moving[0] and moving[1]:
-        # (…, rows, summed, cases) and (…, summed, columns, cases)
-        first, second = first[..., :, :, None, :], second[..., None, :, :, :]
-        product = first[..., :, 0, :, :] * second[..., :, 0, :, :]
-        for k in range(1, first.shape[-3]):
-            product += first[..., :, k, :, :] * second[..., :, k, :, :]
-    elif moving[1]:
-        *outer, k, columns = operation.right_shape
-        product = np.matmul(first, second.reshape(*outer, k, columns * n))
-    else:
-        # (…, 1, columns, summed) @ (…, rows, summed, cases)
-        product = np.matmul(np.swapaxes(second, -1, -2)[..., None, :, :], first)
-    return product.reshape(*operation.shape, n)
-
-
-def _look_up(operation: LookUp, positions: Any, rows: Any, moving: tuple[bool, bool]) -> Any:
-    ordered = rows.transpose((*operation.axes, rows.ndim - 1) if moving[1] else operation.axes)
-    if not moving[0]:
-        return ordered.take(positions, axis=0)
-    n = positions.shape[-1]
-    found = (
-        np.moveaxis(ordered, -1, 1)[positions, np.arange(n)] if moving[1] else ordered[positions]
-    )
-    return np.ascontiguousarray(np.moveaxis(found, positions.ndim - 1, -1))
-
-
-def _brought(
-    values: Any, axes: tuple[int, ...] | None, shape: tuple[int, ...], *, moves: bool
-) -> Any:
-    """Return a register with its axes ordered and shaped as an operation wants them."""
-    if axes is not None:
-        values = values.transpose((*axes, values.ndim - 1) if moves else axes)
-    return values.reshape((*shape, values.shape[-1]) if moves else shape)
 
 
 def _cases_last(values: Any, n_observed: int) -> Any:
