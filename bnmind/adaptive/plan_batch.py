@@ -24,7 +24,6 @@ from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS, SkillTree
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.batch import BatchPosterior
 from bnmind.pgm import Network
 
 __all__ = ["DEFAULT_JOINT_CELLS", "PlanBatch"]
@@ -45,8 +44,10 @@ class PlanBatch:
     """From the responses as soft evidence to the joint of each clique."""
     responses: Responses
     """``(examinees, items)``, read-only."""
-    posterior: BatchPosterior
-    """What the plan says."""
+    joints: tuple[Floats, ...]
+    """The joint of each clique, ``(examinees, *states)``."""
+    log_evidence: Floats
+    """``(examinees,)``, natural logarithm of the probability of the responses."""
 
     @classmethod
     def start(
@@ -101,33 +102,26 @@ class PlanBatch:
     def take(self, examinees: ArrayLike) -> PlanBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
         rows = np.asarray(examinees)
-        old = self.posterior
         responses = self.responses[rows]
         responses.setflags(write=False)
-        joints = tuple(joint[rows] for joint in old.joints)
-        posterior = BatchPosterior(old.scopes, joints, old.log_evidence[rows])
-        return PlanBatch(self.tree, self.plan, responses, posterior)
-
-    @property
-    def log_evidence(self) -> Floats:
-        """Natural logarithm of the probability of each examinee's responses."""
-        return self.posterior.log_evidence
+        joints = tuple(joint[rows] for joint in self.joints)
+        return PlanBatch(self.tree, self.plan, responses, joints, self.log_evidence[rows])
 
     @cached_property
     def _rows(self) -> Floats:
-        return self.tree.marginals(self.posterior.joints)
+        return self.tree.marginals(self.joints)
 
     @cached_property
     def entropy(self) -> Floats:
         """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-        return self.tree.entropy(self.posterior.joints, self._rows)
+        return self.tree.entropy(self.joints, self._rows)
 
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""
         names = [v.name for v in self.bank.hidden]
         if skill not in names:
             raise UnknownNameError("skill", skill, names)
-        return self.tree.marginal(self.posterior.joints, skill)
+        return self.tree.marginal(self.joints, skill)
 
     def profile(self) -> BatchProfiles:
         """Return each examinee's most probable profile, one examinee after the other."""
@@ -141,7 +135,7 @@ class PlanBatch:
                     name: said_of(self.tree, clique, answers)[0]
                     for clique, name in enumerate(self.tree.input_names)
                 }
-            joints = [joint[number] for joint in self.posterior.joints]
+            joints = [joint[number] for joint in self.joints]
             found.append(self.tree.profile(joints, given))
         levels = np.array([profile.levels for profile in found], dtype=np.intp)
         return BatchProfiles(
@@ -195,7 +189,7 @@ def _run(tree: SkillTree, plan: Plan, responses: Responses) -> PlanBatch:
         possible = [i for i, row in enumerate(responses) if not _possible(plan, bank, row)]
         raise impossible_rows(bank, responses, possible) from None
     responses.setflags(write=False)
-    return PlanBatch(tree, plan, responses, posterior)
+    return PlanBatch(tree, plan, responses, posterior.joints, posterior.log_evidence)
 
 
 def _possible(plan: Plan, bank: ItemBank, row: Responses) -> bool:
