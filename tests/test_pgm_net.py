@@ -54,6 +54,11 @@ def test_comments_strings_and_unknown_fields() -> None:
     np.testing.assert_array_equal(table(network, "B"), [[0.1, 0.5], [0.2, 0.25], [0.7, 0.25]])
 
 
+def test_states_may_stand_without_quotes() -> None:
+    text = 'node A { states = (x "y" -3.5 ); } potential (A) { data = (0.5 0.25 0.25); }'
+    assert from_net(text, max_cells=100).variable("A").states == ("x", "y", "-3.5")
+
+
 @pytest.mark.parametrize("data", ["(.1 .2 .7 .5 .25 .25)", "((.1 .2 .7)(.5 .25 .25))"])
 def test_brackets_may_be_nested_or_not(data: str) -> None:
     start = GOOD.index("data = ((")
@@ -80,7 +85,7 @@ def test_the_last_parent_is_fastest() -> None:
         ("net\n{", "class x\n{", (2, 1), "discrete chance nodes only, got 'class'"),
         ("discrete node", "discrete nod", (13, 10), "'node' after 'discrete', got 'nod'"),
         ("potential (", "potentail (", (19, 1), "'potential', got 'potentail'"),
-        ('"x" "y, z"', '"x" y', (11, 12), "states as"),
+        ('"x" "y, z"', '"x" (y)', (11, 12), "states as"),
         ('"x" "y, z"', '"x" "x"', (7, 6), "distinct states"),
         ('"x" "y, z"', '"x" "y" "z"', (19, 28), "3 numbers for A, got 2"),
         ('"x" "y, z"', '', (7, 6), "states for 'A'"),

@@ -88,6 +88,8 @@ def test_comments_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "flood.uai"
     path.write_text("c made by hand\nc\n" + TEXT.replace("\n\n", "\nc 7 8 9\n"))
     assert len(read_network(path).variables) == 3
+    path.write_text(TEXT.replace("1 0\n", "1 0 # the first\n"))
+    assert len(read_network(path).variables) == 3
     path.write_text("c made by hand\n" + TEXT.replace("0.9", "0.8"))
     with pytest.raises(ModelFileError, match=r"sum of 0\.9 at line 17, column 1"):
         read_network(path)

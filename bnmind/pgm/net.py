@@ -50,8 +50,9 @@ _FIELD = re.compile(
     rf'(?P<value>(?:[^;"{{}}]++|{_STRING})*+);)',
     re.DOTALL,
 )
-_STATES = re.compile(rf"\s*+\((?:\s*+{_STRING})*+\s*+\)\s*+", re.DOTALL)
-_ONE_STRING = re.compile(_STRING, re.DOTALL)
+# Hugin quotes states; pyAgrum does not.
+_STATES = re.compile(rf'\s*+\((?:\s++|{_STRING}|[^\s()"]++)*+\)\s*+', re.DOTALL)
+_STATE = re.compile(rf'{_STRING}|[^\s()"]++', re.DOTALL)
 _OTHER_NODES = ("continuous", "utility", "decision", "function", "class")
 
 
@@ -137,11 +138,16 @@ def _node(source: Source, at: int) -> tuple[DeclaredVariable, int]:
             raise source.fault(f"the states of {shown(head[1])} once", start)
         if not _STATES.fullmatch(source.text, start, end):
             raise source.fault('states as ("one" "two" …)', start)
-        quoted = _ONE_STRING.findall(source.text, start, end)
-        states = tuple(re.sub(r"\\(.)", r"\1", q[1:-1], flags=re.DOTALL) for q in quoted)
+        states = tuple(map(_unquoted, _STATE.findall(source.text, start, end)))
     if states is None:
         raise place.fault(f"expected states of {shown(head[1])}, got none")
     return DeclaredVariable(head[1], states, place), at
+
+
+def _unquoted(state: str) -> str:
+    if not state.startswith('"'):
+        return state
+    return re.sub(r"\\(.)", r"\1", state[1:-1], flags=re.DOTALL)
 
 
 def _potential(source: Source, at: int) -> tuple[_Table, int]:

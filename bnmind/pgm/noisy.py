@@ -43,7 +43,7 @@ from bnmind.pgm.variable import Variable
 
 __all__ = ["NoisyExtremum", "NoisyMaximum", "NoisyMinimum", "noisy_and", "noisy_or"]
 
-_TOLERANCE = 1e-6
+_TOLERANCE = 1.000001e-6
 """Distributions that sum to one this closely are accepted and normalized, as in tables."""
 
 _Self = TypeVar("_Self", bound="NoisyExtremum")

@@ -19,8 +19,11 @@ __all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table"]
 DEFAULT_CELLS = 2**25
 """Cells that a single table may have unless the caller says otherwise (256 MiB)."""
 
-_ROW_TOLERANCE = 1e-6
-"""Rows this close to one are accepted and normalized: files print few digits."""
+_ROW_TOLERANCE = 1.000001e-6
+"""Rows this close to one are accepted and normalized: files print few digits.
+
+Three times 0.333333 is 1e-6 short of one, and in floating point a little more.
+"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@
     2  0.4 0.6       the numbers of each, the last variable fastest
     6  0.1 0.2 0.7  0.3 0.3 0.4
 
-Lines that start with the word ``c`` are comments. The format knows variables and states
-by number only, so their names are kept in a file beside it (`bnmind.pgm.uai_names`);
-without one they are x0, x1, … and 0, 1, …. Evidence has a file of its own: ``1 0 2``
-says that of one variable, x0, state 2 is known.
+Lines that start with the word ``c``, and what follows ``#``, are comments. The format
+knows variables and states by number only, so their names are kept in a file beside it
+(`bnmind.pgm.uai_names`); without one they are x0, x1, … and 0, 1, …. Evidence has a file
+of its own: ``1 0 2`` says that of one variable, x0, state 2 is known.
 
 References
 ----------
@@ -58,7 +58,7 @@ __all__ = [
     "variables_from_uai",
 ]
 
-_COMMENTS = re.compile(r"^c(?:[ \t].*)?$", re.MULTILINE)
+_COMMENTS = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
 _TOKEN = re.compile(r"\S++")
 _DIGITS = 9
 
