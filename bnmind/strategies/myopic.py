@@ -86,7 +86,9 @@ class Myopic:
         n = int(np.count_nonzero(possible))
         # Sums of ones are exact in floating point: ties are ties.
         counts = possible.astype(np.float64)
-        plan = plan_masses(board, counts, history=belief.history)
+        plan = plan_masses(
+            board, counts, history=belief.history, every_guess=not self.deterministic
+        )
         cells, guesses, sizes = plan.run(counts), plan.guesses, plan.sizes
         if self.among is Among.POSSIBLE:
             kept = possible[guesses]

@@ -108,7 +108,8 @@ def tree_from_json(text: str) -> StrategyTree:
     values = (board.get("pegs"), board.get("colors"), board.get("repeats", True))
     if not isinstance(values[0], int) or not isinstance(values[1], int):
         raise ModelFileError(f"expected a board with pegs and colors, got {board!r}", board)
-    return tree_of(_board(values[0], values[1], repeats=bool(values[2])), _entry(document["tree"]))
+    outline = _entry(document.get("tree"))
+    return tree_of(_board(values[0], values[1], repeats=bool(values[2])), outline)
 
 
 def tree_to_text(tree: StrategyTree) -> str:

@@ -1,0 +1,118 @@
+"""``bnmind strategy`` and ``bnmind fit-weights``."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bnmind.mastermind import Board, Channel
+from bnmind.strategies import build_tree, read_tree, read_weights, strategy_by_name
+from tests.command_line import assert_one_line_error, run, run_json
+
+FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
+REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", [*REFERENCE["heuristics"], "weighted-entropy"])
+def test_published_totals(name: str) -> None:
+    answer = run_json("strategy", name)
+    published = REFERENCE["heuristics"].get(name)
+    if published is not None:
+        assert answer["total"] == published["total"]
+        assert answer["distribution"] == published["distribution"]
+    assert (answer["strategy"], answer["codes"], answer["games"]) == (name, 1296, None)
+    assert answer["mean"] == answer["total"] / 1296 == answer["lengths"]["revealing"]
+    assert answer["max"] == len(answer["distribution"])
+    assert sum(answer["distribution"]) == 1296
+
+
+def test_text() -> None:
+    said = run("strategy", "knuth", "--max-guesses", "4").stdout.splitlines()
+    assert said[0] == "knuth on 4x6: 5,801 guesses for 1,296 codes, mean 4.4761, at most 5"
+    assert said[1] == "  1 guess            1"
+    assert said[5] == "  5 guesses        694"
+    assert said[6] == "Until one code is left: mean 3.7415 guesses (4.7415 nodes)."
+    assert said[7] == "Found within 4 guesses: 602 (46.5 %)."
+
+
+def test_options_change_the_strategy(tmp_path: Path) -> None:
+    answer = run_json("strategy", "irving", "--first", "AABB", "--max-guesses", "5")
+    assert answer["first"] == "1122"
+    assert answer["found_within"] == sum(answer["distribution"][:5])
+    consistent = run_json("strategy", "kooi", "--consistent", "--first", "1123")
+    assert consistent["total"] >= 5660
+    board = ("--pegs", "3", "--colors", "4", "--no-repeats")
+    for ending in ("json", "txt", "dot", "svg"):
+        path = tmp_path / f"tree.{ending}"
+        told = run_json("strategy", "knuth", *board, "--tree", str(path))
+        if ending != "svg":
+            assert read_tree(path).total == told["total"]
+    assert path.read_text().startswith("<svg")
+    own = build_tree(strategy_by_name("knuth"), Channel.exact(Board(3, 4, repeats=False)))
+    assert told["total"] == own.total
+
+
+def test_games_where_chance_has_a_say() -> None:
+    options = ("--pegs", "3", "--colors", "4", "--games", "40", "--seed", "3")
+    answer = run_json("strategy", "random", *options)
+    assert answer == run_json("strategy", "random", *options)
+    assert answer["games"] == sum(answer["distribution"]) == 40
+    assert answer["codes"] == 64
+    ties = run_json("strategy", "knuth", "--random-ties", *options)
+    assert ties["games"] == 40
+    played = run_json("strategy", "shapiro", "--first", "123", *options)
+    assert played["games"] == 40
+    first = run_json("strategy", "random", "--first", "112", *options)
+    assert first["games"] == 40
+
+
+def test_boards_too_large_to_list() -> None:
+    board = ("--pegs", "10", "--colors", "12", "--games", "2", "--seed", "1")
+    answer = run_json("strategy", "random", *board)
+    assert answer["codes"] == 12**10
+    assert answer["max"] < 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nobody"], ["strategy among", "'nobody'"]),
+        (["entropy", "--consistent"], ["strategy of one score", "entropy"]),
+        (["map", "--first", "1122"], ["strategy of one score", "map"]),
+        (["knuth", "--first", "1127"], ["1127"]),
+        (["knuth", "--tree", "tree.xml"], [".json, .txt, .dot", "tree.xml"]),
+        (["random", "--games", "2", "--tree", "tree.json"], ["that has a tree", "random"]),
+        (["knuth", "--weights", "w.json"], ["weighted-entropy", "knuth"]),
+        (["weighted-entropy", "--weights", "none.json"], ["none.json"]),
+        (["knuth", "--max-guesses", "0"], ["--max-guesses"]),
+        (["knuth", "--pegs", "10", "--colors", "12"], ["10x12"]),
+    ],
+)
+def test_bad_input(arguments: list[str], words: list[str]) -> None:
+    assert_one_line_error(run("strategy", *arguments), *words)
+
+
+def test_weights_are_fitted_and_used(tmp_path: Path) -> None:
+    path = str(tmp_path / "weights.json")
+    board = ("--pegs", "3", "--colors", "5")
+    fitted = run_json("fit-weights", *board, "--evaluations", "30", "--seed", "2", "--out", path)
+    assert fitted["total"] <= fitted["start"]
+    assert read_weights(Path(path)).weights == tuple(map(tuple, fitted["weights"]))
+    used = run_json("strategy", "weighted-entropy", *board, "--weights", path)
+    assert used["total"] == fitted["total"]
+    said = run(
+        *("fit-weights", *board, "--turns", "2", "--start", path, "--evaluations", "1"),
+        *("--out", path),
+    )
+    assert said.stdout.startswith(f"{fitted['total']:,} guesses in all, from")
+    assert_one_line_error(run("fit-weights"), "--out")
+
+
+def test_compare_takes_every_name(tmp_path: Path) -> None:
+    names = ("irving", "neuwirth", "larmouth", "kooi", "maxmin", "weighted-entropy", "shapiro")
+    board = ("--pegs", "3", "--colors", "4", "--noise", "false:0.1", "--games", "10")
+    answer = run_json("compare", *names, *board, "--out", str(tmp_path / "out"))
+    assert [row["strategy"] for row in answer["strategies"]] == list(names)
