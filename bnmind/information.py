@@ -49,7 +49,9 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     >>> float(entropy([0.5, 0.25, 0.25, 0.0]))
     1.5
     """
-    p = np.moveaxis(np.asarray(probabilities, dtype=np.float64), axis, -1)
+    p = np.asarray(probabilities, dtype=np.float64)
+    if axis != -1:
+        p = np.moveaxis(p, axis, -1)
     # A number too small to matter stands in for 0, whose logarithm is multiplied by 0.
     logs = np.maximum(p, _TINY)
     np.log2(logs, out=logs)

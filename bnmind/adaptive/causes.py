@@ -70,11 +70,16 @@ class CauseIndex:
 
     def information(self, row: Floats) -> Floats:
         """Return the information that every item promises, ``(…, items)``, in bits."""
+        # Where a cause is smaller than others, the channel is zero: any mass will do.
+        parts = [
+            information(row.take(group.places, axis=-1), group.channels, noise=group.noise)
+            for group in self.groups
+        ]
+        if len(parts) == 1:
+            return parts[0]
         found = np.empty((*row.shape[:-1], len(self.first)))
-        for group in self.groups:
-            # Where a cause is smaller than others, the channel is zero: any mass will do.
-            masses = row[..., group.places]
-            found[..., group.items] = information(masses, group.channels, noise=group.noise)
+        for group, part in zip(self.groups, parts, strict=True):
+            found[..., group.items] = part
         return found
 
 

@@ -157,7 +157,7 @@ class PlanBelief:
     def information(self, items: Sequence[str] | None = None) -> Floats:
         """Return the information that each item promises, in bits; see `SkillBelief`."""
         found = self._information
-        return found if items is None else found[[self.bank.position(name) for name in items]]
+        return found if items is None else found.take([self.bank.position(name) for name in items])
 
     @cached_property
     def _information(self) -> Floats:
