@@ -55,6 +55,14 @@ def test_options_change_the_strategy(tmp_path: Path) -> None:
     assert told["total"] == own.total
 
 
+def test_the_determining_game_is_over_when_the_code_is_known() -> None:
+    published = REFERENCE["heuristics"]["neuwirth"]
+    answer = run_json("strategy", "neuwirth", "--determining")
+    assert (answer["goal"], answer["total"]) == ("determining", published["determining"])
+    assert sum(answer["distribution"]) == 1296
+    assert run_json("strategy", "neuwirth")["goal"] == "revealing"
+
+
 def test_games_where_chance_has_a_say() -> None:
     options = ("--pegs", "3", "--colors", "4", "--games", "40", "--seed", "3")
     answer = run_json("strategy", "random", *options)
@@ -85,6 +93,7 @@ def test_boards_too_large_to_list() -> None:
         (["knuth", "--first", "1127"], ["1127"]),
         (["knuth", "--tree", "tree.xml"], [".json, .txt, .dot", "tree.xml"]),
         (["random", "--games", "2", "--tree", "tree.json"], ["that has a tree", "random"]),
+        (["random", "--determining", "--games", "2"], ["that has a tree", "random"]),
         (["knuth", "--weights", "w.json"], ["weighted-entropy", "knuth"]),
         (["weighted-entropy", "--weights", "none.json"], ["none.json"]),
         (["knuth", "--max-guesses", "0"], ["--max-guesses"]),

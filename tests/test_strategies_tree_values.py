@@ -102,6 +102,10 @@ def test_every_secret_reaches_its_leaf(board: Board, name: str) -> None:
     assert tree.total == sum(lengths)
     assert tree.mean == pytest.approx(sum(lengths) / board.n_codes)
     assert tree.worst == max(lengths)
+    determining = tree.determining_distribution
+    assert sum(determining) == board.n_codes
+    guesses = sum(n * codes for n, codes in enumerate(determining, start=1))
+    assert guesses == pytest.approx(tree.lengths.determining * board.n_codes)
     measured = measure_tree(name, tree)
     assert (measured.total, measured.max, measured.games) == (
         sum(lengths),

@@ -61,6 +61,9 @@ def strategy(
         int | None,
         typer.Option("--max-guesses", min=1, metavar="N", help="Count who is found in so many."),
     ] = None,
+    determining: Annotated[
+        bool, typer.Option("--determining", help="The game is over when one code is left.")
+    ] = False,
     weights: Annotated[
         Path | None,
         typer.Option("--weights", metavar="FILE", help="Weights for weighted-entropy."),
@@ -84,7 +87,7 @@ def strategy(
 ) -> None:
     """Print the total, the mean, the worst case and the distribution."""
     from bnmind.mastermind import Board
-    from bnmind.strategies import measure_games, measure_tree, strategy_tree
+    from bnmind.strategies import Goal, measure_games, measure_tree, strategy_tree
     from bnmind.strategies.searched import is_searched, measure_search
 
     board = Board(pegs, colors, repeats=not no_repeats)
@@ -101,7 +104,10 @@ def strategy(
         )
     else:
         grown = strategy_tree(player, board)
-        measured = measure_tree(player.name, grown)
+        goal = Goal.DETERMINING if determining else Goal.REVEALING
+        measured = measure_tree(player.name, grown, goal=goal)
+    if determining and grown is None:
+        raise BnmindError(f"expected a strategy that has a tree for --determining, got {name}")
     if tree is not None:
         _write(grown, tree, name)
     if as_json:
@@ -187,6 +193,7 @@ def _as_json(
     result: dict[str, object] = {
         "strategy": measured.strategy,
         "board": str(measured.board),
+        "goal": measured.goal.value,
         "codes": measured.board.n_codes,
         "games": None if measured.is_exact else measured.games,
         "total": measured.total,

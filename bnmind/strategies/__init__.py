@@ -3,6 +3,7 @@
 from bnmind.strategies.consistent_search import FoundCode, find_possible_code, play_by_search
 from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.fit_weights import FittedWeights, fit_weights
+from bnmind.strategies.goal import Goal
 from bnmind.strategies.knuth import Knuth
 from bnmind.strategies.map_code import MapCode
 from bnmind.strategies.measure import Measured, measure_games, measure_tree
@@ -10,7 +11,6 @@ from bnmind.strategies.most_informative import most_informative
 from bnmind.strategies.most_wins import most_wins
 from bnmind.strategies.myopic import Among, Myopic, Ties
 from bnmind.strategies.optimal import (
-    Goal,
     Optimum,
     first_guesses,
     optimal_in_worst_case,

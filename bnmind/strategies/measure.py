@@ -12,6 +12,7 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import reply
+from bnmind.strategies.goal import Goal
 from bnmind.strategies.strategy import Strategy
 from bnmind.strategies.tree import StrategyTree
 
@@ -32,6 +33,8 @@ class Measured:
     """How many codes, or games, take 1, 2, 3, … guesses."""
     is_exact: bool
     """Whether every code was counted once; else a number of games was played."""
+    goal: Goal = Goal.REVEALING
+    """When a game is over."""
 
     @property
     def games(self) -> int:
@@ -58,8 +61,17 @@ class Measured:
         return sum(self.distribution[:guesses])
 
 
-def measure_tree(name: str, tree: StrategyTree) -> Measured:
+def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) -> Measured:
     """Return how many guesses the strategy of a tree needs, without playing.
+
+    Parameters
+    ----------
+    name
+        What the strategy is called.
+    tree
+        Its tree.
+    goal
+        When a game is over.
 
     Raises
     ------
@@ -72,11 +84,15 @@ def measure_tree(name: str, tree: StrategyTree) -> Measured:
     >>> tree = build_tree(first_possible(), Channel.exact(Board(2, 3)))
     >>> measure_tree("shapiro", tree).distribution
     (1, 2, 5, 1)
+    >>> measure_tree("shapiro", tree, goal=Goal.DETERMINING).distribution
+    (1, 6, 2)
     """
-    distribution = tree.distribution
+    reveals = goal is Goal.REVEALING
+    distribution = tree.distribution if reveals else tree.determining_distribution
     if any(not found.is_integer() for found in distribution):
         raise BnmindError(f"expected a tree of truthful replies, got {tree.channel.name}")
-    return Measured(name, tree.board, tuple(int(found) for found in distribution), True)
+    counts = tuple(int(found) for found in distribution)
+    return Measured(name, tree.board, counts, True, goal)
 
 
 def measure_games(

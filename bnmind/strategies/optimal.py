@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 
 import numpy as np
@@ -28,21 +27,13 @@ from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import reply_table
+from bnmind.strategies.goal import Goal
 from bnmind.strategies.tree import Path, StrategyTree, grow_tree
 
 __all__ = ["Goal", "Optimum", "first_guesses", "optimal_in_worst_case", "optimal_on_average"]
 
 MAX_SEARCHED_CODES = 400
 """The most codes of a board that is searched; 4x6 without repeats takes seconds, 3x7 a minute."""
-
-
-class Goal(Enum):
-    """When a game is over."""
-
-    REVEALING = "revealing"
-    """When the code has been guessed."""
-    DETERMINING = "determining"
-    """When only one code is left, guessed or not."""
 
 
 @dataclass(frozen=True, eq=False)

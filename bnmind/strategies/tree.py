@@ -144,10 +144,27 @@ class StrategyTree:
         BnmindError
             If the tree is not complete.
         """
+        return self._counted(lambda guesses, leaf: guesses + (not leaf.found))
+
+    @cached_property
+    def determining_distribution(self) -> tuple[float, ...]:
+        """For how many codes it is after each guess that they alone are left.
+
+        As `distribution`, of the game that is over when the code is known.
+
+        Raises
+        ------
+        BnmindError
+            If the tree is not complete.
+        """
+        return self._counted(lambda guesses, leaf: guesses)
+
+    def _counted(self, length: Callable[[int, TreeNode], int]) -> tuple[float, ...]:
+        """Return the weight of the leaves of each length from 1 on."""
         self._require_complete()
         found: dict[int, list[float]] = {}
         for guesses, leaf in self.leaves():
-            found.setdefault(guesses + (not leaf.found), []).append(leaf.weight)
+            found.setdefault(length(guesses, leaf), []).append(leaf.weight)
         return tuple(math.fsum(found.get(guess, ())) for guess in range(1, max(found) + 1))
 
     @cached_property
