@@ -115,13 +115,25 @@ def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, 
         "log_evidence": posterior.log_evidence,
     }
     if show_plan:
-        tree = plan.tree
+        saved, trees = plan.savings, plan.trees
         result["plan"] = {
             "total_size": plan.cells,
-            "largest": tree.largest,
+            "largest": plan.largest.size,
             "multiplications": plan.multiplications,
-            "proven": tree.order.proven,
-            "order": list(tree.order.variables),
-            "cliques": [{"variables": list(c.variables), "size": c.size} for c in tree.cliques],
+            "memory": plan.memory,
+            "proven": all(tree.order.proven for tree in trees),
+            "left_out": {
+                "barren_variables": saved.barren,
+                "certain_variables": saved.observed,
+                "impossible_states": saved.states,
+            },
+            "trees": len(trees),
+            "order": [name for tree in trees for name in tree.order.variables],
+            "cliques": [
+                {"variables": list(clique.variables), "size": clique.size}
+                for tree in trees
+                for clique in tree.cliques
+            ],
+            "separators": [list(edge.separator) for tree in trees for edge in tree.edges],
         }
     return result
