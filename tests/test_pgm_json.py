@@ -216,11 +216,16 @@ SQUARES = [[0, 2 ** min(i, 30)] for i in range(40)]
         (function_of_a(function="addition", terms=[[0]], modulus=2), "potentials.1: expected"),
         (function_of_a(function="addition", terms=[[0, 3]], modulus=9), "results below 2 for B"),
         (function_of_a(function="threshold", least=1, counted=[]), "expected 0 arg"),
+        (function_of_a(function="restricted", states=[[0, 1], [0, 1]], of={"function": "parity"}),
+            "expected 2 arguments of the function restricted, got 1"),
+        (function_of_a(function="restricted", states=[[0]], of={"function": "parity"}),
+            "expected 0 arguments of the function restricted, got 1"),
+        (function_of_a(function="restricted", states=[[0, 1]], of={"function": "restricted",
+            "states": [[0, 1]] * 2, "of": {"function": "parity"}}),
+            "expected 2 arguments of the function restricted, got 1"),
         (function_of_a(function="restricted", states=[[]], of={"function": "parity"}), "states.0:"),
         (function_of_a(function="restricted", states=[[0, 9]], of={"function": "addition",
             "terms": [[0, 1]], "modulus": 2}), "at potentials.1: expected a function"),
-        (function_of_a(function="restricted", states=[[0, 1]] * 40, of={"function": "addition",
-            "terms": SQUARES, "modulus": 2**31}), "a function checked within 33,554,432 cells"),
         ({"kind": "noisy_maximum", "scope": ["B", "A"], "links": [[[1], [0, 1]]], "leak": [1, 0]},
             "at potentials.1: expected an array of numbers as link from A to B"),
         ({"kind": "noisy_minimum", "scope": ["B"], "links": [], "leak": [1, 0]},
@@ -231,6 +236,24 @@ def test_a_fault_is_told_with_its_path(
     tmp_path: Path, potential: dict[str, Any], words: str
 ) -> None:
     assert words in told(tmp_path, with_potentials(potential))
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_sum_with_too_many_partial_sums_is_refused_before_they_are_made(
+    tmp_path: Path, *, wrapped: bool
+) -> None:
+    names = [f"v{i}" for i in range(40)]
+    terms = [[0, 2 ** min(i, 30)] for i in range(40)]
+    function: dict[str, Any] = {"function": "addition", "terms": terms, "modulus": 2**31}
+    if wrapped:
+        function = {"function": "restricted", "states": [[0, 1]] * 40, "of": function}
+    record = with_potentials(
+        {"kind": "function", "scope": ["B", *names], "function": function},
+        variables=[{"name": name, "states": ["0", "1"]} for name in ("A", "B", *names)],
+    )
+    assert "at potentials.1: expected a function checked within 33,554,432 cells, got 171," in told(
+        tmp_path, record
+    )
 
 
 def test_faults_of_the_network_are_told(tmp_path: Path) -> None:

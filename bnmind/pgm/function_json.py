@@ -29,7 +29,7 @@ from bnmind.pgm.functions import (
 )
 from bnmind.pgm.json_records import Strict
 
-__all__ = ["FunctionRecord", "function_to_record", "steps_work"]
+__all__ = ["FunctionRecord", "arity_fault", "function_to_record", "steps_work"]
 
 # Small enough for sums of very many in 64 bits.
 _Integer = Annotated[int, Field(ge=-(2**31), le=2**31)]
@@ -135,6 +135,26 @@ def function_to_record(function: Function) -> dict[str, Any] | None:
         case _:
             return None
     return {"function": type(function).__name__.lower(), **fields}
+
+
+def arity_fault(function: Function, n_arguments: int) -> str | None:
+    """Return what is wrong if a function has not so many arguments, or None."""
+    wanted = n_arguments
+    match function:
+        case Addition(terms):
+            wanted = len(terms)
+        case Threshold(_, counted) | Exactly(_, counted):
+            wanted = n_arguments if counted is None else len(counted)
+        case Restricted(whole, states):
+            wanted = sum(len(kept) > 1 for kept in states)
+            if inner := arity_fault(whole, len(states)):
+                return inner
+        case _:
+            pass
+    if wanted == n_arguments:
+        return None
+    name = type(function).__name__.lower()
+    return f"expected {wanted} arguments of the function {name}, got {n_arguments}"
 
 
 def steps_work(function: Function, sizes: Sequence[int]) -> int:

@@ -86,7 +86,9 @@ def _parsed(record: type[_Record], text: str, what: str) -> _Record:
 
 def _told(error: Mapping[str, Any]) -> str:
     # The path may hold keys of the file, of any length.
-    path = [shown(part)[1:-1] if isinstance(part, str) else str(part) for part in error["loc"]]
+    path = [
+        shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
+    ]
     return f"{'.'.join(path) or 'the whole'}: {' '.join(error['msg'].split())}"
 
 

@@ -34,7 +34,7 @@ from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
 from bnmind.pgm.declared import MOST_AXES
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.function_json import FunctionRecord, function_to_record, steps_work
+from bnmind.pgm.function_json import FunctionRecord, arity_fault, function_to_record, steps_work
 from bnmind.pgm.json_records import Strict, VariableRecord, listed, validated, variables_of
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
@@ -247,6 +247,8 @@ def _values(numbers: list[float], scope: tuple[Variable, ...]) -> Values:
 
 def _functional(entry: _Function, scope: tuple[Variable, ...], max_cells: int) -> FunctionalCPD:
     function = entry.function.make()
+    if fault := arity_fault(function, len(scope) - 1):
+        raise InvalidModelError([fault])
     work = steps_work(function, [v.n_states for v in scope[1:]])
     if work > max_cells:
         raise InvalidModelError(
@@ -257,7 +259,7 @@ def _functional(entry: _Function, scope: tuple[Variable, ...], max_cells: int) -
     except InvalidModelError:
         raise
     # Positions that an argument does not have.
-    except (LookupError, TypeError, ValueError) as fault:
+    except (LookupError, TypeError, ValueError) as error:
         raise InvalidModelError(
-            [f"expected a function of {', '.join(v.name for v in scope[1:])}: {fault}"]
-        ) from fault
+            [f"expected a function of {', '.join(v.name for v in scope[1:])}: {error}"]
+        ) from error
