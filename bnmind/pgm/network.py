@@ -64,11 +64,15 @@ class FactorModel:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """All the variables, in the order in which the factors name them."""
-        return tuple(_collect(self.potentials)[0].values())
+        return tuple(self._variables_by_name.values())
+
+    @cached_property
+    def _variables_by_name(self) -> dict[str, Variable]:
+        return _collect(self.potentials)[0]
 
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""
-        return _named(self.variables, name)
+        return _named(self._variables_by_name, name)
 
     def __repr__(self) -> str:
         return f"FactorModel({len(self.variables)} variables, {len(self.potentials)} factors)"
@@ -140,6 +144,10 @@ class Network:
         return tuple(cpd.variable for cpd in self.cpds)
 
     @cached_property
+    def _variables_by_name(self) -> dict[str, Variable]:
+        return {v.name: v for v in self.variables}
+
+    @cached_property
     def _by_name(self) -> dict[str, CPD]:
         return {cpd.variable.name: cpd for cpd in self.cpds}
 
@@ -150,7 +158,7 @@ class Network:
 
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""
-        return _named(self.variables, name)
+        return _named(self._variables_by_name, name)
 
     def cpd(self, name: str) -> CPD:
         """Return the conditional distribution of a variable."""
@@ -255,8 +263,7 @@ class Network:
         )
 
 
-def _named(variables: Sequence[Variable], name: str) -> Variable:
-    for variable in variables:
-        if variable.name == name:
-            return variable
-    raise UnknownNameError("variable", name, (v.name for v in variables))
+def _named(variables: Mapping[str, Variable], name: str) -> Variable:
+    if name in variables:
+        return variables[name]
+    raise UnknownNameError("variable", name, variables)
