@@ -22,6 +22,8 @@ __all__ = [
     "InvalidReplyError",
     "InvalidResponseError",
     "ModelFileError",
+    "NothingToAskError",
+    "SessionFileError",
     "TooLargeError",
     "UnknownNameError",
 ]
@@ -95,6 +97,14 @@ class ModelFileError(_OffendingValueError):
         """The line of the fault in the file, from 1, if it has one."""
         self.column = column
         """The column of the fault in its line, from 1, if it has one."""
+
+
+class SessionFileError(ModelFileError):
+    """A file that is no session of this bank, or not a whole one."""
+
+
+class NothingToAskError(BnmindError, LookupError):
+    """An item is to be selected, and there is none left that may be asked."""
 
 
 class InvalidModelError(BnmindError, ValueError):

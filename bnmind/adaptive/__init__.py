@@ -1,9 +1,19 @@
 """Adaptive testing: item banks, beliefs about skills."""
 
+from bnmind.adaptive.ability import (
+    ability_deviation,
+    expected_ability,
+    most_likely_ability,
+    most_probable_ability,
+)
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles
 from bnmind.adaptive.belief import Profile, SkillBelief
 from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
+from bnmind.adaptive.content_balance import ContentBalance
+from bnmind.adaptive.exposure_eligibility import ItemEligibility
+from bnmind.adaptive.exposure_randomesque import Randomesque
+from bnmind.adaptive.exposure_sympson_hetter import SympsonHetter
 from bnmind.adaptive.files import read_bank, write_bank
 from bnmind.adaptive.gates import (
     Dina,
@@ -23,15 +33,58 @@ from bnmind.adaptive.profile_batch import ProfileBatch
 from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profiles import Hierarchy, Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.qmatrix import QMatrix
+from bnmind.adaptive.response_joints import response_joints
+from bnmind.adaptive.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
+from bnmind.adaptive.selector import BatchSelection, ScoringSelector, Selection, Selector
+from bnmind.adaptive.selector_discrimination import DiscriminationIndex
+from bnmind.adaptive.selector_divergence import (
+    KullbackLeibler,
+    ModifiedPosteriorWeightedKL,
+    PosteriorWeightedKL,
+)
+from bnmind.adaptive.selector_entropy import MinimalEntropy
+from bnmind.adaptive.selector_fisher import MaximalFisher
+from bnmind.adaptive.selector_loss import Loss, LossGain
+from bnmind.adaptive.selector_plain import (
+    ChosenBy,
+    FixedOrder,
+    PerCost,
+    RandomItem,
+    ScoredBy,
+    item_cost,
+    item_time,
+)
+from bnmind.adaptive.selector_skills import SkillEntropy, TargetEntropy
+from bnmind.adaptive.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
+from bnmind.adaptive.stopper_certainty import (
+    DeviationBelow,
+    EntropyBelow,
+    GainBelow,
+    ProfileCertain,
+    SkillsCertain,
+)
+from bnmind.adaptive.stopper_length import MaximalCost, MaximalItems, MaximalTime
 
 __all__ = [
     "MISSING",
     "AbilityGrid",
+    "AllOf",
+    "AnyOf",
     "BatchBelief",
     "BatchProfiles",
+    "BatchProgress",
+    "BatchSelection",
+    "ChosenBy",
+    "ContentBalance",
+    "DeviationBelow",
     "Dina",
     "Dino",
+    "DiscriminationIndex",
+    "Enemies",
+    "EntropyBelow",
+    "FixedOrder",
     "FreeTable",
+    "GainBelow",
     "Gate",
     "Graded",
     "GradedResponse",
@@ -39,23 +92,60 @@ __all__ = [
     "Independent",
     "Item",
     "ItemBank",
+    "ItemEligibility",
+    "KullbackLeibler",
     "Logistic",
+    "Loss",
+    "LossGain",
+    "MaximalCost",
+    "MaximalFisher",
+    "MaximalItems",
+    "MaximalTime",
+    "MinimalEntropy",
+    "ModifiedPosteriorWeightedKL",
     "NoisyAnd",
     "NoisyOr",
+    "OnlyItems",
+    "PerCost",
     "PlanBatch",
     "PlanBelief",
+    "PosteriorWeightedKL",
     "Profile",
     "ProfileBatch",
     "ProfileBelief",
+    "ProfileCertain",
     "ProfileDistribution",
+    "Progress",
     "QMatrix",
+    "RandomItem",
+    "Randomesque",
+    "Rule",
     "Saturated",
+    "ScoredBy",
+    "ScoringSelector",
+    "Selection",
+    "Selector",
     "Sequential",
     "SkillBelief",
+    "SkillEntropy",
+    "SkillsCertain",
+    "StopBy",
+    "Stopper",
+    "SympsonHetter",
+    "TargetEntropy",
+    "Testlets",
+    "ability_deviation",
+    "allowed_items",
     "beliefs_given",
+    "expected_ability",
     "irt_bank",
+    "item_cost",
+    "item_time",
     "logistic_items",
+    "most_likely_ability",
+    "most_probable_ability",
     "read_bank",
+    "response_joints",
     "start_belief",
     "start_beliefs",
     "write_bank",

@@ -1,0 +1,81 @@
+"""Exposure control by drawing among the best items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.adaptive.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.selector import (
+    BatchSelection,
+    ScoringSelector,
+    Selection,
+    by_rank,
+    drawn,
+    in_bank_order,
+)
+from bnmind.errors import InvalidModelError
+
+__all__ = ["Randomesque"]
+
+
+@dataclass(frozen=True)
+class Randomesque:
+    """Select one of the few best items, all with the same chance.
+
+    Parameters
+    ----------
+    scored
+        What scores the items.
+    best
+        Among how many of the best to draw, at least 1; fewer if fewer are left.
+
+    References
+    ----------
+    G. G. Kingsbury and A. Zara, "Procedures for selecting items for computerized adaptive
+    tests", Appl. Meas. Educ. 1989.
+    """
+
+    scored: ScoringSelector[SkillBelief]
+    best: int = 5
+
+    def __post_init__(self) -> None:
+        if not self.best >= 1:
+            raise InvalidModelError([f"expected to draw among at least 1 item, got {self.best}"])
+
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return one of the best items; the first number drawn decides."""
+        ordered = in_bank_order(belief, items)
+        luck = drawn(None if rng is None else rng.random(len(ordered)), (len(ordered),))
+        scores = self.scored.scores(belief, ordered)
+        ranked = by_rank(scores, self.scored.tolerance)[: self.best]
+        chosen = int(ranked[int(luck[0] * len(ranked))])
+        return Selection(
+            ordered[chosen], ordered, scores, tuple(ordered[i] for i in sorted(ranked.tolist()))
+        )
+
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return for each examinee one of the best items."""
+        first = drawn(luck, allowed.shape)[:, 0]
+        scores = np.where(allowed, self.scored.batch_scores(beliefs), -np.inf)
+        ranked = by_rank(scores, self.scored.tolerance)
+        among = np.minimum(allowed.sum(axis=1), self.best)
+        chosen = ranked[np.arange(len(ranked)), (first * among).astype(np.intp)]
+        items = np.where(among > 0, chosen, MISSING)
+        return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))

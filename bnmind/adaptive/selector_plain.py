@@ -1,0 +1,264 @@
+"""Selectors without a score of their own: chance, a fixed order, any function, per cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.item import Item
+from bnmind.adaptive.selector import (
+    TOLERANCE,
+    BatchSelection,
+    ScoringSelector,
+    Selection,
+    checked_tolerance,
+    drawn,
+    in_bank_order,
+)
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.information import Floats
+
+__all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_cost", "item_time"]
+
+
+@dataclass(frozen=True)
+class RandomItem:
+    """Select any item, all with the same chance: what others are compared with."""
+
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return an item drawn; its score is the luck that it had."""
+        ordered = in_bank_order(belief, items)
+        luck = drawn(None if rng is None else rng.random(len(ordered)), (len(ordered),))
+        item = ordered[int(np.argmax(luck))]
+        return Selection(item, ordered, luck, (item,))
+
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return an item drawn for each examinee: the one with most luck."""
+        scores = np.where(allowed, drawn(luck, allowed.shape), -np.inf)
+        items = np.where(allowed.any(axis=1), np.argmax(scores, axis=1), MISSING)
+        return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
+
+
+@dataclass(frozen=True)
+class FixedOrder(ScoringSelector[SkillBelief]):
+    """Select the first item of a list that may be asked; then the others, in bank order.
+
+    Parameters
+    ----------
+    order
+        The names of items, in the order to ask them; the order of the bank unless given.
+    """
+
+    order: tuple[str, ...] = ()
+    tolerance: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", tuple(self.order))
+        if len(set(self.order)) < len(self.order):
+            raise InvalidModelError(["expected distinct items in a fixed order"])
+
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return less for each item the later it comes."""
+        every = self._every(belief.bank)
+        return np.array([every[belief.bank.position(name)] for name in items])
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return less for each item the later it comes, ``(examinees, items)``."""
+        return np.tile(self._every(beliefs.bank), (len(beliefs), 1))
+
+    def _every(self, bank: ItemBank) -> Floats:
+        scores = -np.arange(len(bank.items), dtype=np.float64) - len(self.order)
+        for number, name in enumerate(self.order):
+            scores[bank.position(name)] = -number
+        return scores
+
+
+@dataclass(frozen=True)
+class ScoredBy(ScoringSelector[SkillBelief]):
+    """Select the item that a function of yours scores highest.
+
+    Parameters
+    ----------
+    function
+        From a belief and the names of the items to a score for each; the larger the better.
+        In a batch it is called with the positions of all items and the beliefs about all
+        examinees, and returns ``(examinees, items)``.
+    tolerance
+        Scores closer than this count as equal.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> hardest = ScoredBy(lambda belief, items: [-belief.predict(name)[1] for name in items])
+    >>> hardest.select(start_belief(bank), bank.item_names).item
+    'item_2'
+    """
+
+    function: Callable[..., ArrayLike]
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        checked_tolerance(self.tolerance)
+
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return what the function says."""
+        return _scored(self.function(belief, tuple(items)), (len(items),))
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return what the function says, ``(examinees, items)``."""
+        n_items = len(beliefs.bank.items)
+        return _scored(self.function(beliefs, np.arange(n_items)), (len(beliefs), n_items))
+
+
+def _scored(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    found = np.array(values, dtype=np.float64)
+    if found.shape != shape or np.isnan(found).any():
+        raise InvalidModelError(
+            [f"expected scores of shape {shape} without NaN, got shape {found.shape}"]
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class ChosenBy:
+    """Select the item that a function of yours names, one examinee after the other.
+
+    Parameters
+    ----------
+    function
+        From a belief, the names of the items that may be asked, in bank order, and the
+        random generator (or None) to the name of one of them. In a batch there is a
+        generator for each examinee, made from their luck, and a belief about each, made
+        by ``alone``.
+    alone
+        For batches: from the beliefs and the number of an examinee to the belief about
+        this one.
+    """
+
+    function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
+    alone: Callable[[BatchBelief, int], SkillBelief] | None = None
+
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the item that the function names; it scores 1, the others 0."""
+        ordered = in_bank_order(belief, items)
+        chosen = self.function(belief, ordered, rng)
+        if chosen not in ordered:
+            raise UnknownNameError("item that may be asked", chosen, ordered)
+        return Selection(
+            chosen, ordered, np.array([float(name == chosen) for name in ordered]), (chosen,)
+        )
+
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return for each examinee the item that the function names."""
+        names = beliefs.bank.item_names
+        alone = self.alone or belief_alone
+        items = np.full(len(allowed), MISSING, dtype=np.intp)
+        scores = np.where(allowed, 0.0, -np.inf)
+        for number in np.flatnonzero(allowed.any(axis=1)).tolist():
+            rng = None
+            if luck is not None:
+                seed = drawn(luck, allowed.shape)[number, 0]
+                rng = np.random.default_rng(int(seed * 2**53))
+            open_items = [names[i] for i in np.flatnonzero(allowed[number])]
+            chosen = self.select(alone(beliefs, number), open_items, rng=rng).item
+            items[number] = beliefs.bank.position(chosen)
+            scores[number, items[number]] = 1.0
+        return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
+
+
+def belief_alone(beliefs: BatchBelief, examinee: int) -> SkillBelief:
+    """Return the belief about one examinee of a batch, made anew from the responses."""
+    from bnmind.adaptive.beliefs import start_belief
+
+    belief = start_belief(beliefs.bank)
+    row = beliefs.responses[examinee]
+    for place in np.flatnonzero(row != MISSING).tolist():
+        belief = belief.update(beliefs.bank.item_names[place], int(row[place]))
+    return belief
+
+
+def item_cost(item: Item) -> float:
+    """Return what asking an item costs."""
+    return item.cost
+
+
+def item_time(item: Item) -> float:
+    """Return how long an item takes."""
+    return item.time
+
+
+@dataclass(frozen=True)
+class PerCost(ScoringSelector[SkillBelief]):
+    """Select the item with the largest score for its cost, such as bits a minute.
+
+    Parameters
+    ----------
+    scored
+        What scores the items.
+    cost
+        What an item costs, more than 0; `item_cost` unless given, `item_time`, or yours.
+    tolerance
+        Quotients closer than this count as equal.
+
+    References
+    ----------
+    Y. Cheng, Q. Diao and J. Behrens, "A simplified version of the maximum information per
+    time unit method in computerized adaptive testing", Behav. Res. Methods 2017.
+    """
+
+    scored: ScoringSelector[SkillBelief]
+    cost: Callable[[Item], float] = item_cost
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        checked_tolerance(self.tolerance)
+
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return the score of each item, divided by its cost."""
+        return self.scored.scores(belief, items) / self._costs(belief.bank, items)
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item, divided by its cost, ``(examinees, items)``."""
+        return self.scored.batch_scores(beliefs) / self._costs(
+            beliefs.bank, beliefs.bank.item_names
+        )
+
+    def _costs(self, bank: ItemBank, items: Sequence[str]) -> Floats:
+        costs = np.array([self.cost(bank.item(name)) for name in items], dtype=np.float64)
+        wrong = [name for name, c in zip(items, costs.tolist(), strict=True) if not c > 0]
+        if wrong:
+            raise InvalidModelError(
+                [f"expected a cost above 0 of every item, got another of {', '.join(wrong[:5])}"]
+            )
+        return costs

@@ -1,0 +1,191 @@
+"""Stopping a test: what is known when it is decided, and stoppers that are made of others.
+
+A stopper returns the reason to stop, in words, or an empty text to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import BatchBelief
+from bnmind.adaptive.belief import SkillBelief
+from bnmind.errors import InvalidModelError
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "BatchProgress",
+    "Progress",
+    "Reasons",
+    "StopBy",
+    "Stopper",
+    "reasons_where",
+]
+
+Reasons: TypeAlias = NDArray[np.str_]
+"""``(examinees,)`` reasons to stop; empty text to go on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a test has come: all that a stopper is told."""
+
+    belief: SkillBelief
+    """What is known of the examinee."""
+    asked: tuple[str, ...] = ()
+    """The items asked, those skipped included."""
+    allowed: tuple[str, ...] = ()
+    """The items that may be asked next."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.belief.bank
+
+
+@dataclass(frozen=True, eq=False)
+class BatchProgress:
+    """How far the tests of many examinees have come."""
+
+    beliefs: BatchBelief
+    """What is known of each."""
+    asked: NDArray[np.bool_]
+    """``(examinees, items)``, which items were asked."""
+    allowed: NDArray[np.bool_]
+    """``(examinees, items)``, which may be asked next."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.beliefs.bank
+
+
+class Stopper(Protocol):
+    """Says when a test is over."""
+
+    def stop(self, progress: Progress) -> str:
+        """Return why the test is over, in words; an empty text if it goes on."""
+
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the same for many examinees, ``(examinees,)``."""
+
+
+def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
+    """Return a reason where tests stop, and an empty text elsewhere."""
+    return np.where(stops, reason, "")
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Stop as soon as one of some stoppers does; the reason is that of the first that does.
+
+    Parameters
+    ----------
+    stoppers
+        One or more stoppers.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import EntropyBelow, ItemBank, MaximalItems, Progress, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> stopper = AnyOf((MaximalItems(10), EntropyBelow(2.5)))
+    >>> stopper.stop(Progress(start_belief(bank)))
+    'the entropy of the skills is 2.00 bits, at most 2.50'
+    """
+
+    stoppers: tuple[Stopper, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stoppers", _some(self.stoppers))
+
+    def stop(self, progress: Progress) -> str:
+        """Return the reason of the first stopper that has one."""
+        return next(filter(None, (stopper.stop(progress) for stopper in self.stoppers)), "")
+
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return for each examinee the reason of the first stopper that has one."""
+        found = self.stoppers[0].stop_batch(progress)
+        for stopper in self.stoppers[1:]:
+            found = np.where(found != "", found, stopper.stop_batch(progress))
+        return found
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Stop as soon as all of some stoppers do; the reason is all of theirs.
+
+    Parameters
+    ----------
+    stoppers
+        One or more stoppers.
+    """
+
+    stoppers: tuple[Stopper, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stoppers", _some(self.stoppers))
+
+    def stop(self, progress: Progress) -> str:
+        """Return all the reasons, if every stopper has one."""
+        reasons = [stopper.stop(progress) for stopper in self.stoppers]
+        return " and ".join(reasons) if all(reasons) else ""
+
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return for each examinee all the reasons, if every stopper has one."""
+        each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
+        return np.array(
+            [" and ".join(reasons) if all(reasons) else "" for reasons in zip(*each, strict=True)],
+            dtype=np.str_,
+        )
+
+
+@dataclass(frozen=True)
+class StopBy:
+    """Stop when a function of yours says so.
+
+    Parameters
+    ----------
+    function
+        From a `Progress` to the reason to stop, or an empty text; or to a truth value,
+        for which ``reason`` stands.
+    reason
+        The reason if the function gives none in words.
+    batch_function
+        The same for a `BatchProgress`: ``(examinees,)`` reasons or truth values. Needed for
+        simulations of many examinees at once.
+    """
+
+    function: Callable[[Progress], str | bool]
+    reason: str = "the test's own rule says so"
+    batch_function: Callable[[BatchProgress], Sequence[str] | NDArray[np.bool_]] | None = None
+
+    def stop(self, progress: Progress) -> str:
+        """Return what the function says."""
+        found = self.function(progress)
+        return found if isinstance(found, str) else self.reason if found else ""
+
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return what the function for batches says."""
+        if self.batch_function is None:
+            raise InvalidModelError(
+                ["expected a batch_function to stop many examinees by, got none"]
+            )
+        found = np.asarray(self.batch_function(progress))
+        if found.shape != (len(progress.beliefs),):
+            raise InvalidModelError(
+                [f"expected {len(progress.beliefs)} reasons, got an array of shape {found.shape}"]
+            )
+        return found if found.dtype.kind == "U" else reasons_where(found.astype(bool), self.reason)
+
+
+def _some(stoppers: Iterable[Stopper]) -> tuple[Stopper, ...]:
+    found = tuple(stoppers)
+    if not found:
+        raise InvalidModelError(["expected at least one stopper, got none"])
+    return found
