@@ -11,6 +11,8 @@ from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles
 from bnmind.adaptive.belief import Profile, SkillBelief
 from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
 from bnmind.adaptive.content_balance import ContentBalance
+from bnmind.adaptive.design import Design
+from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
 from bnmind.adaptive.exposure_eligibility import ItemEligibility
 from bnmind.adaptive.exposure_randomesque import Randomesque
 from bnmind.adaptive.exposure_sympson_hetter import SympsonHetter
@@ -33,6 +35,8 @@ from bnmind.adaptive.profile_batch import ProfileBatch
 from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profiles import Hierarchy, Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.qmatrix import QMatrix
+from bnmind.adaptive.rank import RankedItem, rank_items
+from bnmind.adaptive.report import SessionReport, SkillReport
 from bnmind.adaptive.response_joints import response_joints
 from bnmind.adaptive.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
 from bnmind.adaptive.selector import BatchSelection, ScoringSelector, Selection, Selector
@@ -55,6 +59,8 @@ from bnmind.adaptive.selector_plain import (
     item_time,
 )
 from bnmind.adaptive.selector_skills import SkillEntropy, TargetEntropy
+from bnmind.adaptive.session import Session
+from bnmind.adaptive.session_events import Event, EventKind
 from bnmind.adaptive.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 from bnmind.adaptive.stopper_certainty import (
     DeviationBelow,
@@ -69,6 +75,7 @@ __all__ = [
     "MISSING",
     "AbilityGrid",
     "AllOf",
+    "AnswerDoubt",
     "AnyOf",
     "BatchBelief",
     "BatchProfiles",
@@ -76,12 +83,15 @@ __all__ = [
     "BatchSelection",
     "ChosenBy",
     "ContentBalance",
+    "Design",
     "DeviationBelow",
     "Dina",
     "Dino",
     "DiscriminationIndex",
     "Enemies",
     "EntropyBelow",
+    "Event",
+    "EventKind",
     "FixedOrder",
     "FreeTable",
     "GainBelow",
@@ -119,6 +129,7 @@ __all__ = [
     "QMatrix",
     "RandomItem",
     "Randomesque",
+    "RankedItem",
     "Rule",
     "Saturated",
     "ScoredBy",
@@ -126,8 +137,11 @@ __all__ = [
     "Selection",
     "Selector",
     "Sequential",
+    "Session",
+    "SessionReport",
     "SkillBelief",
     "SkillEntropy",
+    "SkillReport",
     "SkillsCertain",
     "StopBy",
     "Stopper",
@@ -137,6 +151,7 @@ __all__ = [
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
+    "doubts_about",
     "expected_ability",
     "irt_bank",
     "item_cost",
@@ -144,6 +159,7 @@ __all__ = [
     "logistic_items",
     "most_likely_ability",
     "most_probable_ability",
+    "rank_items",
     "read_bank",
     "response_joints",
     "start_belief",

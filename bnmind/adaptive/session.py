@@ -1,0 +1,387 @@
+"""A live test of one examinee: answer by answer, saved as it goes."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.beliefs import start_belief
+from bnmind.adaptive.design import NOTHING_LEFT, Design
+from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
+from bnmind.adaptive.files import read_text, write_text
+from bnmind.adaptive.rank import RankedItem, rank_items
+from bnmind.adaptive.report import SessionReport, SkillReport
+from bnmind.adaptive.selector import Selection
+from bnmind.adaptive.session_events import (
+    Event,
+    EventKind,
+    SessionState,
+    believed,
+)
+from bnmind.adaptive.stopper import Progress
+from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
+
+__all__ = ["Session"]
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """A live test as far as it has come. It never changes: an answer returns a new session.
+
+    Made by `start` or `load`, and from then on by `answer`, `skip`, `change` and `undo`. With
+    a path, each of these first writes the whole log to the file, which appears at once or
+    not at all, and then returns: what was returned is on disk.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
+    >>> session = Session.start(Design(bank))
+    >>> while not session.stop_reason:
+    ...     session = session.answer(session.next_item(), 1)
+    >>> session.stop_reason, round(session.posterior["skill_1"]["1"], 3)
+    ('every item was asked', 0.946)
+    >>> session.undo().undo().state.asked
+    ('item_1',)
+    """
+
+    design: Design
+    """How the test goes on."""
+    prior: SkillBelief
+    """What was known before the first answer."""
+    events: tuple[Event, ...]
+    """All that has happened."""
+    state: SessionState
+    """Where that has led."""
+    belief: SkillBelief
+    """What is known of the examinee."""
+    path: Path | None = None
+    """The file that the session is saved in."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """What else the file says of the test."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "about", MappingProxyType(dict(self.about)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = (self.design, self.prior, self.events, self.state, self.belief, self.path)
+        return (Session, (*parts, dict(self.about)))
+
+    @classmethod
+    def start(
+        cls,
+        design: Design | ItemBank,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        about: Mapping[str, str] | None = None,
+        belief: SkillBelief | None = None,
+    ) -> Session:
+        """Return the session before the first answer.
+
+        Parameters
+        ----------
+        design
+            How the test goes on; for a bank alone, by minimal expected entropy until every
+            item is asked.
+        path
+            Where to save it; the file must not exist yet.
+        about
+            Texts to be kept in the file.
+        belief
+            What is known beforehand; `start_belief` unless given.
+
+        Raises
+        ------
+        SessionFileError
+            If the file exists.
+        ModelFileError
+            If it cannot be written.
+        TooLargeError
+            If the bank's junction tree is too large.
+        """
+        made = Design(design) if isinstance(design, ItemBank) else design
+        prior = start_belief(made.bank) if belief is None else belief
+        place = None if path is None else Path(path)
+        if place is not None and place.exists():
+            raise SessionFileError(
+                f"expected a new file for a new session, got {place}, which exists; it can be"
+                " loaded",
+                str(place),
+            )
+        session = cls(made, prior, (), SessionState(), prior, place, about or {})
+        session._write(None)
+        return session
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        design: Design | ItemBank,
+        *,
+        belief: SkillBelief | None = None,
+        salvage: bool = False,
+    ) -> Session:
+        """Return the session in a file, as it was after the last answer.
+
+        Parameters
+        ----------
+        path
+            The file. It is not changed before something happens.
+        design
+            As it was: the file keeps the seed and what happened, but selectors, stoppers and
+            rules are objects.
+        belief
+            What was known beforehand; `start_belief` unless given.
+        salvage
+            Whether a file that is cut off or damaged is read as far as its lines are whole.
+            The session then has no path, so that the file stays as it is; see `save`.
+
+        Raises
+        ------
+        SessionFileError
+            If the file cannot be read, is cut off, is of a newer version or of another bank,
+            or an event does not fit; the file stays as it is.
+        """
+        from bnmind.adaptive.session_json import bank_fingerprint, salvaged, session_from_json
+
+        made = Design(design) if isinstance(design, ItemBank) else design
+        place = Path(path)
+        try:
+            text = read_text(place)
+            saved = salvaged(text) if salvage else session_from_json(text)
+        except BnmindError as fault:
+            line, column = (getattr(fault, name, None) for name in ("line", "column"))
+            raise SessionFileError(
+                f"{fault}, in {place}", str(place), line=line, column=column
+            ) from fault
+        if saved.fingerprint != bank_fingerprint(made.bank):
+            raise SessionFileError(
+                f"expected a session of the bank {made.bank.title or 'given'}, got one of"
+                f" {saved.title or 'another bank'} with other skills, items or probabilities,"
+                f" in {place}",
+                str(place),
+            )
+        made = dataclasses.replace(made, seed=saved.seed)
+        prior = start_belief(made.bank) if belief is None else belief
+        state = SessionState()
+        for number, event in enumerate(saved.events):
+            try:
+                state = state.after(made.bank, event)
+            except BnmindError as fault:
+                raise SessionFileError(
+                    f"{fault}, at events.{number} in {place}", str(place)
+                ) from fault
+        try:
+            now = believed(prior, state.responses)
+        except BnmindError as fault:
+            raise SessionFileError(f"{fault}, in {place}", str(place)) from fault
+        return cls(made, prior, saved.events, state, now, None if salvage else place, saved.about)
+
+    def __repr__(self) -> str:
+        return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.design.bank
+
+    @cached_property
+    def allowed(self) -> tuple[str, ...]:
+        """The items that may be asked next, in bank order."""
+        return self.design.allowed(self.state.asked, self.state.set_aside)
+
+    @property
+    def progress(self) -> Progress:
+        """What a stopper is told."""
+        return Progress(self.belief, self.state.asked, self.allowed)
+
+    @cached_property
+    def stop_reason(self) -> str:
+        """Why the test is over, in words; empty if it goes on."""
+        return self.design.stop_reason(self.progress)
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The next item, and why; `NothingToAskError` if no item may be asked."""
+        if not self.allowed:
+            raise NothingToAskError(
+                f"expected an item that may be asked, got none: {self.stop_reason or NOTHING_LEFT}"
+            )
+        rng = self.design.rng(len(self.state.asked))
+        return self.design.selector.select(self.belief, self.allowed, rng=rng)
+
+    def next_item(self) -> str:
+        """Return the item to ask next; the same one as long as nothing happens.
+
+        A test that is over by its stopper may go on all the same: see `stop_reason`.
+
+        Raises
+        ------
+        NothingToAskError
+            If no item may be asked.
+        """
+        return self.selection.item
+
+    def answer(self, item: str, response: int | str, *, at: str = "") -> Session:
+        """Return the session after an answer, to whichever item.
+
+        Parameters
+        ----------
+        item
+            Any item without an answer, also one that was skipped.
+        response
+            Its position or its name.
+        at
+            When, to be kept in the file.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such item.
+        InvalidResponseError
+            If the item has no such response, or was answered already.
+        ImpossibleEvidenceError
+            If the answers together have probability zero; it names them.
+        ModelFileError
+            If the file cannot be written, or was changed by someone else.
+        """
+        self.bank.position(item)
+        name = self.bank.responses(item)[self.bank.response(item, response)]
+        return self._after(Event(EventKind.ANSWER, item, name, at, self._withheld(item)))
+
+    def skip(self, item: str, *, at: str = "") -> Session:
+        """Return the session after an item was asked and not answered; errors as `answer`."""
+        return self._after(Event(EventKind.SKIP, item, "", at, self._withheld(item)))
+
+    def change(self, item: str, response: int | str, *, at: str = "") -> Session:
+        """Return the session with another answer to an item answered; errors as `answer`."""
+        self.bank.position(item)
+        name = self.bank.responses(item)[self.bank.response(item, response)]
+        return self._after(Event(EventKind.CHANGE, item, name, at))
+
+    def undo(self, *, at: str = "") -> Session:
+        """Return the session as it was before what last happened and was not undone.
+
+        The file keeps all of it.
+
+        Raises
+        ------
+        InvalidResponseError
+            If nothing has happened.
+        """
+        return self._after(Event(EventKind.UNDO, at=at))
+
+    def save(self, path: str | os.PathLike[str]) -> Session:
+        """Write the session to a file, replacing it, and return the session saved there."""
+        moved = dataclasses.replace(self, path=Path(path))
+        write_text(path, moved.to_json())
+        return moved
+
+    def to_json(self) -> str:
+        """Return the session as JSON text."""
+        from bnmind.adaptive.session_json import session_to_json
+
+        return session_to_json(self.bank, self.design.seed, self.about, self.events)
+
+    @cached_property
+    def posterior(self) -> Mapping[str, Mapping[str, float]]:
+        """The probability of each level of each skill, by name."""
+        return {
+            skill: dict(
+                zip(
+                    self.bank.variable(skill).states,
+                    self.belief.marginal(skill).tolist(),
+                    strict=True,
+                )
+            )
+            for skill in self.bank.skills
+        }
+
+    def rank(self) -> tuple[RankedItem, ...]:
+        """Return what every item without an answer promises, the most information first.
+
+        Items that may not be asked, as they were skipped or a rule forbids them, are there
+        too, and say so.
+        """
+        items = [name for name in self.bank.item_names if name not in self.state.responses]
+        if not items:
+            return ()
+        return tuple(
+            dataclasses.replace(row, allowed=row.item in self.allowed)
+            for row in rank_items(self.belief, items)
+        )
+
+    def doubts(self) -> tuple[AnswerDoubt, ...]:
+        """Return for each answer how surprising it is, given all the others.
+
+        Its ``doubt`` is how probable an answer at least as surprising was.
+        """
+        answered = [item for item in self.state.asked if item in self.state.responses]
+        return doubts_about(self.belief, answered)
+
+    def report(self) -> SessionReport:
+        """Return what the test has found out."""
+        profile = self.belief.profile()
+        skills = []
+        for name, label in zip(self.bank.skills, self.bank.labels, strict=True):
+            levels = self.posterior[name]
+            level = max(levels, key=lambda state: levels[state])
+            skills.append(SkillReport(name, label, level, levels[level], levels))
+        asked = [self.bank.item(name) for name in self.state.asked]
+        return SessionReport(
+            self.bank.title,
+            self.state.asked,
+            self.state.skipped,
+            self.doubts(),
+            tuple(skills),
+            {
+                skill: self.bank.variable(skill).states[level]
+                for skill, level in zip(self.bank.skills, profile.levels, strict=True)
+            },
+            profile.probability,
+            self.prior.entropy,
+            self.belief.entropy,
+            self.belief.log_evidence,
+            sum(item.cost for item in asked),
+            sum(item.time for item in asked),
+            self.stop_reason,
+        )
+
+    def _withheld(self, item: str) -> tuple[str, ...]:
+        """Return what exposure control set aside for the item to be proposed."""
+        if item not in self.allowed:
+            return ()
+        selection = self.selection
+        return selection.set_aside if selection.item == item else ()
+
+    def _after(self, event: Event) -> Session:
+        state = self.state.after(self.bank, event)
+        belief = believed(self.belief, state.responses)
+        after = dataclasses.replace(self, events=(*self.events, event), state=state, belief=belief)
+        after._write(self.events)
+        return after
+
+    def _write(self, before: tuple[Event, ...] | None) -> None:
+        """Write the log, unless the file holds other events than those before."""
+        if self.path is None:
+            return
+        if before is not None and self.path.exists():
+            from bnmind.adaptive.session_json import session_from_json
+
+            try:
+                there = session_from_json(read_text(self.path)).events
+            except BnmindError:
+                there = None
+            if there != before:
+                raise SessionFileError(
+                    f"expected {self.path} as this session left it, got another content: someone"
+                    " else has written to it; load it again, or save this session elsewhere",
+                    str(self.path),
+                )
+        write_text(self.path, self.to_json())
