@@ -35,7 +35,7 @@ RESIDUE = 1e-13
 TINY = 1e-200
 """Evidence less probable than this is computed again with scaled numbers."""
 
-_CHUNK_CELLS = 2**17
+_CHUNK_CELLS = 2**18
 """The largest register holds at most about so many numbers, to stay within the cache."""
 
 _FEWEST, _MOST = 32, 4096

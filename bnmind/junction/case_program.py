@@ -157,6 +157,10 @@ def _brought(
     if not moves:
         return values.transpose(axes).reshape(whole), None
     turned = values.transpose((*axes, values.ndim - 1))
+    try:
+        return np.reshape(turned, whole, copy=False), None
+    except ValueError:
+        pass
     copy = space.take(turned.shape, values.dtype)
     np.copyto(copy, turned)
     return copy.reshape(whole), copy
