@@ -96,6 +96,7 @@ def doubts_about(
         predicted = predicted_by_others(belief, item)
         number = belief.responses[item]
         own = float(predicted[number])
-        tail = float(predicted[predicted <= own * (1 + _TIE)].sum())
-        found.append(AnswerDoubt(item, bank.responses(item)[number], own, min(tail, 1.0)))
+        # Of the sum, so that what is certain is one.
+        tail = float(predicted[predicted <= own * (1 + _TIE)].sum() / predicted.sum())
+        found.append(AnswerDoubt(item, bank.responses(item)[number], own, tail))
     return tuple(found)

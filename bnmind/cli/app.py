@@ -15,6 +15,7 @@ from bnmind.cli.play import PLAY_HELP, play
 from bnmind.cli.query import QUERY_HELP, query
 from bnmind.cli.strategy import STRATEGY_HELP, strategy
 from bnmind.cli.suggest import SUGGEST_HELP, suggest
+from bnmind.cli.testing import TEST_HELP, run_test
 
 __all__ = ["app"]
 
@@ -78,5 +79,6 @@ for name, command, text, short in (
     ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
     ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
+    ("test", run_test, TEST_HELP, "Test one examinee with the items of a bank."),
 ):
     app.command(name, help=text, short_help=short)(command)
