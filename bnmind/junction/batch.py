@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.junction.case_program import Workspace, run_cases
+from bnmind.junction.case_program import CaseProgram
 from bnmind.junction.findings import case_likelihoods, case_positions, check_names, label_of
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
@@ -126,8 +126,6 @@ class _Sums(NamedTuple):
     totals: Floats
     """Of the first answer, as multiples of powers of two."""
     powers: Any
-    lent: list[Any]
-    """Registers to be given back."""
 
 
 class _Batch:
@@ -153,8 +151,8 @@ class _Batch:
         ]
         fixed += [None if s.observed else s.positions for s in looked_up]
         self.fixed = fixed
-        self.space = Workspace()
-        self.signed = any(s.signed for s in sources)
+        self.signed = [i for i, s in enumerate(sources) if s.signed]
+        self.bound: dict[int, tuple[CaseProgram, CaseProgram | None]] = {}
 
     def answer(
         self,
@@ -172,11 +170,10 @@ class _Batch:
             known[cpd.variable.name] = np.broadcast_to(
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
-        registers = self._registers(known, weights)
-        found = self._results(registers, n, scaled=False)
+        self._fill(known, weights, n)
+        found = self._results(n, scaled=False)
         if not found.totals.min(initial=1.0) > TINY:
-            self._give_back(found.lent)
-            found = self._results(registers, n, scaled=True)
+            found = self._results(n, scaled=True)
         with np.errstate(divide="ignore"):
             log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
         for joint, answer, (values, inverse) in zip(
@@ -198,43 +195,61 @@ class _Batch:
                 for v in answer.variables
             ]
             whole[(*index, case)] = flat.reshape(*hidden, n)
-        self._give_back(found.lent)
 
-    def _give_back(self, registers: Sequence[Any]) -> None:
-        for register in registers:
-            self.space.give(register)
+    def _programs(self, n: int) -> tuple[CaseProgram, CaseProgram | None]:
+        """Return the program for so many cases, and one for absolute values if signs cancel."""
+        if n not in self.bound:
+            registers = list(self.fixed)
+            for number, source in enumerate((*self.plan.sources, *self.looked_up)):
+                if registers[number] is None:
+                    shape, kind = self._shape(number, source)
+                    registers[number] = np.zeros((*shape, n), dtype=kind)
+            program = self.plan.program
+            absolute = None
+            if self.signed:
+                sizes = [np.abs(r) if i in self.signed else r for i, r in enumerate(registers)]
+                absolute = CaseProgram(program, sizes, self.moving, n)
+            self.bound[n] = (CaseProgram(program, registers, self.moving, n), absolute)
+        return self.bound[n]
 
-    def _registers(
-        self, known: Mapping[str, NDArray[np.intp]], weights: Mapping[str, Floats]
-    ) -> list[Any]:
-        registers = list(self.fixed)
+    def _shape(self, number: int, source: Source) -> tuple[tuple[int, ...], Any]:
+        if source.input is not None:
+            sizes = self.plan.program.sizes
+            return tuple(sizes[v] for v in source.scope), np.dtype(np.float64)
+        table = (*self.tables, *self.indices)[number]
+        return table.shape[:-1], table.dtype
+
+    def _fill(
+        self, known: Mapping[str, NDArray[np.intp]], weights: Mapping[str, Floats], n: int
+    ) -> None:
+        """Fill the registers that the cases determine."""
+        registers = self._programs(n)[0].registers
         sources: list[tuple[Source, Any]] = list(zip(self.plan.sources, self.tables, strict=True))
         sources += list(zip(self.looked_up, self.indices, strict=True))
-        for number, (source, values) in enumerate(sources):
-            if registers[number] is not None:
+        for register, fixed, (source, values) in zip(registers, self.fixed, sources, strict=False):
+            if fixed is not None:
                 continue
             if source.input is not None:
-                registers[number] = weights[source.input]
+                np.copyto(register, weights[source.input])
                 continue
             n_observed = len(source.observed)
             at = tuple(known[name] for name in source.observed)
             sizes = source.values.shape[:n_observed]  # type: ignore[union-attr]
             flat = np.ravel_multi_index(at, sizes)
-            registers[number] = values.take(flat, axis=-1)
-        return registers
+            values.take(flat, axis=-1, out=register, mode="clip")
 
-    def _results(self, registers: list[Any], n: int, *, scaled: bool) -> _Sums:
+    def _results(self, n: int, *, scaled: bool) -> _Sums:
         """Run the program, and read its answers."""
         plan = self.plan
-        space = self.space
-        filled, powers = run_cases(plan.program, registers, self.moving, space, scaled=scaled)
-        sizes: list[Any] = []
-        if self.signed:
-            absolute = [
-                np.abs(r) if i < len(plan.sources) and plan.sources[i].signed else r
-                for i, r in enumerate(registers)
-            ]
-            sizes, own = run_cases(plan.program, absolute, self.moving, space, scaled=scaled)
+        program, absolute = self._programs(n)
+        powers = program.run_scaled() if scaled else program.run()
+        filled = registers = program.registers
+        own: list[Any] = []
+        if absolute is not None:
+            for i, register in enumerate(registers[: len(self.fixed)]):
+                if self.fixed[i] is None:
+                    np.copyto(absolute.registers[i], np.abs(register))
+            own = absolute.run_scaled() if scaled else absolute.run()
         number: Any = 1.0
         exponent: Any = np.zeros(n)
         for register in plan.scalars:
@@ -247,14 +262,14 @@ class _Batch:
         for answer in plan.answers:
             values = self._read(answer, filled, n)
             joint = np.real(values * number if plan.scalars else values)
-            if self.signed:
-                there = np.abs(self._read(answer, sizes, n) * number)
+            if absolute is not None:
+                there = np.abs(self._read(answer, absolute.registers, n) * number)
                 if scaled and answer.register is not None:
                     there = np.ldexp(there, own[answer.register] - powers[answer.register])
                 joint = np.where(joint > RESIDUE * there, joint, 0.0)
             joint = joint.reshape(-1, n)
             # All answers sum to the same, but for what is scaled or cancels.
-            if totals is None or self.signed or scaled:
+            if totals is None or scaled or absolute is not None:
                 total = joint.sum(axis=0)
                 inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
             if totals is None:
@@ -262,8 +277,7 @@ class _Batch:
                 if scaled and answer.register is not None:
                     exponent = exponent + powers[answer.register]
             results.append((joint, inverse))
-        start = plan.program.n_inputs
-        return _Sums(results, totals, exponent, [*filled[start:], *sizes[start:]])
+        return _Sums(results, totals, exponent)
 
     def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
         if answer.register is None:

@@ -1,135 +1,197 @@
-"""A program run for many cases at once: the steps, with the cases as a last axis.
+"""A program for many cases at once: its steps, with the cases as a last axis.
 
-Registers are as large as the cache, so that fresh memory for each would cost more than
-the arithmetic. They are taken from a workspace and given back when they are spent.
+A program is *bound* to a number of cases: every register gets its memory, registers that
+are never filled at the same time share it, and each step becomes a few calls of NumPy on
+arrays that are there already. Running it again for other cases then costs little but the
+arithmetic. What depends on no case is worked out when the program is bound.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bnmind.junction.program import LookUp, Product, Program, Sum
 
-__all__ = ["Workspace", "run_cases"]
+__all__ = ["CaseProgram"]
+
+_Call: TypeAlias = Callable[[], Any]
 
 
-class Workspace:
-    """Blocks of memory for registers, by their length and kind of number."""
+class _BoundStep(NamedTuple):
+    """The calls of a step, and what it needs to be scaled."""
 
-    def __init__(self) -> None:
+    calls: tuple[_Call, ...]
+    result: Any
+    register: int
+    operands: tuple[int, ...]
+
+
+class CaseProgram:
+    """A program bound to a number of cases.
+
+    Parameters
+    ----------
+    program
+        What to run.
+    inputs
+        The registers it starts from. Those that are ``moving`` have the cases as a last
+        axis, and are filled anew before each run.
+    moving
+        For every register, whether it depends on the case.
+    n
+        The number of cases.
+    """
+
+    def __init__(
+        self, program: Program, inputs: Sequence[Any], moving: Sequence[bool], n: int
+    ) -> None:
+        self._n = n
+        self._moving = moving
         self._free: dict[tuple[int, str], list[Any]] = {}
-        self._lent: dict[int, Any] = {}
+        self.registers = list(inputs)
+        self._steps: list[_BoundStep] = []
+        blocks: dict[int, Any] = {}
+        for step, spent in zip(program.steps, program.spent, strict=True):
+            register = len(self.registers)
+            if not (moving[step.left] or moving[step.right]):
+                values = step.operation(self.registers[step.left], self.registers[step.right])
+                self.registers.append(values)
+                continue
+            calls, values, block = self._bind(step.operation, step.left, step.right)
+            self.registers.append(values)
+            blocks[register] = block
+            operands = (step.left,) if isinstance(step.operation, Sum) else step[1:]
+            self._steps.append(_BoundStep(tuple(calls), values, register, tuple(operands)))
+            for old in spent:
+                self._give(blocks.pop(old, None))
+        self._calls = [call for step in self._steps for call in step.calls]
 
-    def take(self, shape: Sequence[int], kind: Any) -> Any:
-        """Return an array of a shape, its content arbitrary."""
+    def run(self) -> list[Any]:
+        """Fill the registers; return no powers, for they are what they are."""
+        for call in self._calls:
+            call()
+        return []
+
+    def run_scaled(self) -> list[Any]:
+        """Fill the registers with multiples of powers of two; return the powers, by case."""
+        powers: list[Any] = [0] * len(self.registers)
+        for step in self._steps:
+            for call in step.calls:
+                call()
+            values = step.result
+            largest = np.abs(values).max(axis=tuple(range(values.ndim - 1)), initial=0.0)
+            shift = np.frexp(largest)[1]
+            values *= np.ldexp(1.0, -shift)
+            powers[step.register] = sum(powers[r] for r in step.operands) + shift
+        return powers
+
+    def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
+        """Return an array, and the block of memory it lies in."""
         length = math.prod(shape)
         waiting = self._free.get((length, kind.char))
         block = waiting.pop() if waiting else np.empty(length, dtype=kind)
-        array = block.reshape(shape)
-        self._lent[id(array)] = (array, block)
-        return array
+        return block.reshape(shape), block
 
-    def give(self, array: Any) -> None:
-        """Take an array back, if it was taken from here."""
-        _, block = self._lent.pop(id(array), (None, None))
+    def _give(self, block: Any) -> None:
+        """Let a block of memory be used again."""
         if block is not None:
             self._free.setdefault((len(block), block.dtype.char), []).append(block)
 
+    def _bind(self, operation: Any, left: int, right: int) -> tuple[list[_Call], Any, Any]:
+        """Return the calls of a step, its result, and the memory of that."""
+        first, second = self.registers[left], self.registers[right]
+        moving = (self._moving[left], self._moving[right])
+        if isinstance(operation, Product):
+            return self._bind_product(operation, first, second, moving)
+        if isinstance(operation, LookUp):
+            found = _look_up(operation, first, second, moving)
+            values, block = self._take(found.shape, found.dtype)
 
-def run_cases(
-    program: Program,
-    inputs: Sequence[Any],
-    moving: Sequence[bool],
-    space: Workspace,
-    *,
-    scaled: bool,
-) -> tuple[list[Any], list[Any]]:
-    """Return the registers after the last step, and the powers of two that they are multiples of.
+            def look_up() -> None:
+                np.copyto(values, _look_up(operation, first, second, moving))
 
-    Registers that are ``moving`` have the cases as a last axis. Those that are left filled
-    are to be given back to the workspace.
-    """
-    registers = list(inputs)
-    powers: list[Any] = [0] * len(registers) if scaled else []
-    empty = np.empty(0)
-    for (operation, left, right), spent in zip(program.steps, program.spent, strict=True):
-        first, second = registers[left], registers[right]
-        moves = moving[left] or moving[right]
-        if not moves:
-            values = operation(first, second)
-        elif isinstance(operation, Sum):
-            shape = [n for axis, n in enumerate(first.shape) if axis not in operation.axes]
-            values = space.take(shape, first.dtype)
-            np.add.reduce(first, axis=operation.axes, out=values)
-        elif isinstance(operation, LookUp):
-            values = _look_up(operation, first, second, (moving[left], moving[right]))
+            return [look_up], values, block
+        shape = [n for axis, n in enumerate(first.shape) if axis not in operation.axes]
+        values, block = self._take(shape, first.dtype)
+        return [partial(np.add.reduce, first, axis=operation.axes, out=values)], values, block
+
+    def _bind_product(
+        self, operation: Product, left: Any, right: Any, moving: tuple[bool, bool]
+    ) -> tuple[list[_Call], Any, Any]:
+        n = self._n
+        result, block = self._take((*operation.shape, n), np.result_type(left, right))
+        calls: list[_Call] = []
+        lent: list[Any] = []
+        cases = (n,) if moving[0] else ()
+        order = (operation.left_axes, (*operation.left_shape, *cases))
+        first = self._brought(left, order, calls, lent, moves=moving[0])
+        shape = operation.right_shape
+        if operation.sums and moving == (False, True):
+            # One matrix product does for all columns of all cases.
+            shape = (*shape[:-1], shape[-1] * n)
+        elif moving[1]:
+            shape = (*shape, n)
+        order = (operation.right_axes, shape)
+        second = self._brought(right, order, calls, lent, moves=moving[1])
+        if not operation.sums:
+            first = first if moving[0] else first[..., None]
+            second = second if moving[1] else second[..., None]
+            calls.append(partial(np.multiply, first, second, out=result))
+        elif moving[0] and moving[1]:
+            # (…, rows, summed, cases) and (…, summed, columns, cases)
+            first, second = first[..., :, :, None, :], second[..., None, :, :, :]
+            *outer, rows, summed = operation.left_shape
+            whole = (*outer, rows, operation.right_shape[-1], n)
+            product = result.reshape(whole)
+            parts = [(first[..., :, k, :, :], second[..., :, k, :, :]) for k in range(summed)]
+            calls.append(partial(np.multiply, *parts[0], out=product))
+            if summed > 1:
+                term, used = self._take(whole, result.dtype)
+                lent.append(used)
+                for part in parts[1:]:
+                    calls.append(partial(np.multiply, *part, out=term))
+                    calls.append(partial(np.add, product, term, out=product))
+        elif moving[1]:
+            whole = result.reshape((*shape[:-2], operation.left_shape[-2], shape[-1]))
+            calls.append(partial(np.matmul, first, second, out=whole))
         else:
-            values = _product(operation, first, second, (moving[left], moving[right]), space)
-        registers.append(values)
-        if scaled:
-            power = powers[left] + (0 if isinstance(operation, Sum) else powers[right])
-            around = tuple(range(values.ndim - 1)) if moves else None
-            largest = np.abs(values).max(axis=around, initial=0.0)
-            shift = np.frexp(largest)[1]
-            if moves:
-                values *= np.ldexp(1.0, -shift)
-            else:
-                registers[-1] = values * np.ldexp(1.0, -shift)
-            powers.append(power + shift)
-        for register in spent:
-            space.give(registers[register])
-            registers[register] = empty
-    return registers, powers
+            # (…, 1, columns, summed) @ (…, rows, summed, cases)
+            *outer, rows, _ = operation.left_shape
+            turned = np.ascontiguousarray(np.swapaxes(second, -1, -2))[..., None, :, :]
+            whole = result.reshape(*outer, rows, operation.right_shape[-1], n)
+            calls.append(partial(np.matmul, turned, first, out=whole))
+        for used in lent:
+            self._give(used)
+        return calls, result, block
 
-
-def _product(
-    operation: Product, left: Any, right: Any, moving: tuple[bool, bool], space: Workspace
-) -> Any:
-    n = (left if moving[0] else right).shape[-1]
-    result = space.take((*operation.shape, n), np.result_type(left, right))
-    first, one = _brought(left, operation.left_axes, operation.left_shape, moving[0], space)
-    second, two = _brought(right, operation.right_axes, operation.right_shape, moving[1], space)
-    if not operation.sums:
-        if not moving[0]:
-            first = first[..., None]
-        if not moving[1]:
-            second = second[..., None]
-        np.multiply(first, second, out=result)
-    elif moving[0] and moving[1]:
-        # (…, rows, summed, cases) and (…, summed, columns, cases)
-        first, second = first[..., :, :, None, :], second[..., None, :, :, :]
-        *outer, rows, summed = operation.left_shape
-        shape = (*outer, rows, operation.right_shape[-1], n)
-        product = result.reshape(shape)
-        np.multiply(first[..., :, 0, :, :], second[..., :, 0, :, :], out=product)
-        term = space.take(shape, result.dtype)
-        for k in range(1, summed):
-            np.multiply(first[..., :, k, :, :], second[..., :, k, :, :], out=term)
-            np.add(product, term, out=product)
-        space.give(term)
-    elif moving[1]:
-        *outer, summed, columns = operation.right_shape
-        rows = operation.left_shape[-2]
-        np.matmul(
-            first,
-            second.reshape(*outer, summed, columns * n),
-            out=result.reshape(*outer, rows, columns * n),
-        )
-    else:
-        # (…, 1, columns, summed) @ (…, rows, summed, cases)
-        *outer, rows, _ = operation.left_shape
-        np.matmul(
-            np.swapaxes(second, -1, -2)[..., None, :, :],
-            first,
-            out=result.reshape(*outer, rows, operation.right_shape[-1], n),
-        )
-    space.give(one)
-    space.give(two)
-    return result
+    def _brought(
+        self,
+        values: Any,
+        order: tuple[tuple[int, ...] | None, tuple[int, ...]],
+        calls: list[_Call],
+        lent: list[Any],
+        *,
+        moves: bool,
+    ) -> Any:
+        """Return a register as an operation wants its axes; a copy of it where they must move."""
+        axes, whole = order
+        if axes is None:
+            return values.reshape(whole)
+        if not moves:
+            return values.transpose(axes).reshape(whole)
+        turned = values.transpose((*axes, values.ndim - 1))
+        try:
+            return np.reshape(turned, whole, copy=False)
+        except ValueError:
+            copy, block = self._take(turned.shape, values.dtype)
+            lent.append(block)
+            calls.append(partial(np.copyto, copy, turned))
+            return copy.reshape(whole)
 
 
 def _look_up(operation: LookUp, positions: Any, rows: Any, moving: tuple[bool, bool]) -> Any:
@@ -140,27 +202,4 @@ def _look_up(operation: LookUp, positions: Any, rows: Any, moving: tuple[bool, b
     found = (
         np.moveaxis(ordered, -1, 1)[positions, np.arange(n)] if moving[1] else ordered[positions]
     )
-    return np.ascontiguousarray(np.moveaxis(found, positions.ndim - 1, -1))
-
-
-def _brought(
-    values: Any,
-    axes: tuple[int, ...] | None,
-    shape: tuple[int, ...],
-    moves: bool,
-    space: Workspace,
-) -> tuple[Any, Any]:
-    """Return a register as an operation wants its axes, and the copy to be given back, if any."""
-    whole = (*shape, values.shape[-1]) if moves else shape
-    if axes is None:
-        return values.reshape(whole), None
-    if not moves:
-        return values.transpose(axes).reshape(whole), None
-    turned = values.transpose((*axes, values.ndim - 1))
-    try:
-        return np.reshape(turned, whole, copy=False), None
-    except ValueError:
-        pass
-    copy = space.take(turned.shape, values.dtype)
-    np.copyto(copy, turned)
-    return copy.reshape(whole), copy
+    return np.moveaxis(found, positions.ndim - 1, -1)
