@@ -1,0 +1,281 @@
+"""Exposure control, rules on what may be asked, and stopping."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import (
+    AllOf,
+    AnyOf,
+    BatchProgress,
+    DeviationBelow,
+    Enemies,
+    EntropyBelow,
+    FixedOrder,
+    GainBelow,
+    Item,
+    ItemBank,
+    ItemEligibility,
+    MaximalCost,
+    MaximalFisher,
+    MaximalItems,
+    MaximalTime,
+    MinimalEntropy,
+    OnlyItems,
+    ProfileCertain,
+    Progress,
+    Randomesque,
+    SkillsCertain,
+    StopBy,
+    Stopper,
+    SympsonHetter,
+    Testlets,
+    allowed_items,
+    irt_bank,
+    logistic_items,
+    start_belief,
+    start_beliefs,
+)
+from bnmind.adaptive.batch_belief import MISSING
+from bnmind.adaptive.content_balance import ContentBalance
+from bnmind.errors import InvalidModelError, UnknownNameError
+
+ITEMS = [
+    Item("a", content="sums", cost=1, time=10),
+    Item("b", content="sums", cost=2, time=20, enemies=("e",)),
+    Item("c", content="sums", testlet="story"),
+    Item("d", content="products"),
+    Item("e", content="products", testlet="story"),
+    Item("f", content="forms", testlet="story"),
+]
+BANK = ItemBank.from_qmatrix(
+    [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1]],
+    guess=[0.05, 0.1, 0.15, 0.2, 0.25, 0.3],
+    slip=0.1,
+    items=ITEMS,
+)
+BELIEF = start_belief(BANK)
+NAMES = BANK.item_names
+
+
+def open_after(rules: list[Any], *asked: str) -> str:
+    sequence = np.array([[BANK.position(name) for name in asked]], dtype=np.intp)
+    # A second examinee, who was asked nothing, must not matter.
+    both = np.concatenate([np.full((1, len(asked)), MISSING), sequence])
+    mask = allowed_items(BANK, rules, both)[1]
+    np.testing.assert_array_equal(mask, allowed_items(BANK, rules, sequence)[0])
+    return "".join(NAMES[i] for i in np.flatnonzero(mask))
+
+
+def test_what_was_asked_is_not_asked_again() -> None:
+    assert open_after([]) == "abcdef"
+    assert open_after([], "b", "d") == "acef"
+
+
+def test_enemies_are_not_asked_together_whoever_names_whom() -> None:
+    assert open_after([Enemies()], "b") == "acdf"
+    assert open_after([Enemies()], "e") == "acdf"
+    assert open_after([Enemies((("a", "d"),))], "d") == "bcef"
+
+
+def test_a_testlet_is_not_interrupted() -> None:
+    assert open_after([Testlets()], "a") == "bcdef"
+    assert open_after([Testlets()], "a", "e") == "cf"
+    assert open_after([Testlets()], "e", "c") == "f"
+    assert open_after([Testlets()], "e", "c", "f") == "abd"
+    assert open_after([Testlets(in_order=True)]) == "abcd"
+    assert open_after([Testlets(in_order=True)], "c") == "e"
+    # An enemy inside is left out, and the testlet goes on.
+    assert open_after([Enemies(), Testlets()], "b", "c") == "f"
+    assert open_after([Enemies(), Testlets()], "b", "c", "f") == "ad"
+
+
+def test_content_codes_keep_their_bounds() -> None:
+    bounds = ContentBalance({"products": 1, "forms": 1}, {"sums": 2}, length=4)
+    assert open_after([bounds]) == "abcdef"
+    assert open_after([bounds], "a") == "bcdef"
+    assert open_after([bounds], "a", "b") == "def"  # sums are full, and two questions are left
+    assert open_after([bounds], "a", "d", "b") == "f"
+    assert open_after([bounds], "d", "f", "e") == "abc"
+    # Without a length the minima come first.
+    assert open_after([ContentBalance({"forms": 1})]) == "f"
+    assert open_after([ContentBalance({"forms": 1})], "f") == "abcde"
+    # What is short of items closes nothing.
+    assert open_after([OnlyItems(("a", "b")), ContentBalance({"forms": 1})]) == "ab"
+    with pytest.raises(UnknownNameError, match="content code"):
+        open_after([ContentBalance({"verbs": 1})])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ContentBalance({"a": -1}), "at least 0"),
+        (lambda: ContentBalance({"a": 3}, {"a": 2}), "at most 2"),
+        (lambda: ContentBalance({"a": 3}, length=2), "length of at least 3"),
+        (lambda: Randomesque(MinimalEntropy(), 0), "at least 1"),
+        (lambda: SympsonHetter(MinimalEntropy(), {"a": 1.5}), r"rates in \[0, 1\]"),
+        (lambda: SympsonHetter(MinimalEntropy()).adjusted({}, 0), "limit"),
+        (lambda: ItemEligibility.start(BANK, 0), "limit"),
+        (lambda: ItemEligibility(0.5, np.zeros(2), np.ones(2)), "more often"),
+        (lambda: MaximalItems(0), "at least 1"),
+        (lambda: MaximalItems(2.5), "at least 1"),  # type: ignore[arg-type]
+        (lambda: MaximalCost(0), "above 0"),
+        (lambda: MaximalTime(math.nan), "above 0"),
+        (lambda: EntropyBelow(-1), "at least 0"),
+        (lambda: ProfileCertain(0), "probability"),
+        (lambda: SkillsCertain(1.1), "probability"),
+        (lambda: DeviationBelow(0), "above 0"),
+        (lambda: GainBelow(-0.1), "at least 0"),
+        (lambda: AnyOf(()), "at least one"),
+        (lambda: AllOf(()), "at least one"),
+    ],
+)
+def test_parameters_out_of_range_are_told(make: Any, words: str) -> None:
+    with pytest.raises(InvalidModelError, match=words):
+        make()
+
+
+def test_randomesque_draws_among_the_best_alone_and_fairly() -> None:
+    selector = Randomesque(MinimalEntropy(), best=2)
+    rng = np.random.default_rng(0)
+    drawn = [selector.select(BELIEF, NAMES, rng=rng).item for _ in range(400)]
+    assert set(drawn) == {"a", "b"}
+    assert 150 < drawn.count("a") < 250
+    assert selector.select(BELIEF, ["f"], rng=rng).item == "f"
+    luck = rng.random((400, 6))
+    batch = selector.select_batch(start_beliefs(BANK, 400), np.ones((400, 6), bool), luck=luck)
+    assert set(batch.items.tolist()) == {0, 1}
+    with pytest.raises(InvalidModelError, match="luck"):
+        selector.select_batch(start_beliefs(BANK, 2), np.ones((2, 6), dtype=bool))
+
+
+def test_sympson_hetter_asks_as_often_as_its_rates_say() -> None:
+    selector = SympsonHetter(MinimalEntropy(), {"a": 0.25, "b": 0.5})
+    n = 4000
+    luck = np.random.default_rng(2).random((n, 6))
+    batch = selector.select_batch(start_beliefs(BANK, n), np.ones((n, 6), bool), luck=luck)
+    shares = np.bincount(batch.items, minlength=6) / n
+    np.testing.assert_allclose(shares[:3], [0.25, 0.375, 0.375], atol=0.03)
+    asked_c = batch.items == 2
+    np.testing.assert_array_equal(batch.set_aside[asked_c, :2], True)
+    assert not batch.set_aside[:, 2:].any()
+    one = selector.select(BELIEF, NAMES, rng=np.random.default_rng(5))
+    luck_of_one = np.random.default_rng(5).random((1, 6))
+    same = selector.select_batch(start_beliefs(BANK, 1), np.ones((1, 6), bool), luck=luck_of_one)
+    assert NAMES[same.items[0]] == one.item
+    assert tuple(NAMES[i] for i in np.flatnonzero(same.set_aside[0])) == one.set_aside
+    never = SympsonHetter(MinimalEntropy(), dict.fromkeys(NAMES, 0.0))
+    assert never.select(BELIEF, NAMES, rng=np.random.default_rng(0)).item == "a"
+    assert selector.adjusted({"a": 0.8, "b": 0.1}, 0.2).rates == {"a": 0.25, "b": 1.0}
+
+
+def test_adjusting_rates_brings_exposure_below_the_limit() -> None:
+    """Sympson and Hetter's own loop, with tests of two items."""
+    bank = ItemBank.from_qmatrix([[1]] * 8, guess=np.linspace(0.05, 0.4, 8), slip=0.1)
+    selector, rng, n = SympsonHetter(FixedOrder()), np.random.default_rng(7), 3000
+    for _ in range(12):
+        beliefs, allowed = start_beliefs(bank, n), np.ones((n, 8), dtype=bool)
+        asked, selected = np.zeros((n, 8), dtype=bool), np.zeros((n, 8), dtype=bool)
+        for _ in range(2):
+            found = selector.select_batch(beliefs, allowed, luck=rng.random((n, 8)))
+            asked[np.arange(n), found.items] = True
+            selected |= found.set_aside
+            allowed &= ~asked & ~found.set_aside
+        selected |= asked
+        exposure = asked.mean(axis=0)
+        shares = dict(zip(bank.item_names, selected.mean(axis=0).tolist(), strict=True))
+        selector = selector.adjusted(shares, 0.5)
+    assert exposure.max() < 0.54
+    assert exposure.sum() == pytest.approx(2)
+
+
+def test_eligibility_keeps_exposure_at_its_limit() -> None:
+    control, rng = ItemEligibility.start(BANK, 0.5), np.random.default_rng(1)
+    np.testing.assert_array_equal(control.probabilities, 1)
+    counts = np.zeros(6)
+    for _ in range(1500):
+        eligible = control.draw(rng.random(6))
+        # The best two eligible items are asked; if there are fewer, then others.
+        order = [*np.flatnonzero(eligible), *np.flatnonzero(~eligible)][:2]
+        asked = np.isin(np.arange(6), order)
+        control = control.after(eligible, asked)
+        counts += asked
+    assert counts.max() / 1500 < 0.52
+    assert counts.sum() == 3000
+    assert control.draw(np.zeros((3, 6))).all()
+
+
+def told(stopper: Stopper, *asked: str, responses: tuple[int, ...] = ()) -> str:
+    """Return the reason, having checked that a batch of two says when to stop, too."""
+    belief = BELIEF
+    batch = start_beliefs(BANK, 2)
+    mask = np.zeros((2, 6), dtype=bool)
+    for item, response in zip(asked, responses or (1,) * len(asked), strict=True):
+        belief = belief.update(item, response)
+        batch = batch.update([MISSING, BANK.position(item)], [0, response])
+        mask[1, BANK.position(item)] = True
+    left = tuple(name for name in NAMES if name not in asked)
+    reason = stopper.stop(Progress(belief, asked, left))
+    both = stopper.stop_batch(BatchProgress(batch, mask, ~mask))
+    assert both.shape == (2,)
+    assert bool(both[1]) == bool(reason)
+    assert bool(both[0]) == bool(stopper.stop(Progress(BELIEF, (), NAMES)))
+    return reason
+
+
+def test_tests_stop_for_a_reason_in_words() -> None:
+    assert told(MaximalItems(2), "a") == ""
+    assert told(MaximalItems(2), "a", "b") == "2 items were asked"
+    assert told(MaximalCost(3), "a") == ""
+    assert told(MaximalCost(3), "a", "b") == "the items asked have cost 3 or more"
+    assert told(MaximalTime(25), "a", "b") == "the items asked take 25 or longer"
+    assert told(EntropyBelow(1.0)) == ""
+    words = told(EntropyBelow(1.6), "a")
+    assert words.startswith("the entropy of the skills is 1.")
+    assert told(ProfileCertain(0.6), "a") == ""
+    assert "probability 0.6" in told(ProfileCertain(0.6), "a", "b", "c")
+    assert told(SkillsCertain(0.8), "a") == ""
+    assert "skill_1 is known" in told(SkillsCertain(0.8, ("skill_1",)), "a")
+    assert told(GainBelow(0.01)) == ""
+    assert "more than 2 bits" in told(GainBelow(2.0))
+    assert GainBelow(0.0).stop(Progress(BELIEF)) != ""
+
+
+def test_stoppers_combine() -> None:
+    both = AllOf((MaximalItems(2), SkillsCertain(0.9, ("skill_1",))))
+    assert told(both, "a") == ""
+    assert " and " in told(both, "a", "b")
+    either = AnyOf((MaximalItems(3), SkillsCertain(0.9, ("skill_1",))))
+    assert told(either, "a") == "each of skill_1 is known with probability 0.9 or more"
+    assert told(either, "a", "b", "c") == "3 items were asked"
+
+
+def test_functions_stop_too() -> None:
+    stopper = StopBy(lambda progress: "a" in progress.asked, "a was asked")
+    assert stopper.stop(Progress(BELIEF, ("a",))) == "a was asked"
+    assert stopper.stop(Progress(BELIEF)) == ""
+    assert StopBy(lambda progress: "enough").stop(Progress(BELIEF)) == "enough"
+    with pytest.raises(InvalidModelError, match="batch_function"):
+        told(stopper, "a")
+    in_batches = StopBy(stopper.function, "yes", lambda progress: progress.asked[:, 0])
+    assert told(in_batches, "a") == "yes"
+
+
+def test_an_ability_is_known_when_its_deviation_is_small() -> None:
+    bank = irt_bank(logistic_items([[2.0, 0.0]] * 5))
+    belief, batch = start_belief(bank), start_beliefs(bank, 1)
+    stopper, nothing = DeviationBelow(0.7), np.zeros((1, 5), dtype=bool)
+    assert stopper.stop(Progress(belief)) == ""
+    assert stopper.stop_batch(BatchProgress(batch, nothing, ~nothing)).tolist() == [""]
+    for number, name in enumerate(bank.item_names):
+        belief = belief.update(name, number % 2)
+        batch = batch.update([number], [number % 2])
+    assert "0.7" in stopper.stop(Progress(belief))
+    assert "0.7" in stopper.stop_batch(BatchProgress(batch, ~nothing, nothing))[0]
+    assert "promises more than 5" in GainBelow(5, MaximalFisher()).stop(
+        Progress(belief, (), bank.item_names)
+    )

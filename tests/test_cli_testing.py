@@ -1,0 +1,163 @@
+"""``bnmind test``: the dialogue, skipping, changing, undoing, saving and resuming."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from bnmind.adaptive import MaximalItems, Session, read_bank
+from bnmind.cli.adaptive_options import (
+    SELECTOR_NAMES,
+    STOP_NAMES,
+    selector_named,
+    stopper_named,
+)
+from bnmind.errors import BnmindError
+from tests.command_line import ROOT, assert_one_line_error, cold, run
+
+BANK = str(ROOT / "models" / "banks" / "fractions.json")
+ABILITY = str(ROOT / "models" / "banks" / "ability.json")
+FILE = Path("ann.json")
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _test(*answers: str, options: str = "", bank: str = BANK) -> Result:
+    result = run("test", bank, *options.split(), answers="".join(f"{line}\n" for line in answers))
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return result
+
+
+def _events() -> list[Any]:
+    return [
+        (event["kind"], event.get("item", ""), event.get("response", ""))
+        for event in json.loads(FILE.read_text())["events"]
+    ]
+
+
+def test_items_are_those_of_a_session_and_the_end_is_told() -> None:
+    shown = _test("1", "0", "1", "", options="--stop items:3").stdout
+    session = Session.start(read_bank(BANK))
+    for response in (1, 0, 1):
+        item = session.next_item()
+        assert f"{len(session.state.asked) + 1}. {item}: {session.bank.item(item).text}" in shown
+        session = session.answer(item, response)
+    assert "The test is over: 3 items were asked." in shown
+    assert f"{session.belief.entropy:.2f} now" in shown
+    for label in session.bank.labels:
+        assert label in shown
+
+
+def test_every_answer_is_saved_and_the_same_command_resumes() -> None:
+    _test("1", "s", "0", options="--session ann.json --stop items:5")  # then the input ends
+    kinds = [kind for kind, _, _ in _events()]
+    assert kinds == ["answer", "skip", "answer"]
+    assert [path.name for path in Path().iterdir()] == ["ann.json"]
+    shown = _test("1", "1", "", options="--session ann.json").stdout
+    assert "Resumed after 3 items." in shown
+    assert "The test is over: 5 items were asked." in shown
+    assert len(_events()) == 5
+
+
+def test_answers_change_and_come_out_of_order_and_are_undone() -> None:
+    shown = _test(
+        *("1", "add_same=1", "add_same=0", "u", "?", "x", "add_same=7", "nothing=1", "q"),
+        options="--session ann.json",
+    ).stdout
+    assert [kind for kind, _, _ in _events()] == ["answer", "answer", "change", "undo"]
+    assert _events()[1:3] == [("answer", "add_same", "1"), ("change", "add_same", "0")]
+    assert "The items that tell most" in shown
+    assert "expected a response to" in shown
+    assert "expected a item" in shown or "expected an item" in shown
+    assert "--session ann.json resumes" in shown
+
+
+def test_undo_after_the_end_goes_on() -> None:
+    shown = _test("1", "u", "0", "", options="--stop items:1 --session ann.json").stdout
+    assert shown.count("The test is over") == 2
+    assert [response for _, _, response in _events()] == ["1", "", "0"]
+    assert "expected an event to undo" in _test("u", "q").stdout
+
+
+def test_a_bank_of_an_ability_and_other_selectors() -> None:
+    shown = _test("1", "1", "q", bank=ABILITY, options="--selector fisher").stdout
+    assert "One ability" in shown
+    for name in SELECTOR_NAMES:
+        bank = ABILITY if name == "fisher" else BANK
+        _test("1", "q", bank=bank, options=f"--selector {name} --seed 3")
+
+
+def test_options_of_a_saved_test_must_be_the_same() -> None:
+    _test("1", options="--session ann.json --selector gdi --stop items:4 --seed 5")
+    _test("q", options="--session ann.json --selector gdi --stop items:4 --seed 5")
+    for options in ("--selector entropy", "--stop items:5", "--seed 6"):
+        result = run("test", BANK, "--session", "ann.json", *options.split())
+        assert_one_line_error(result, options.split()[0])
+    assert len(_events()) == 1
+
+
+def test_bad_files_end_in_one_line_and_answers_stay() -> None:
+    _test("1", "0", "1", options="--session ann.json")
+    whole = FILE.read_text()
+    assert_one_line_error(run("test", ABILITY, "--session", "ann.json"), "Fractions")
+    FILE.write_text(whole[:-60])
+    cut = FILE.read_text()
+    assert_one_line_error(run("test", BANK, "--session", "ann.json"), "line 5", "--salvage")
+    assert FILE.read_text() == cut
+    shown = _test("q", options="--session ann.json --salvage").stdout
+    assert "Resumed after 2 items." in shown
+    assert len(json.loads(Path("ann.json.salvaged").read_text())["events"]) == 2
+    assert FILE.read_text() == cut
+    FILE.write_text(whole.replace('"version": 1', '"version": 9'))
+    assert_one_line_error(run("test", BANK, "--session", "ann.json"), "newer bnmind")
+    assert_one_line_error(run("test", "none.json"), "none.json")
+    assert_one_line_error(run("test", BANK, "--session", "no/where.json"), "directory")
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ("--selector best", "selector among"),
+        ("--selector gdi:2", "without an argument"),
+        ("--selector entropy:nothing", "skill"),
+        ("--selector randomesque:x", "number"),
+        ("--selector fisher", "one ability"),
+        ("--stop never:1", "stopper among"),
+        ("--stop items", "number"),
+        ("--stop items:0", "at least 1"),
+        ("--stop items:1.5", "at least 1"),
+        ("--stop certainty:2", "probability"),
+    ],
+)
+def test_bad_options_end_in_one_line(options: str, word: str) -> None:
+    result = run("test", BANK, *options.split(), answers="q\n")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert word in result.stderr
+    assert not list(Path().iterdir())
+
+
+def test_names_make_selectors_and_stoppers() -> None:
+    for name in SELECTOR_NAMES:
+        assert hasattr(selector_named(name), "select")
+    for name in STOP_NAMES:
+        assert hasattr(stopper_named([f"{name}:1"]), "stop")
+    assert stopper_named([]) is None
+    assert stopper_named(["items:4"]) == MaximalItems(4)
+    assert type(stopper_named(["items:4+entropy:1", "time:9"])).__name__ == "AnyOf"
+    with pytest.raises(BnmindError):
+        stopper_named(["items:nan"])
+
+
+def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
+    done = cold("test", BANK, "--stop", "items:1", directory=tmp_path, answers="1\n")
+    assert done.returncode == 0, done.stderr
+    assert "The test is over" in done.stdout
