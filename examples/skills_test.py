@@ -1,9 +1,10 @@
 """An adaptive test of skills, with the very function that chooses guesses in Mastermind.
 
-A small network of skills and exercises with fractions is defined in pgmpy, brought into
-bnmind, and compiled once. Then a student is tested: each exercise is the one that
-promises most information about all the skills together, and the test ends when every
-skill is known well enough.
+A small network of skills and exercises with fractions is defined in pgmpy and becomes an
+item bank. Then a student is tested: each exercise is the one that promises most
+information about all the skills together, and the test ends when every skill is known
+well enough. `choose_question` sees masses and channels only, as it does in Mastermind; the
+selector of adaptive tests says the same.
 
 Run it with ``python examples/skills_test.py``.
 """
@@ -14,10 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.information import Floats, choose_question, entropy
-from bnmind.junction import Posterior, compile_plan
-from bnmind.pgm import Network
-from bnmind.pgm.pgmpy_bridge import from_pgmpy, quiet_pgmpy
+from bnmind.adaptive import (
+    Item,
+    ItemBank,
+    MinimalEntropy,
+    Progress,
+    SkillBelief,
+    SkillsCertain,
+    start_belief,
+)
+from bnmind.information import choose_question
+from bnmind.pgm.pgmpy_bridge import quiet_pgmpy
 
 SKILLS = ("addition", "denominator", "multiplication", "canceling")
 
@@ -64,77 +72,44 @@ def network_in_pgmpy() -> Any:
     return model
 
 
-def channels(network: Network) -> Floats:
-    """Return the chance of each answer, ``(exercises, configurations of skills, answers)``."""
-    most = max(2 ** len(needed) for needed in EXERCISES.values())
-    padded = np.full((len(EXERCISES), most, 2), 0.5)
-    for row, (name, needed) in zip(padded, EXERCISES.items(), strict=True):
-        item = network.cpd(ITEMS[name]).to_factor().sum_to([ITEMS[name], *needed])
-        row[: 2 ** len(needed)] = item.values.real.reshape(2, -1).T
-    return padded
-
-
-def masses(posterior: Posterior, width: int) -> Floats:
-    """Return how probable each configuration of the skills is, a row an exercise."""
-    rows = np.zeros((len(EXERCISES), width))
-    for row, joint in zip(rows, posterior.targets[1:], strict=True):
-        row[: joint.values.size] = joint.values.real.ravel()
-    return rows
-
-
-def mastery(posterior: Posterior) -> Floats:
-    """Return the probability of each skill."""
-    return np.array([posterior.joint(skill).values.real[1] for skill in SKILLS])
-
-
-def line(exercise: str, told: str, answer: str, posterior: Posterior) -> str:
+def line(exercise: str, told: str, answer: str, belief: SkillBelief) -> str:
     """Return a line of the record of the test."""
-    left = float(entropy(posterior.targets[0].values.real.ravel()))
-    known = [f"{p:{len(skill)}.0%}" for skill, p in zip(SKILLS, mastery(posterior), strict=True)]
-    return f"{exercise:8}  {told:5}  {answer:6}  {left:9.2f}  {'  '.join(known)}"
+    known = [f"{belief.marginal(skill)[1]:{len(skill)}.0%}" for skill in SKILLS]
+    return f"{exercise:8}  {told:5}  {answer:6}  {belief.entropy:9.2f}  {'  '.join(known)}"
 
 
 def main() -> None:
     """Test one student, and print it."""
-    network = from_pgmpy(network_in_pgmpy())
-
-    # One plan serves the whole test. An answer goes in as a table over its item: ones
-    # while it is open, then a one at what was answered.
-    plan = compile_plan(
-        network,
-        targets=[SKILLS, *EXERCISES.values()],
-        inputs={item: [item] for item in ITEMS.values()},
+    bank = ItemBank.from_network(
+        network_in_pgmpy(), SKILLS, [Item(ITEMS[name], text=name) for name in EXERCISES]
     )
-    answers = {item: np.ones(2) for item in ITEMS.values()}
-    posterior = plan.run({}, answers)
-    print(f"{len(network.variables)} variables, {plan.cells} cells in the junction tree\n")
+    belief = start_belief(bank)
+    print(f"{len(bank.items)} exercises, {len(bank.skills)} skills, {belief.entropy:.2f} bits\n")
     print(f"{'exercise':8}  {'tells':5}  {'answer':6}  bits left  {'  '.join(SKILLS)}")
-    print(line("", "", "", posterior))
+    print(line("", "", "", belief))
 
-    channel = channels(network)
-    rng = np.random.default_rng(SEED)
-    names, asked = list(EXERCISES), list[int]()
-    while len(asked) < len(names):
+    rng, selector, enough = np.random.default_rng(SEED), MinimalEntropy(), SkillsCertain(SURE)
+    while len(belief.responses) < len(bank.items):
         # A question is known by the masses of its causes and by its channel, by nothing else.
-        remaining = [i for i in range(len(names)) if i not in asked]
-        causes = masses(posterior, channel.shape[1])
-        choice = choose_question(causes[remaining], channel[remaining])
-        item = remaining[choice.question]
-        name, told = names[item], choice.information[choice.question]
+        left = [name for name in bank.item_names if name not in belief.responses]
+        choice = choose_question(belief.masses(left), bank.channels(left))
+        item = left[choice.question]
+        assert item == selector.select(belief, left).item
 
         # The student answers, with the chance that the skills give.
-        cause = int("".join(str(STUDENT[skill]) for skill in EXERCISES[name]), base=2)
-        right = rng.random() < channel[item, cause, 1]
-        answers[ITEMS[name]] = np.array([0.0, 1.0] if right else [1.0, 0.0])
-        asked.append(item)
-
-        posterior = plan.run({}, answers)
-        print(line(name, f"{told:.3f}", "right" if right else "wrong", posterior))
-        if np.all(np.abs(mastery(posterior) - 0.5) >= SURE - 0.5):
+        levels = [STUDENT[skill] for skill in bank.cause(item)]
+        cause = int(np.ravel_multi_index(levels, (2,) * len(levels)))
+        right = rng.random() < bank.channel(item)[cause, 1]
+        belief = belief.update(item, int(right))
+        told = f"{choice.information[choice.question]:.3f}"
+        print(line(bank.item(item).text, told, "right" if right else "wrong", belief))
+        if reason := enough.stop(Progress(belief, tuple(belief.responses))):
+            print(f"\nEnough: {reason}.")
             break
 
-    found = sum((p >= 0.5) == STUDENT[s] for s, p in zip(SKILLS, mastery(posterior), strict=True))
-    print(f"\n{len(asked)} of {len(names)} exercises asked; {found} of {len(SKILLS)} skills right")
+    found = sum((belief.marginal(skill)[1] >= 0.5) == STUDENT[skill] for skill in SKILLS)
+    asked = len(belief.responses)
+    print(f"{asked} of {len(bank.items)} exercises asked; {found} of {len(SKILLS)} skills right")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def test_session(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").symlink_to(ROOT / "models")
     monkeypatch.setenv("COLUMNS", "80")
-    told = re.finditer(r"^(?:Guess|Reply)[^:\n]*:(.*)$", expected, re.MULTILINE)
+    told = re.finditer(r"^(?:Guess|Reply|Answer)[^:\n]*:(.*)$", expected, re.MULTILINE)
 
     def answer(question: str = "") -> str:
         text = str(next(told)[1]).strip()

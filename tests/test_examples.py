@@ -33,7 +33,7 @@ Board 4x6, noise false:0.2, secret 3612
 """
 
 SKILLS_TEST = """\
-13 variables, 76 cells in the junction tree
+9 exercises, 4 skills, 3.67 bits
 
 exercise  tells  answer  bits left  addition  denominator  multiplication  canceling
                               3.67       70%          45%             60%        50%
@@ -42,7 +42,28 @@ exercise  tells  answer  bits left  addition  denominator  multiplication  cance
 1/2+1/3   0.519  wrong        2.04       52%          12%             92%        98%
 1/7+2/7   0.530  right        1.53       91%          14%             92%        98%
 
+Enough: each skill is known with probability 0.85 or more.
 4 of 9 exercises asked; 4 of 4 skills right
+"""
+
+MASTERMIND_AS_A_TEST = """\
+Mastermind 3x4: 64 items, 3 skills with 4 levels each
+
+     item  reply  tells  bits left  most about  the strategy's guess tells
+  1  123   1b0w   2.152       4.01  peg_1                            2.152
+  2  144   1b2w   2.111       4.08  peg_1                            2.111
+  3  414   0b1w   2.250       1.94  peg_2                            2.250
+  4  343   3b0w   1.261       0.00  peg_3                            1.261
+
+one profile of the skills has probability 0.9 or more: 343; it is 343
+
+Mastermind 4x6, secret 3632
+
+entropy               1234 1b1w, 1356 0b2w, 6223 0b3w, 2532 2b0w, 3632 4b0w
+discrimination index  1123 0b2w, 4532 2b0w, 4612 2b0w, 2632 3b0w, 3632 4b0w
+divergence (MPWKL)    1111 0b0w, 2222 1b0w, 2333 1b2w, 3234 2b1w, 3253 1b2w, 3632 4b0w
+
+Among all guesses, as much information as the strategy's: True
 """
 
 NETWORK_VIEWS = """\
@@ -123,6 +144,7 @@ guesses that promise more after the second, the third reply than before: 34%, 17
 """
 
 EXPECTED = {
+    "mastermind_as_a_test.py": MASTERMIND_AS_A_TEST,
     "network_views.py": NETWORK_VIEWS,
     "noisy_mastermind.py": NOISY_MASTERMIND,
     "open_question.py": OPEN_QUESTION,

@@ -39,7 +39,13 @@ from bnmind.adaptive.rank import RankedItem, rank_items
 from bnmind.adaptive.report import SessionReport, SkillReport
 from bnmind.adaptive.response_joints import response_joints
 from bnmind.adaptive.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
-from bnmind.adaptive.selector import BatchSelection, ScoringSelector, Selection, Selector
+from bnmind.adaptive.selector import (
+    BatchSelection,
+    QuestionBelief,
+    ScoringSelector,
+    Selection,
+    Selector,
+)
 from bnmind.adaptive.selector_discrimination import DiscriminationIndex
 from bnmind.adaptive.selector_divergence import (
     KullbackLeibler,
@@ -127,6 +133,7 @@ __all__ = [
     "ProfileDistribution",
     "Progress",
     "QMatrix",
+    "QuestionBelief",
     "RandomItem",
     "Randomesque",
     "RankedItem",
