@@ -1,0 +1,184 @@
+"""The tests of many examinees with one selector, question by question, in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.design import NOTHING_LEFT
+from bnmind.adaptive.examinees import Levels
+from bnmind.adaptive.rules import Rule, asked_mask
+from bnmind.adaptive.selector import Selector
+from bnmind.adaptive.simulate_measures import Measure, Moment, Predictor
+from bnmind.adaptive.stopper import BatchProgress, Reasons, Stopper
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.information import Floats
+
+__all__ = ["IMPOSSIBLE", "BatchOfTests", "TestProtocol", "run_batch"]
+
+IMPOSSIBLE = "the answer was impossible by the model"
+"""Why a test ends whose answers contradict the bank; the last one is not believed."""
+
+
+@dataclass(frozen=True, eq=False)
+class TestProtocol:
+    """How all the tests of a simulation are run, and what is measured."""
+
+    __test__ = False  # for pytest, no class of tests
+
+    prior: BatchBelief
+    """The belief about one examinee who has answered nothing."""
+    stopper: Stopper | None
+    rules: tuple[Rule, ...]
+    measures: tuple[Measure, ...]
+    predictor: Predictor
+    seed: int
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.prior.bank
+
+
+@dataclass(frozen=True, eq=False)
+class BatchOfTests:
+    """What happened in the tests of some examinees with one selector."""
+
+    asked: NDArray[np.intp]
+    """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
+    reasons: Reasons
+    """``(examinees,)``, why each ended."""
+    set_aside: NDArray[np.bool_]
+    """``(examinees, items)``, what exposure control withheld."""
+    values: Floats
+    """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
+    classified: Levels
+    """``(examinees, skills)``, the most probable level of each skill at the end."""
+
+
+class _Luck:
+    """The luck of some examinees at one step, drawn only if the selector looks at it."""
+
+    def __init__(self, seed: int, examinees: NDArray[np.intp], step: int, n_items: int) -> None:
+        self.source = (seed, examinees, step, n_items)
+        self.drawn: Floats | None = None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if self.drawn is None:
+            seed, examinees, step, n_items = self.source
+            self.drawn = np.empty((len(examinees), n_items))
+            for row, number in zip(self.drawn, examinees.tolist(), strict=True):
+                source = np.random.SeedSequence(seed, spawn_key=(number, 1, step))
+                np.random.default_rng(source).random(out=row)
+        return np.asarray(self.drawn, dtype=dtype)
+
+
+def run_batch(
+    protocol: TestProtocol,
+    selector: Selector[SkillBelief],
+    numbers: NDArray[np.intp],
+    *,
+    responses: Responses,
+    levels: Levels,
+    abilities: Floats,
+) -> BatchOfTests:
+    """Return what happens in the tests of some examinees.
+
+    Parameters
+    ----------
+    protocol
+        What is the same for all.
+    selector
+        What selects the items.
+    numbers
+        ``(examinees,)``, their numbers in the whole simulation, on which their luck depends.
+    responses, levels, abilities
+        What they answer and what they know, a row for each.
+    """
+    bank, n = protocol.bank, len(numbers)
+    beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
+    going_on = np.arange(n)
+    asked = np.empty((n, 0), dtype=np.intp)
+    aside = np.zeros(responses.shape, dtype=bool)
+    reasons = np.full(n, "", dtype=object)
+    classified = np.zeros(levels.shape, dtype=np.intp)
+    values: list[Floats] = []
+    while True:
+        rows = going_on
+        moment = Moment(
+            beliefs,
+            responses[rows],
+            asked_mask(bank, asked[rows]),
+            levels[rows],
+            abilities[rows],
+            protocol.predictor,
+        )
+        values.append(_measured(protocol.measures, moment, rows, values))
+        available = (moment.responses != MISSING) & ~moment.asked
+        allowed = _restricted(bank, protocol.rules, asked[rows], available) & ~aside[rows]
+        ended = _reasons(protocol.stopper, moment, allowed)
+        stays = ended == ""
+        if not stays.all():
+            reasons[rows[~stays]] = ended[~stays]
+            classified[rows[~stays]] = moment.classified[~stays]
+            going_on, beliefs, allowed = rows[stays], beliefs.take(stays), allowed[stays]
+        if not len(going_on):
+            break
+        luck = _Luck(protocol.seed, numbers[going_on], len(values) - 1, len(bank.items))
+        selection = selector.select_batch(beliefs, allowed, luck=luck)
+        asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
+        asked[going_on, -1] = selection.items
+        aside[going_on] |= selection.set_aside
+        given = responses[going_on, selection.items].astype(np.intp)
+        try:
+            beliefs = beliefs.update(selection.items, given)
+        except ImpossibleEvidenceError:
+            predicted = protocol.predictor(beliefs)
+            possible = predicted[np.arange(len(given)), selection.items, given] > 0
+            if possible.all():
+                raise
+            wrong = going_on[~possible]
+            reasons[wrong] = IMPOSSIBLE
+            skills = bank.skills
+            left = beliefs.take(~possible)
+            classified[wrong] = np.stack([left.marginal(s).argmax(axis=1) for s in skills], axis=1)
+            going_on = going_on[possible]
+            beliefs = beliefs.take(possible).update(selection.items[possible], given[possible])
+    return BatchOfTests(asked, reasons.astype(np.str_), aside, np.stack(values, axis=2), classified)
+
+
+def _measured(
+    measures: Sequence[Measure], moment: Moment, rows: NDArray[np.intp], before: Sequence[Floats]
+) -> Floats:
+    """Return all measures, ``(measures, examinees)``; of tests that are over as they were."""
+    now = before[-1].copy() if before else np.empty((len(measures), len(rows)))
+    if len(rows):
+        for row, measure in zip(now, measures, strict=True):
+            row[rows] = measure.function(moment)
+    return now
+
+
+def _restricted(
+    bank: ItemBank, rules: Sequence[Rule], asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    for rule in rules:
+        allowed = rule.restrict(bank, asked, allowed) & allowed
+    return allowed
+
+
+def _reasons(stopper: Stopper | None, moment: Moment, allowed: NDArray[np.bool_]) -> Reasons:
+    """Return why tests end, in the order of `Design.stop_reason`; empty if they go on."""
+    everything = "every item was asked"
+    left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
+    found = np.where(moment.asked.all(axis=1), everything, left)
+    if stopper is None or not len(found):
+        return found
+    said = stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed))
+    return np.where(said != "", said, found)
