@@ -388,9 +388,8 @@ def _narrow(
     inputs: Mapping[str, Values],
 ) -> Plan:
     soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
-    hard = {name: state for name, state in more.items() if label_of(name) not in soft}
     given = {**known.given, **inputs, **soft}
-    return build(query, _Known({**known.fixed, **hard}, given, before))
+    return build(query, _Known({**known.fixed, **more}, given, before))
 
 
 def _conflict_of_run(

@@ -230,7 +230,8 @@ class _Batch:
             if fixed is not None:
                 continue
             if source.input is not None:
-                np.copyto(register, weights[source.input])
+                found = weights[source.input]
+                np.copyto(register, found if source.take is None else source.take(found))
                 continue
             n_observed = len(source.observed)
             at = tuple(known[name] for name in source.observed)

@@ -73,14 +73,18 @@ class Reduction:
         return tuple(index)
 
     def take(self, names: Sequence[str], values: Values) -> Table:
-        """Return a table over original variables as one over the reduced ones."""
+        """Return a table over original variables as one over the reduced ones.
+
+        Axes beyond those of the variables, of cases say, stay as they are.
+        """
+        variables, more = values.shape[: len(names)], values.shape[len(names) :]
         if all(
             self.lifts[name].home == name and len(self.lifts[name].positions) == size
-            for name, size in zip(names, values.shape, strict=True)
+            for name, size in zip(names, variables, strict=True)
         ):
             return Table(tuple(names), values)
         scope = self.scope(names)
-        shape = tuple(self.sizes[home] for home in scope)
+        shape = (*(self.sizes[home] for home in scope), *more)
         return Table(scope, np.broadcast_to(values[self.positions(names)], shape))
 
     def cells(self, names: Sequence[str], shape: Sequence[int]) -> NDArray[np.intp]:
@@ -184,9 +188,11 @@ def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) ->
     inside = [v for v in merged if v in table.scope]
     if not inside:
         return table
-    if inside == [name] and np.array_equal(rows[:, 0], np.arange(len(rows))):
-        # One row for each configuration so far: nothing moves.
-        return table
+    if inside == [name]:
+        n_before = table.values.shape[table.scope.index(name)]
+        if np.array_equal(rows[:, 0], np.arange(n_before)):
+            # One row for each configuration so far: nothing moves.
+            return table
     rest = tuple(v for v in table.scope if v not in merged)
     front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])
     index = tuple(rows[:, merged.index(v)] for v in inside)
