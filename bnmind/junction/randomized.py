@@ -59,6 +59,9 @@ _MOST_WORK = 100_000_000
 _WORK_IN_PYTHON = 160_000
 """Up to this work nothing is compiled."""
 
+_MOST_IN_PYTHON = 36_000
+"""Of that, what a search costs at most: the same work takes longer there."""
+
 _FEW_VERTICES = 150
 _FEW_IN_CORE = 50
 """Unless there are more vertices than either, a search starts in Python."""
@@ -165,7 +168,10 @@ def _budget(effort: float, core: Core, cells: float) -> float:
     cells += _CELLS_OF_A_VERTEX * core.n
     # There is more to find in a larger core, and each pass costs more.
     share = _WORK_PER_CELL * math.sqrt(max(1.0, core.n / _MANY_VERTICES))
-    return effort * min(max(share * cells, _LEAST_WORK), _MOST_WORK)
+    work = effort * min(max(share * cells, _LEAST_WORK), _MOST_WORK)
+    if work <= _WORK_IN_PYTHON:
+        return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
+    return work
 
 
 def _idle_chains(core: Core) -> int:
