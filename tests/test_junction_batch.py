@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 import bnmind.junction.batch as batch
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
 from bnmind.junction import Plan, compile_plan
+from bnmind.junction.case_program import CaseProgram
+from bnmind.junction.program import Product, Program, Step
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests.networks import networks
@@ -178,3 +181,16 @@ def test_a_batch_may_be_empty() -> None:
     found = plan.run_batch({"wet": np.array([], dtype=int)})
     assert len(found) == 0
     assert found.marginals["rain"].shape == (0, 2)
+
+
+def test_what_no_case_changes_is_not_overwritten() -> None:
+    """A constant that steps of the cases read is left alone, though a later constant step could."""
+    times = partial(Product, None, None, (2,), (2,), (2,), 2, sums=False)
+    steps = (Step(times(), 0, 1), Step(times(), 3, 2), Step(times(overwrites=True), 3, 1))
+    program = Program(3, steps, ((), (), (3,)), ((0,),) * 6, (2,))
+    inputs = [np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.ones((2, 4))]
+    moving = [False, False, True, False, True, False]
+    bound = CaseProgram(program, inputs, moving, 4)
+    bound.run()
+    assert bound.registers[4].tolist() == [[10.0] * 4, [21.0] * 4]
+    assert bound.registers[5].tolist() == [50.0, 147.0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -59,7 +60,11 @@ class CaseProgram:
         for step, spent in zip(program.steps, program.spent, strict=True):
             register = len(self.registers)
             if not (moving[step.left] or moving[step.right]):
-                values = step.operation(self.registers[step.left], self.registers[step.right])
+                operation = step.operation
+                if isinstance(operation, Product):
+                    # What it would overwrite, steps before it still read in every run.
+                    operation = replace(operation, overwrites=False)
+                values = operation(self.registers[step.left], self.registers[step.right])
                 self.registers.append(values)
                 continue
             calls, values, block = self._bind(step.operation, step.left, step.right)
