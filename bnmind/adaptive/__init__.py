@@ -13,6 +13,7 @@ from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
 from bnmind.adaptive.content_balance import ContentBalance
 from bnmind.adaptive.design import Design
 from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
+from bnmind.adaptive.examinees import Examinees
 from bnmind.adaptive.exposure_eligibility import ItemEligibility
 from bnmind.adaptive.exposure_randomesque import Randomesque
 from bnmind.adaptive.exposure_sympson_hetter import SympsonHetter
@@ -36,8 +37,10 @@ from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profiles import Hierarchy, Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.qmatrix import QMatrix
 from bnmind.adaptive.rank import RankedItem, rank_items
+from bnmind.adaptive.replay import fold_numbers, replay
 from bnmind.adaptive.report import SessionReport, SkillReport
 from bnmind.adaptive.response_joints import response_joints
+from bnmind.adaptive.results import SelectorRun, SimulationResult
 from bnmind.adaptive.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
 from bnmind.adaptive.selector import (
     BatchSelection,
@@ -67,6 +70,24 @@ from bnmind.adaptive.selector_plain import (
 from bnmind.adaptive.selector_skills import SkillEntropy, TargetEntropy
 from bnmind.adaptive.session import Session
 from bnmind.adaptive.session_events import Event, EventKind
+from bnmind.adaptive.simulate import simulate
+from bnmind.adaptive.simulate_measures import (
+    ABILITY,
+    ABILITY_DEVIATION,
+    ABILITY_ERROR,
+    ABILITY_SQUARED_ERROR,
+    ACCURACY,
+    ATTRIBUTE_ACCURACY,
+    BRIER_SCORE,
+    ENTROPY,
+    LOG_SCORE,
+    PATTERN_ACCURACY,
+    PROFILE_PROBABILITY,
+    UNASKED_ACCURACY,
+    Measure,
+    Moment,
+    default_measures,
+)
 from bnmind.adaptive.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 from bnmind.adaptive.stopper_certainty import (
     DeviationBelow,
@@ -78,7 +99,19 @@ from bnmind.adaptive.stopper_certainty import (
 from bnmind.adaptive.stopper_length import MaximalCost, MaximalItems, MaximalTime
 
 __all__ = [
+    "ABILITY",
+    "ABILITY_DEVIATION",
+    "ABILITY_ERROR",
+    "ABILITY_SQUARED_ERROR",
+    "ACCURACY",
+    "ATTRIBUTE_ACCURACY",
+    "BRIER_SCORE",
+    "ENTROPY",
+    "LOG_SCORE",
     "MISSING",
+    "PATTERN_ACCURACY",
+    "PROFILE_PROBABILITY",
+    "UNASKED_ACCURACY",
     "AbilityGrid",
     "AllOf",
     "AnswerDoubt",
@@ -98,6 +131,7 @@ __all__ = [
     "EntropyBelow",
     "Event",
     "EventKind",
+    "Examinees",
     "FixedOrder",
     "FreeTable",
     "GainBelow",
@@ -117,8 +151,10 @@ __all__ = [
     "MaximalFisher",
     "MaximalItems",
     "MaximalTime",
+    "Measure",
     "MinimalEntropy",
     "ModifiedPosteriorWeightedKL",
+    "Moment",
     "NoisyAnd",
     "NoisyOr",
     "OnlyItems",
@@ -143,9 +179,11 @@ __all__ = [
     "ScoringSelector",
     "Selection",
     "Selector",
+    "SelectorRun",
     "Sequential",
     "Session",
     "SessionReport",
+    "SimulationResult",
     "SkillBelief",
     "SkillEntropy",
     "SkillReport",
@@ -158,8 +196,10 @@ __all__ = [
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
+    "default_measures",
     "doubts_about",
     "expected_ability",
+    "fold_numbers",
     "irt_bank",
     "item_cost",
     "item_time",
@@ -168,7 +208,9 @@ __all__ = [
     "most_probable_ability",
     "rank_items",
     "read_bank",
+    "replay",
     "response_joints",
+    "simulate",
     "start_belief",
     "start_beliefs",
     "write_bank",

@@ -34,8 +34,8 @@ DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
 ProgressOfTests: TypeAlias = Callable[[int, int], None]
 """Called with the number of tests done so far, and of tests in all."""
 
-_BATCH_CELLS = 2**20
-"""Numbers that the largest array of a batch is to have: what stays in a processor's cache."""
+_BATCH_CELLS = 2**23
+"""Numbers that the largest array of a batch is to have: 64 MB of them."""
 
 _MOST_EXAMINEES = 500
 """Of a batch: beyond that, larger ones are no faster."""

@@ -1,5 +1,13 @@
 """The lab: games, comparisons, and what is kept of them."""
 
+from bnmind.lab.adaptive_plots import (
+    plot_attributes,
+    plot_exposure,
+    plot_measure,
+    plot_measures,
+    plot_test_lengths,
+)
+from bnmind.lab.adaptive_store import save_simulation
 from bnmind.lab.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.compare import Comparison, GameRow, Summary, compare
 from bnmind.lab.endings import Declared, Ending, Limit, Revealed
@@ -23,9 +31,15 @@ __all__ = [
     "compare",
     "comparison_csv",
     "play_game",
+    "plot_attributes",
+    "plot_exposure",
     "plot_lengths",
+    "plot_measure",
+    "plot_measures",
+    "plot_test_lengths",
     "replay",
     "save_comparison",
+    "save_simulation",
     "strategy_rng",
     "write_files",
 ]

@@ -1,0 +1,79 @@
+"""Simulated tests as files: tables and pictures."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bnmind.adaptive import SimulationResult
+from bnmind.lab.adaptive_plots import (
+    plot_attributes,
+    plot_exposure,
+    plot_measure,
+    plot_measures,
+    plot_test_lengths,
+)
+from bnmind.lab.store import write_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["save_simulation"]
+
+
+def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ...]:
+    """Write the data frames of a simulation and its pictures into a directory.
+
+    ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``attributes.csv`` where
+    the truth is known, ``summary.csv``; a picture for each measure, ``measures.png`` with all
+    of them, ``exposure.png``, ``lengths.png`` and ``attributes.png``.
+
+    Returns
+    -------
+    tuple[Path, ...]
+        What was written.
+
+    Raises
+    ------
+    BnmindError
+        If the files cannot be written; the directory is then as it was.
+    """
+    attributes = result.attributes
+    frames = {
+        "summary": result.summary,
+        "curves": result.curves,
+        "steps": result.steps,
+        "exposure": result.exposure,
+        "lengths": result.lengths,
+    }
+    figures = {
+        "exposure": plot_exposure(result),
+        "lengths": plot_test_lengths(result),
+    }
+    if len(attributes):
+        frames["attributes"] = attributes
+        figures["attributes"] = plot_attributes(result)
+    if result.measures:
+        figures["measures"] = plot_measures(result)
+    for measure in result.measures:
+        figures[f"measure-{_file_name(measure.name)}"] = plot_measure(result, measure.name)
+    contents = {f"{name}.csv": _csv(frame) for name, frame in frames.items()}
+    contents |= {f"{name}.png": _png(figure) for name, figure in figures.items()}
+    return write_files(directory, contents)
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def _png(figure: Figure) -> bytes:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=150)
+    return picture.getvalue()
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)
