@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,8 @@ __all__ = ["plot_attributes", "plot_exposure", "plot_measure", "plot_measures", 
 # Distinguishable for most eyes, in print too (Okabe and Ito).
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Of curves that lie on each other, the lower ones show in the gaps.
+_DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
 _NAMED_ITEMS = 32
 """Up to so many items have bars with their names; more are curves from the most exposed."""
@@ -48,7 +50,10 @@ def plot_measures(result: SimulationResult) -> Figure:
     figure = _figure(4.6 * columns, 3.5 * rows)
     for number, measure in enumerate(result.measures):
         axes = figure.add_subplot(rows, columns, number + 1)
-        _draw_measure(axes, result, measure.name, legend=not number)
+        _draw_measure(axes, result, measure.name, with_values=False)
+    if result.measures:
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        _legend(figure, handles, labels, _title(result))
     return figure
 
 
@@ -89,7 +94,8 @@ def plot_exposure(result: SimulationResult) -> Figure:
         axes.set_xlim(0, n_items + 1)
     axes.set_ylabel("examinees asked, %")
     axes.set_ylim(0, 105)
-    _finish(axes, result, "Exposure of items")
+    _finish(axes)
+    _legend(figure, *axes.get_legend_handles_labels(), f"Exposure of items, {_title(result)}")
     return figure
 
 
@@ -115,7 +121,8 @@ def plot_test_lengths(result: SimulationResult) -> Figure:
     axes.set_xlabel("items asked")
     axes.set_ylabel("tests, %")
     axes.set_xlim(-0.9, len(names) - 0.1)
-    _finish(axes, result, "Test length")
+    _finish(axes)
+    _legend(figure, *axes.get_legend_handles_labels(), f"Test length, {_title(result)}")
     return figure
 
 
@@ -147,12 +154,17 @@ def plot_attributes(result: SimulationResult) -> Figure:
     )
     axes.set_ylabel("examinees classified right, %")
     axes.set_ylim(0, 105)
-    _finish(axes, result, "Skills at the end of the test")
+    _finish(axes)
+    _legend(
+        figure,
+        *axes.get_legend_handles_labels(),
+        f"Skills at the end of the test, {_title(result)}",
+    )
     return figure
 
 
 def _draw_measure(
-    axes: Axes, result: SimulationResult, measure: str, *, legend: bool = True
+    axes: Axes, result: SimulationResult, measure: str, *, with_values: bool = True
 ) -> None:
     from matplotlib.ticker import MaxNLocator
 
@@ -168,8 +180,9 @@ def _draw_measure(
             steps,
             mean,
             color=color,
-            label=f"{selector}  {mean[-1]:.3f}",
+            label=f"{selector}  {mean[-1]:.3f}" if with_values else selector,
             linewidth=1.8,
+            linestyle=_DASHES[number % len(_DASHES)],
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=4,
             markevery=every,
@@ -177,7 +190,10 @@ def _draw_measure(
     axes.set_xlabel("items asked")
     axes.set_ylabel(result.measure(measure).label)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _finish(axes, result, "" if not legend else _title(result), legend=legend)
+    _finish(axes)
+    if with_values:
+        axes.set_title(_title(result), loc="left")
+        axes.legend(loc="best", framealpha=0.9, edgecolor="none", alignment="left")
 
 
 def _bars(
@@ -203,13 +219,23 @@ def _bars(
         )
 
 
-def _finish(axes: Axes, result: SimulationResult, title: str, *, legend: bool = True) -> None:
-    if title:
-        axes.set_title(title if "examinee" in title else f"{title}, {_title(result)}", loc="left")
+def _finish(axes: Axes) -> None:
     axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
-    if legend:
-        axes.legend(loc="best", framealpha=0.9, edgecolor="none", alignment="left")
+
+
+def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+    """Put the legend above everything, where it hides nothing."""
+    figure.legend(
+        handles,
+        labels,
+        title=title,
+        title_fontsize="large",
+        loc="outside upper left",
+        ncols=4,
+        frameon=False,
+        alignment="left",
+    )
 
 
 def _figure(width: float, height: float) -> Figure:
