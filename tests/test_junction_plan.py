@@ -365,3 +365,34 @@ def test_a_plan_over_the_stated_memory_is_refused_at_once() -> None:
     assert 32 <= plan.memory <= 1000
     for words in ("separators", "memory in a run", "left out", "multiplications"):
         assert words in str(plan)
+
+
+def test_numbers_near_the_ends_of_what_floats_hold_do_not_spoil_a_run() -> None:
+    """Findings of 1e-300 each, and likelihoods of 1e300, by a run, a batch and a restricted run."""
+    cause = Variable("cause", ("a", "b", "c"))
+    effects = [Variable(f"effect{i}", ("no", "yes")) for i in range(40)]
+    chance = np.array([[1.0, 1.0, 1.0], [1e-300, 2e-300, 1e-300]])
+    network = Network(
+        (
+            TabularCPD(cause, (), np.array([0.2, 0.3, 0.5])),
+            *(TabularCPD(effect, (cause,), chance) for effect in effects),
+        )
+    )
+    weights = np.log([0.2, 0.3, 0.5]) + 40 * np.log(1e-300) + np.array([0, 40 * math.log(2), 0])
+    total = float(np.logaddexp.reduce(weights))
+    names = [v.name for v in effects]
+    seen = dict.fromkeys(names, "yes")
+    hard = compile_plan(network, evidence=names)
+    soft = compile_plan(network, soft=names)
+    likely = {name: [1e300, 1e300] for name in names}
+    batch = soft.run_batch({name: np.array([[0.0, 1.0], [1e300, 1e300]]) for name in names})
+    runs = [hard.run(seen), soft.run(seen), hard.restrict(seen).run()]
+    for run in runs:
+        assert run.log_evidence == pytest.approx(total, rel=1e-14)
+        np.testing.assert_allclose(run.marginals["cause"], np.exp(weights - total), atol=1e-12)
+    assert batch.log_evidence == pytest.approx([total, 40 * math.log(1e300)], rel=1e-14)
+    np.testing.assert_allclose(batch.marginals["cause"][0], np.exp(weights - total), atol=1e-12)
+    np.testing.assert_allclose(batch.marginals["cause"][1], [0.2, 0.3, 0.5], atol=1e-12)
+    surely = soft.run(likely)
+    assert surely.log_evidence == pytest.approx(40 * math.log(1e300), rel=1e-14)
+    np.testing.assert_allclose(surely.marginals["cause"], [0.2, 0.3, 0.5], atol=1e-12)

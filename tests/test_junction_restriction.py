@@ -84,3 +84,13 @@ def test_the_last_configurations_may_drop_out_where_a_compound_variable_grows() 
     got = plan.restrict({}, {"equal": np.eye(3)}).run()
     np.testing.assert_allclose(got.marginals["C"], [0.0, 0.4, 0.6], atol=1e-12)
     np.testing.assert_allclose(got.marginals["A"], [0.4, 0.6, 0.0], atol=1e-12)
+
+
+def test_tables_with_zeros_may_be_over_the_same_variables() -> None:
+    rng = np.random.default_rng(1)
+    model = FactorModel((Factor((A, B), rng.random((3, 3))),))
+    plan = compile_plan(model, inputs={"first": ["A", "B"], "second": ["A", "B"]})
+    tables = {"first": 1.0 - np.eye(3), "second": np.tril(np.ones((3, 3)))}
+    whole, smaller = plan.run(inputs=tables), plan.restrict({}, tables).run()
+    for expected, got in zip(whole.joints, smaller.joints, strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-12)

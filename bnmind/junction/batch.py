@@ -35,6 +35,9 @@ RESIDUE = 1e-13
 TINY = 1e-200
 """Evidence less probable than this is computed again with scaled numbers."""
 
+HUGE = 1e200
+"""So are likelihoods that make it larger than this."""
+
 _CHUNK_CELLS = 2**18
 """The largest register holds at most about so many numbers, to stay within the cache."""
 
@@ -171,8 +174,9 @@ class _Batch:
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
         self._fill(known, weights, n)
-        found = self._results(n, scaled=False)
-        if not found.totals.min(initial=1.0) > TINY:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._results(n, scaled=False)
+        if not (found.totals.min(initial=1.0) > TINY and found.totals.max(initial=1.0) < HUGE):
             found = self._results(n, scaled=True)
         with np.errstate(divide="ignore"):
             log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
@@ -243,7 +247,6 @@ class _Batch:
         """Run the program, and read its answers."""
         plan = self.plan
         program, absolute = self._programs(n)
-        powers = program.run_scaled() if scaled else program.run()
         filled = registers = program.registers
         own: list[Any] = []
         if absolute is not None:
@@ -251,13 +254,15 @@ class _Batch:
                 if self.fixed[i] is None:
                     np.copyto(absolute.registers[i], np.abs(register))
             own = absolute.run_scaled() if scaled else absolute.run()
+        powers = program.run_scaled() if scaled else program.run()
         number: Any = 1.0
         exponent: Any = np.zeros(n)
         for register in plan.scalars:
             number = number * registers[register]
             if scaled:
                 shift = np.frexp(np.abs(number))[1]
-                number, exponent = np.ldexp(1.0, -shift) * number, exponent + shift
+                number = np.ldexp(1.0, -shift) * number
+                exponent = exponent + shift + powers[register]
         results = []
         totals: Any = None
         for answer in plan.answers:

@@ -55,6 +55,7 @@ class CaseProgram:
         self._moving = moving
         self._free: dict[tuple[int, str], list[Any]] = {}
         self.registers = list(inputs)
+        self._n_inputs = len(inputs)
         self._steps: list[_BoundStep] = []
         blocks: dict[int, Any] = {}
         for step, spent in zip(program.steps, program.spent, strict=True):
@@ -83,16 +84,18 @@ class CaseProgram:
         return []
 
     def run_scaled(self) -> list[Any]:
-        """Fill the registers with multiples of powers of two; return the powers, by case."""
+        """Fill the registers with multiples of powers of two; return the powers, by case.
+
+        The registers that the cases fill become such multiples too.
+        """
         powers: list[Any] = [0] * len(self.registers)
+        for number in range(self._n_inputs):
+            if self._moving[number] and self.registers[number].dtype.kind not in "iu":
+                powers[number] = _scale(self.registers[number])
         for step in self._steps:
             for call in step.calls:
                 call()
-            values = step.result
-            largest = np.abs(values).max(axis=tuple(range(values.ndim - 1)), initial=0.0)
-            shift = np.frexp(largest)[1]
-            values *= np.ldexp(1.0, -shift)
-            powers[step.register] = sum(powers[r] for r in step.operands) + shift
+            powers[step.register] = sum(powers[r] for r in step.operands) + _scale(step.result)
         return powers
 
     def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
@@ -197,6 +200,17 @@ class CaseProgram:
             lent.append(block)
             calls.append(partial(np.copyto, copy, turned))
             return copy.reshape(whole)
+
+
+def _scale(values: Any) -> Any:
+    """Bring the largest number of each case near one; return the powers of two taken out."""
+    largest = np.abs(values).max(axis=tuple(range(values.ndim - 1)), initial=0.0)
+    shift = np.frexp(largest)[1]
+    # In two steps, since 2¹⁰²⁵ is no number.
+    half = shift // 2
+    values *= np.ldexp(1.0, -half)
+    values *= np.ldexp(1.0, half - shift)
+    return shift
 
 
 def _look_up(operation: LookUp, positions: Any, rows: Any, moving: tuple[bool, bool]) -> Any:

@@ -45,17 +45,19 @@ def compounds(
     observed
         Variables of which each run gives the states; they stay as they are.
     """
-    wholes = [model.take([v.name for v in scope], values) for scope, values in given]
-    wholes = [whole for whole in wholes if not whole.values.all()]
+    wholes = [([v.name for v in scope], values) for scope, values in given]
+    wholes = [whole for whole in wholes if not model.take(*whole).values.all()]
     if not wholes:
         for target in targets:
             scope = model.scope(v.name for v in target)
-            shape = [model.sizes[name] for name in scope]
-            if math.prod(shape) <= _MOST_STATES:
-                wholes = [Table(scope, np.ones(shape))]
+            if math.prod([model.sizes[name] for name in scope]) <= _MOST_STATES:
+                shape = [v.n_states for v in target]
+                wholes = [([v.name for v in target], np.broadcast_to(np.ones(()), shape))]
                 break
     result = []
-    for whole in wholes:
+    for names, values in wholes:
+        # Variables of it may have become one for the table before.
+        whole = model.take(names, values)
         if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
             continue
         label = "+".join(whole.scope)

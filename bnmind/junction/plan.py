@@ -23,10 +23,10 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction.batch import RESIDUE, TINY, BatchPosterior, run_batch
+from bnmind.junction.batch import HUGE, RESIDUE, TINY, BatchPosterior, run_batch
 from bnmind.junction.findings import Findings, check_names, label_of, likelihood
 from bnmind.junction.posterior import Posterior
-from bnmind.junction.program import Program
+from bnmind.junction.program import Program, near_one
 from bnmind.junction.sources import Answer, Source
 from bnmind.junction.tree import Clique, JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
@@ -246,9 +246,10 @@ class Plan:
         """Return the normalized joints, and the total of the first times a power of two."""
         registers = self._registers(observed, given)
         number, power = self._number(registers, scaled=False)
-        filled = self.program.run(registers)
-        results, totals = self._results(registers, filled, number)
-        if not totals[0] > TINY:
+        with np.errstate(over="ignore", invalid="ignore"):
+            filled = self.program.run(registers)
+            results, totals = self._results(registers, filled, number)
+        if not (min(totals) > TINY and max(totals) < HUGE):
             number, power = self._number(registers, scaled=True)
             filled, powers = self.program.run_scaled(registers)
             results, totals = self._results(registers, filled, number, powers)
@@ -368,10 +369,12 @@ class Plan:
         number: Any = 1.0
         power = 0
         for register in self.scalars:
-            number = number * registers[register]
-            if scaled and number:
-                shift = int(np.frexp(abs(number))[1])
-                number, power = number * 2.0**-shift, power + shift
+            if not scaled:
+                number = number * registers[register]
+                continue
+            factor, shift = near_one(registers[register])
+            number, more = near_one(np.asarray(number * factor))
+            power += shift + more
         return number, power
 
     @cached_property

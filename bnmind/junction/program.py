@@ -20,12 +20,12 @@ import numpy as np
 
 from bnmind.pgm.factor import Values
 
-__all__ = ["LookUp", "Operation", "Product", "Program", "Scope", "Step", "Sum"]
+__all__ = ["FAR", "LookUp", "Operation", "Product", "Program", "Scope", "Step", "Sum", "near_one"]
 
 Scope: TypeAlias = tuple[int, ...]
 """The variables of a register, numbered, in the order of its axes."""
 
-_FAR = 64
+FAR = 64
 """A scaled run keeps the largest entry of every register within 2^±64."""
 
 
@@ -151,19 +151,31 @@ class Program:
 
         Slower than `run`, and safe where the numbers would underflow or overflow.
         """
-        registers = list(inputs)
-        powers = [0] * len(registers)
+        registers: list[Values] = []
+        powers: list[int] = []
+        for given in inputs:
+            values, power = near_one(given)
+            registers.append(values)
+            powers.append(power)
         empty = np.empty(0)
         for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
-            values = operation(registers[left], registers[right])
-            power = powers[left] + (0 if isinstance(operation, Sum) else powers[right])
-            largest = float(np.abs(values).max(initial=0.0))
-            shift = int(np.frexp(largest)[1]) if largest else 0
-            if abs(shift) > _FAR:
-                values = values * 2.0**-shift
-                power += shift
+            values, power = near_one(operation(registers[left], registers[right]))
+            power += powers[left] + (0 if isinstance(operation, Sum) else powers[right])
             registers.append(values)
             powers.append(power)
             for register in spent:
                 registers[register] = empty
         return registers, powers
+
+
+def near_one(values: Values) -> tuple[Values, int]:
+    """Return numbers as multiples of a power of two, where they are far from one, and the power."""
+    largest = float(np.abs(values).max(initial=0.0))
+    shift = math.frexp(largest)[1]
+    # Positions, of a look-up, are no numbers.
+    if abs(shift) <= FAR or values.dtype.kind in "iu":
+        return values, 0
+    # In two steps, since 2¹⁰²⁵ is no number.
+    half = shift // 2
+    product: Values = values * 2.0**-half * 2.0 ** (half - shift)
+    return product, shift
