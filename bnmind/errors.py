@@ -21,6 +21,7 @@ __all__ = [
     "InvalidProbabilityError",
     "InvalidReplyError",
     "InvalidResponseError",
+    "InvalidResponsesError",
     "ModelFileError",
     "NothingToAskError",
     "SessionFileError",
@@ -67,6 +68,17 @@ class InvalidReplyError(_OffendingValueError):
 
 class InvalidResponseError(_OffendingValueError):
     """A response that an item cannot have, or to an item that has one already."""
+
+
+class InvalidResponsesError(InvalidResponseError):
+    """A table of responses that is not valid; all faults are listed at once."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        """Every fault found, a sentence each."""
+        shown = "; ".join(self.problems[:12])
+        more = len(self.problems) - 12
+        super().__init__(f"{shown}; and {more} more" if more > 0 else shown, self.problems)
 
 
 class InvalidHistoryError(_OffendingValueError):

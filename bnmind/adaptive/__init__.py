@@ -30,6 +30,8 @@ from bnmind.adaptive.gates import (
 )
 from bnmind.adaptive.irt import AbilityGrid, GradedResponse, Logistic, irt_bank, logistic_items
 from bnmind.adaptive.item import Item
+from bnmind.adaptive.learn import Learned, LearnedItem, LearningRecord, learn
+from bnmind.adaptive.learning_options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.plan_batch import PlanBatch
 from bnmind.adaptive.plan_belief import PlanBelief
 from bnmind.adaptive.profile_batch import ProfileBatch
@@ -40,6 +42,7 @@ from bnmind.adaptive.rank import RankedItem, rank_items
 from bnmind.adaptive.replay import fold_numbers, replay
 from bnmind.adaptive.report import SessionReport, SkillReport
 from bnmind.adaptive.response_joints import response_joints
+from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.results import SelectorRun, SimulationResult
 from bnmind.adaptive.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
 from bnmind.adaptive.selector import (
@@ -120,6 +123,7 @@ __all__ = [
     "BatchProfiles",
     "BatchProgress",
     "BatchSelection",
+    "Bounds",
     "ChosenBy",
     "ContentBalance",
     "Design",
@@ -144,6 +148,10 @@ __all__ = [
     "ItemBank",
     "ItemEligibility",
     "KullbackLeibler",
+    "Learned",
+    "LearnedItem",
+    "LearningOptions",
+    "LearningRecord",
     "Logistic",
     "Loss",
     "LossGain",
@@ -162,6 +170,7 @@ __all__ = [
     "PlanBatch",
     "PlanBelief",
     "PosteriorWeightedKL",
+    "Priors",
     "Profile",
     "ProfileBatch",
     "ProfileBelief",
@@ -173,6 +182,7 @@ __all__ = [
     "RandomItem",
     "Randomesque",
     "RankedItem",
+    "Responses",
     "Rule",
     "Saturated",
     "ScoredBy",
@@ -203,6 +213,7 @@ __all__ = [
     "irt_bank",
     "item_cost",
     "item_time",
+    "learn",
     "logistic_items",
     "most_likely_ability",
     "most_probable_ability",

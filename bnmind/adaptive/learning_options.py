@@ -1,0 +1,150 @@
+"""What learning is asked to do: bounds, priors, starts, and when it has converged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bnmind.errors import InvalidModelError
+
+__all__ = ["Bounds", "LearningOptions", "Priors"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between what the parameters of an item must stay; equal ends fix a parameter.
+
+    Parameters
+    ----------
+    guess
+        The least and the largest chance of a right response at the lowest levels.
+    slip
+        The least and the largest chance of a wrong response at the highest levels.
+
+    Examples
+    --------
+    >>> Bounds(guess=(0.25, 0.25))  # four alternatives, of which one is right
+    Bounds(guess=(0.25, 0.25), slip=(0.0, 1.0))
+    """
+
+    guess: tuple[float, float] = (0.0, 1.0)
+    slip: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        problems = []
+        for name in ("guess", "slip"):
+            low, high = getattr(self, name)
+            if not 0 <= low <= high <= 1:
+                problems.append(
+                    f"expected bounds 0 <= low <= high <= 1 of a {name}, got {low, high}"
+                )
+            object.__setattr__(self, name, (float(low), float(high)))
+        if problems:
+            raise InvalidModelError(problems)
+
+
+@dataclass(frozen=True)
+class Priors:
+    """What is believed of the parameters beforehand; nothing unless given.
+
+    Parameters
+    ----------
+    guess, slip
+        The two parameters of a beta distribution, at least 1; (1, 1) is no prior. For
+        free tables they are about the lowest and the highest configuration, for items in
+        steps about each step.
+    skills
+        The concentration of a Dirichlet distribution over each distribution of the
+        skills, at least 1; 1 is no prior. With a saturated distribution it is about all
+        the profiles together.
+    """
+
+    guess: tuple[float, float] = (1.0, 1.0)
+    slip: tuple[float, float] = (1.0, 1.0)
+    skills: float = 1.0
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"expected parameters of at least 1 of the prior of {name}, got {given}"
+            for name, given in (("guess", self.guess), ("slip", self.slip))
+            if len(given) != 2 or not all(math.isfinite(x) and x >= 1 for x in given)
+        ]
+        if not (math.isfinite(self.skills) and self.skills >= 1):
+            problems.append(f"expected a concentration of at least 1, got {self.skills}")
+        if problems:
+            raise InvalidModelError(problems)
+        object.__setattr__(self, "guess", tuple(self.guess))
+        object.__setattr__(self, "slip", tuple(self.slip))
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How parameters are learned.
+
+    Parameters
+    ----------
+    starts
+        How many starts to learn from; the first is the model as it is given, the others
+        are drawn. The best end counts.
+    seed
+        Of the starts that are drawn.
+    bounds
+        For all items, or for some by name.
+    priors
+        None unless given: the likelihood alone is maximized.
+    monotone
+        Whether more skill never lowers the chance of success. It always holds for gates
+        that cannot say anything else; with False, items with a `Dina` or a `Dino` gate
+        of which it does not hold become free tables.
+    fixed
+        Names of items, skills and other hidden variables whose distributions stay as
+        they are.
+    max_iterations
+        The most steps from one start, each through all the responses.
+    tolerance
+        Learning has converged if a step raises the log-likelihood by no more.
+    accelerate
+        Whether steps are extrapolated (SQUAREM) where that raises the likelihood.
+    max_profiles
+        Up to so many profiles the responses are weighed by a table over all of them,
+        above by a junction tree.
+
+    Raises
+    ------
+    InvalidModelError
+        If a number is out of range.
+    """
+
+    starts: int = 1
+    seed: int = 0
+    bounds: Bounds | Mapping[str, Bounds] = field(default_factory=Bounds)
+    priors: Priors = field(default_factory=Priors)
+    monotone: bool = True
+    fixed: frozenset[str] = frozenset()
+    max_iterations: int = 5000
+    tolerance: float = 1e-7
+    accelerate: bool = True
+    max_profiles: int = 2**14
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", frozenset(self.fixed))
+        problems = [
+            f"expected {name} of at least {least}, got {value}"
+            for name, value, least in (
+                ("starts", self.starts, 1),
+                ("seed", self.seed, 0),
+                ("max_iterations", self.max_iterations, 1),
+                ("tolerance", self.tolerance, 0),
+                ("max_profiles", self.max_profiles, 0),
+            )
+            if not value >= least
+        ]
+        if problems:
+            raise InvalidModelError(problems)
+
+    def bounds_of(self, item: str) -> Bounds:
+        """Return the bounds of an item."""
+        if isinstance(self.bounds, Bounds):
+            return self.bounds
+        return self.bounds.get(item, Bounds())
