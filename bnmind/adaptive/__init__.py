@@ -11,6 +11,7 @@ from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles
 from bnmind.adaptive.belief import Profile, SkillBelief
 from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
 from bnmind.adaptive.content_balance import ContentBalance
+from bnmind.adaptive.cross_validation import CrossValidation, cross_validate
 from bnmind.adaptive.design import Design
 from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
 from bnmind.adaptive.examinees import Examinees
@@ -18,6 +19,8 @@ from bnmind.adaptive.exposure_eligibility import ItemEligibility
 from bnmind.adaptive.exposure_randomesque import Randomesque
 from bnmind.adaptive.exposure_sympson_hetter import SympsonHetter
 from bnmind.adaptive.files import read_bank, write_bank
+from bnmind.adaptive.fit_items import ItemFit, item_fit
+from bnmind.adaptive.fit_predictive import PairStatistics, PredictiveCheck, predictive_check
 from bnmind.adaptive.gates import (
     Dina,
     Dino,
@@ -31,6 +34,7 @@ from bnmind.adaptive.gates import (
 from bnmind.adaptive.irt import AbilityGrid, GradedResponse, Logistic, irt_bank, logistic_items
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.learn import Learned, LearnedItem, LearningRecord, learn
+from bnmind.adaptive.learning_errors import ItemParameter, StandardErrors, standard_errors
 from bnmind.adaptive.learning_options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.plan_batch import PlanBatch
 from bnmind.adaptive.plan_belief import PlanBelief
@@ -38,6 +42,7 @@ from bnmind.adaptive.profile_batch import ProfileBatch
 from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profiles import Hierarchy, Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.qmatrix import QMatrix
+from bnmind.adaptive.qmatrix_csv import read_qmatrix
 from bnmind.adaptive.rank import RankedItem, rank_items
 from bnmind.adaptive.replay import fold_numbers, replay
 from bnmind.adaptive.report import SessionReport, SkillReport
@@ -126,6 +131,7 @@ __all__ = [
     "Bounds",
     "ChosenBy",
     "ContentBalance",
+    "CrossValidation",
     "Design",
     "DeviationBelow",
     "Dina",
@@ -147,6 +153,8 @@ __all__ = [
     "Item",
     "ItemBank",
     "ItemEligibility",
+    "ItemFit",
+    "ItemParameter",
     "KullbackLeibler",
     "Learned",
     "LearnedItem",
@@ -166,10 +174,12 @@ __all__ = [
     "NoisyAnd",
     "NoisyOr",
     "OnlyItems",
+    "PairStatistics",
     "PerCost",
     "PlanBatch",
     "PlanBelief",
     "PosteriorWeightedKL",
+    "PredictiveCheck",
     "Priors",
     "Profile",
     "ProfileBatch",
@@ -198,6 +208,7 @@ __all__ = [
     "SkillEntropy",
     "SkillReport",
     "SkillsCertain",
+    "StandardErrors",
     "StopBy",
     "Stopper",
     "SympsonHetter",
@@ -206,22 +217,27 @@ __all__ = [
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
+    "cross_validate",
     "default_measures",
     "doubts_about",
     "expected_ability",
     "fold_numbers",
     "irt_bank",
     "item_cost",
+    "item_fit",
     "item_time",
     "learn",
     "logistic_items",
     "most_likely_ability",
     "most_probable_ability",
+    "predictive_check",
     "rank_items",
     "read_bank",
+    "read_qmatrix",
     "replay",
     "response_joints",
     "simulate",
+    "standard_errors",
     "start_belief",
     "start_beliefs",
     "write_bank",

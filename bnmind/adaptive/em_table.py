@@ -35,7 +35,7 @@ from bnmind.adaptive.em_layout import CellLayout, Expected, Patterns
 from bnmind.adaptive.learning_skills import SkillFamilies
 from bnmind.information import Floats
 
-__all__ = ["TableExpectation"]
+__all__ = ["TableExpectation", "placed_sums"]
 
 _CHUNK_CELLS = 2**20
 """Patterns are taken in parts of so many cells."""
@@ -106,7 +106,7 @@ class TableExpectation:
         """Return what is expected; see `Expectation`."""
         prior = self.skills.prior(tables)
         n_classes = self._places.shape[1]
-        of_class = _sums(self.classes, prior, n_classes)
+        of_class = placed_sums(self.classes, prior, n_classes)
         logs = np.log(np.maximum(cells, _FLOOR))[self._places]
         total = 0.0
         in_class = np.zeros(n_classes)
@@ -123,13 +123,13 @@ class TableExpectation:
             in_class += share @ likely
             in_cells += (self.indicators[part] * share[:, None]).T @ likely
         in_cells *= of_class
-        counts = _sums(self._places.reshape(-1), in_cells.reshape(-1), len(cells))
+        counts = placed_sums(self._places.reshape(-1), in_cells.reshape(-1), len(cells))
         return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
 
     def posteriors(self, cells: Floats, tables: tuple[Floats, ...]) -> Floats:
         """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
         prior = self.skills.prior(tables)
-        of_class = _sums(self.classes, prior, self._places.shape[1])
+        of_class = placed_sums(self.classes, prior, self._places.shape[1])
         logs = np.log(np.maximum(cells, _FLOOR))[self._places]
         found = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
         normal: Floats = found / found.sum(axis=1, keepdims=True)
@@ -163,6 +163,6 @@ class TableExpectation:
             raise impossible_rows(self.bank, rows, [place])
 
 
-def _sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
+def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
     """Return the sum of the weights at each place."""
     return np.bincount(places, weights=weights, minlength=n).astype(np.float64)

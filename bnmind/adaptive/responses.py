@@ -307,7 +307,7 @@ def _parsed(
             codes[row, column] = 0 if code is None else code
     if problems:
         raise InvalidResponsesError([*problems, *_faults(codes, named, labels)])
-    return Responses(codes, named, who)  # type: ignore[arg-type]
+    return Responses(codes, named, who)
 
 
 def _code(cell: Any, none: set[str]) -> int | None:
