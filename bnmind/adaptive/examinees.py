@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.batch_belief import MISSING, Responses, checked_responses
-from bnmind.errors import InvalidModelError, InvalidResponseError, UnknownNameError
+from bnmind.adaptive.batch_belief import MISSING, checked_responses
+from bnmind.adaptive.batch_belief import Responses as ResponseCodes
+from bnmind.adaptive.responses import Responses
+from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Examinees", "Levels"]
 
@@ -58,7 +63,7 @@ class Examinees:
     """
 
     items: tuple[str, ...]
-    responses: Responses
+    responses: ResponseCodes
     skills: tuple[Variable, ...]
     levels: Levels
     numbers: NDArray[np.intp]
@@ -149,7 +154,9 @@ class Examinees:
         return cls._answering(model, columns, _luck(model, len(given), seed))
 
     @classmethod
-    def recorded(cls, bank: ItemBank, responses: ArrayLike) -> Examinees:
+    def recorded(
+        cls, bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike
+    ) -> Examinees:
         """Return the examinees of real answers, whose skills nobody knows.
 
         Parameters
@@ -157,22 +164,19 @@ class Examinees:
         bank
             Names the items.
         responses
-            ``(examinees, items)`` positions of responses, `MISSING` where there is none.
+            The responses, or a data frame of them; or an array ``(examinees, items)`` of
+            positions of responses, −1 where there is none, the items in the bank's order.
 
         Raises
         ------
-        InvalidResponseError
-            If a response is out of range, or an examinee has none at all; it names the row.
+        InvalidResponsesError
+            If a response is out of range, an item is unknown or missing, or an examinee has no
+            response at all; all faults at once, with their rows and columns.
         """
-        checked = checked_responses(bank, responses)
-        nothing = np.flatnonzero(np.all(checked == MISSING, axis=1))
-        if nothing.size:
-            raise InvalidResponseError(
-                f"expected a response of every examinee, got none in row {nothing[0]}",
-                int(nothing[0]),
-            )
-        n = len(checked)
-        return cls(bank.item_names, checked, (), np.empty((n, 0), dtype=np.intp), np.arange(n))
+        named = isinstance(responses, Responses) or hasattr(responses, "columns")
+        table = Responses.of(responses, items=None if named else bank.item_names)
+        codes, n = table.for_bank(bank).codes, len(table)
+        return cls(bank.item_names, codes, (), np.empty((n, 0), dtype=np.intp), np.arange(n))  # type: ignore[arg-type]
 
     @classmethod
     def _answering(cls, model: ItemBank, hidden: dict[str, Levels], luck: Floats) -> Examinees:
@@ -204,7 +208,7 @@ class Examinees:
         parts = (self.responses[rows], self.skills, self.levels[rows], self.numbers[rows])
         return Examinees(self.items, *parts)
 
-    def responses_to(self, bank: ItemBank) -> Responses:
+    def responses_to(self, bank: ItemBank) -> ResponseCodes:
         """Return the answers to a bank's items, ``(examinees, items)``.
 
         Raises

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.batch_belief import Responses
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.examinees import Examinees
+from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.results import SimulationResult, joined_runs
 from bnmind.adaptive.rules import Rule
 from bnmind.adaptive.selector import Selector
@@ -18,6 +19,9 @@ from bnmind.adaptive.simulate import DEFAULT_RULES, ProgressOfTests, simulate
 from bnmind.adaptive.simulate_measures import Measure
 from bnmind.adaptive.stopper import Stopper
 from bnmind.errors import InvalidModelError
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["fold_numbers", "replay"]
 
@@ -37,7 +41,7 @@ def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray
 
 def replay(
     learn: Callable[[Responses], ItemBank],
-    responses: ArrayLike,
+    responses: Responses | pandas.DataFrame | ArrayLike,
     selectors: Mapping[str, Selector[SkillBelief]],
     stopper: Stopper | None = None,
     *,
@@ -57,10 +61,10 @@ def replay(
     Parameters
     ----------
     learn
-        From responses ``(examinees, items)`` to a bank; always of the same items and skills.
+        From the responses of some examinees to a bank, always of the same items and skills,
+        such as ``lambda others: learn(others, q_matrix).bank``.
     responses
-        ``(examinees, items)`` positions of responses, `MISSING` where there is none; the
-        items in the order of the banks.
+        What all of them answered.
     selectors, stopper, rules, measures, seed, workers
         As for `simulate`.
     folds, fold_seed
@@ -72,16 +76,16 @@ def replay(
     ------
     InvalidModelError
         If there are more folds than examinees, or the banks have different items or skills.
-    InvalidResponseError
-        If a response is out of range, or an examinee has none.
+    InvalidResponsesError
+        If they are no such responses, or nobody outside a fold answered an item.
     """
-    table = np.asarray(responses)
+    table = Responses.of(responses)
     numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
     results: list[SimulationResult] = []
     members = [np.flatnonzero(numbers == fold) for fold in range(folds)]
     done = 0
     for fold, rows in enumerate(members):
-        bank = learn(np.array(table[numbers != fold], dtype=np.int16))
+        bank = learn(table.take(numbers != fold))
         if results and (bank.item_names, bank.skills) != (results[0].items, results[0].skills):
             raise InvalidModelError(
                 [f"expected banks of the same items and skills, got others in fold {fold}"]

@@ -72,12 +72,17 @@ class SelectorRun:
         return rates
 
     @property
+    def asked_mask(self) -> NDArray[np.bool_]:
+        """``(examinees, items)``, which items each was asked."""
+        mask = np.zeros(self.set_aside.shape, dtype=bool)
+        rows, steps = np.nonzero(self.asked != MISSING)
+        mask[rows, self.asked[rows, steps]] = True
+        return mask
+
+    @property
     def selected(self) -> Floats:
         """``(items,)``, the share of tests in which each item was selected, asked or set aside."""
-        place = np.zeros(self.set_aside.shape, dtype=bool)
-        rows, steps = np.nonzero(self.asked != MISSING)
-        place[rows, self.asked[rows, steps]] = True
-        share: Floats = (place | self.set_aside).mean(axis=0)
+        share: Floats = (self.asked_mask | self.set_aside).mean(axis=0)
         return share
 
     @property

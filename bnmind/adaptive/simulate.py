@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
@@ -52,6 +52,7 @@ class _Task:
     responses: Responses
     levels: Levels
     abilities: Floats
+    eligible: NDArray[np.bool_]
     batch_size: int
 
     def run(self) -> SelectorRun:
@@ -65,6 +66,7 @@ class _Task:
                 responses=self.responses[some],
                 levels=self.levels[some],
                 abilities=self.abilities[some],
+                eligible=self.eligible[some],
             )
             arrays = (found.asked, found.reasons, found.set_aside, found.values, found.classified)
             parts.append(SelectorRun(self.name, *arrays))
@@ -78,6 +80,7 @@ def simulate(
     stopper: Stopper | None = None,
     *,
     rules: Sequence[Rule] = DEFAULT_RULES,
+    eligible: ArrayLike | None = None,
     measures: Sequence[Measure] | None = None,
     seed: int = 0,
     batch_size: int | None = None,
@@ -103,6 +106,9 @@ def simulate(
         Says when a test is over; without one it ends when no item is left.
     rules
         Which items may be asked, each restricting those before it.
+    eligible
+        ``(examinees, items)``, which items may be asked of whom at all, as
+        `ItemEligibility.draw` says; all unless given.
     measures
         What is measured after every answer; `default_measures` unless given.
     seed
@@ -154,6 +160,17 @@ def simulate(
     abilities = examinees.abilities_in(bank)
     truth = bool(np.any(levels != MISSING) or np.any(~np.isnan(abilities)))
     measured = default_measures(bank, truth=truth) if measures is None else tuple(measures)
+    may = responses != MISSING
+    if eligible is not None:
+        given = np.asarray(eligible)
+        if given.shape != may.shape or given.dtype != np.bool_:
+            raise InvalidModelError(
+                [
+                    f"expected truth values of shape {may.shape} as eligible, got an array of"
+                    f" shape {given.shape} of {given.dtype}"
+                ]
+            )
+        may = may & given
     prior = start_beliefs(bank, 1)
     protocol = TestProtocol(prior, stopper, tuple(rules), measured, Predictor.of(bank), seed)
     size = batch_size or _batch_size(bank, prior)
@@ -167,6 +184,7 @@ def simulate(
             responses[rows],
             levels[rows],
             abilities[rows],
+            may[rows],
             size,
         )
         for name, selector in selectors.items()

@@ -88,6 +88,7 @@ def run_batch(
     responses: Responses,
     levels: Levels,
     abilities: Floats,
+    eligible: NDArray[np.bool_],
 ) -> BatchOfTests:
     """Return what happens in the tests of some examinees.
 
@@ -101,6 +102,8 @@ def run_batch(
         ``(examinees,)``, their numbers in the whole simulation, on which their luck depends.
     responses, levels, abilities
         What they answer and what they know, a row for each.
+    eligible
+        ``(examinees, items)``, which items may be asked of whom.
     """
     bank, n = protocol.bank, len(numbers)
     beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
@@ -121,7 +124,7 @@ def run_batch(
             protocol.predictor,
         )
         values.append(_measured(protocol.measures, moment, rows, values))
-        available = (moment.responses != MISSING) & ~moment.asked
+        available = eligible[rows] & ~moment.asked
         allowed = _restricted(bank, protocol.rules, asked[rows], available) & ~aside[rows]
         ended = _reasons(protocol.stopper, moment, allowed)
         stays = ended == ""
