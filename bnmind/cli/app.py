@@ -10,6 +10,7 @@ from bnmind.cli.assist import ASSIST_HELP, assist
 from bnmind.cli.compare import COMPARE_HELP, compare
 from bnmind.cli.errors import OneLineErrors
 from bnmind.cli.fit_weights import FIT_WEIGHTS_HELP, fit_weights
+from bnmind.cli.learn import LEARN_HELP, learn
 from bnmind.cli.network import NETWORK_HELP, network
 from bnmind.cli.play import PLAY_HELP, play
 from bnmind.cli.query import QUERY_HELP, query
@@ -79,6 +80,7 @@ for name, command, text, short in (
     ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
     ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
+    ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("test", run_test, TEST_HELP, "Test one examinee with the items of a bank."),
 ):
     app.command(name, help=text, short_help=short)(command)
