@@ -16,7 +16,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import compile_plan, families, junction_tree
+from bnmind.junction import compile_plan, compile_sampling, families, junction_tree
 from bnmind.junction.greedy import MinWeight
 from bnmind.pgm import (
     Addition,
@@ -396,3 +396,33 @@ def test_numbers_near_the_ends_of_what_floats_hold_do_not_spoil_a_run() -> None:
     surely = soft.run(likely)
     assert surely.log_evidence == pytest.approx(40 * math.log(1e300), rel=1e-14)
     np.testing.assert_allclose(surely.marginals["cause"], [0.2, 0.3, 0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_effects", "rare"), [(60, 1e-12), (1000, 1e-3), (8, 1e-300)])
+def test_findings_that_rule_out_each_state_in_turn_cancel(n_effects: int, rare: float) -> None:
+    """Half of them speak for either state: the posterior is the prior, in any order."""
+    cause = Variable("cause", ("no", "yes"))
+    effects = [Variable(f"effect{i}", ("no", "yes")) for i in range(n_effects)]
+    chance = np.array([[1 - rare, rare], [rare, 1 - rare]])
+    network = Network(
+        (
+            TabularCPD(cause, (), np.array([0.3, 0.7])),
+            *(TabularCPD(effect, (cause,), chance) for effect in effects),
+        )
+    )
+    states = {v.name: "yes" if 2 * i < n_effects else "no" for i, v in enumerate(effects)}
+    total = n_effects / 2 * (math.log(rare) + math.log1p(-rare))
+    plan = compile_plan(network, evidence=states)
+    for run in (plan.run(states), plan.restrict(states).run()):
+        np.testing.assert_allclose(run.marginals["cause"], [0.3, 0.7], atol=1e-9)
+        assert run.log_evidence == pytest.approx(total, rel=1e-12)
+    batch = plan.run_batch(
+        {name: np.array([state == "yes"] * 2) * 1 for name, state in states.items()}
+    )
+    np.testing.assert_allclose(batch.marginals["cause"], [[0.3, 0.7]] * 2, atol=1e-9)
+    np.testing.assert_allclose(batch.log_evidence, total, rtol=1e-12)
+    samples = compile_sampling(network, evidence=states).run(
+        states, n_samples=1000, rng=np.random.default_rng(0)
+    )
+    assert 0.6 < samples.frequencies("cause")[1] < 0.8
+    assert samples.log_evidence == pytest.approx(total, rel=1e-12)

@@ -35,16 +35,12 @@ from bnmind.pgm.network import FactorModel
 __all__ = [
     "Pick",
     "compile_elimination",
-    "run_maxima",
     "told",
     "walk_back",
 ]
 
 Pick: TypeAlias = Callable[[Floats, slice], NDArray[np.intp]]
 """From weights ``(rows, choices)`` of these rows to a choice for each; one row stands for all."""
-
-_BLOCK = 2**15
-"""Cells of the products that a maximum is taken of at a time: they stay within the cache."""
 
 _CHUNK = 2**20
 """Weights that are looked at at a time."""
@@ -112,55 +108,6 @@ def _without_overwriting(step: Step) -> Step:
     if isinstance(operation, Product) and operation.overwrites:
         return step._replace(operation=replace(operation, overwrites=False))
     return step
-
-
-def run_maxima(program: Program, logs: Sequence[Values]) -> list[Values]:
-    """Return the registers of a run with maxima for sums.
-
-    Parameters
-    ----------
-    program
-        What to run.
-    logs
-        The registers that it starts from: logarithms of tables, and positions as they are.
-    """
-    registers = list(logs)
-    empty = np.empty(0)
-    for (operation, left, right), spent in zip(program.steps, program.spent, strict=True):
-        registers.append(_maximum(operation, registers[left], registers[right]))
-        for register in spent:
-            registers[register] = empty
-    return registers
-
-
-def _maximum(operation: Operation, left: Values, right: Values) -> Values:
-    if isinstance(operation, Sum):
-        largest: Values = np.maximum.reduce(left, axis=operation.axes)
-        return largest
-    if isinstance(operation, LookUp):
-        return operation(left, right)
-    if operation.left_axes is not None:
-        left = left.transpose(operation.left_axes)
-    left = left.reshape(operation.left_shape)
-    if operation.right_axes is not None:
-        right = right.transpose(operation.right_axes)
-    right = right.reshape(operation.right_shape)
-    if not operation.sums:
-        return left + right
-    # Batch, rows, summed, columns: a few of the summed at a time.
-    left, right = left[..., :, :, None], right[..., None, :, :]
-    n_summed = left.shape[-2]
-    block = max(1, _BLOCK // math.prod(operation.shape))
-    best = _largest(left[..., :block, :], right[..., :block, :])
-    for start in range(block, n_summed, block):
-        part = (..., slice(start, start + block), slice(None))
-        np.maximum(best, _largest(left[part], right[part]), out=best)
-    return best.reshape(operation.shape)
-
-
-def _largest(left: Values, right: Values) -> Values:
-    largest: Values = np.maximum.reduce(left + right, axis=-2)
-    return largest
 
 
 def walk_back(

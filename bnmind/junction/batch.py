@@ -174,10 +174,15 @@ class _Batch:
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
         self._fill(known, weights, n)
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self._results(n, scaled=False)
-        if not (found.totals.min(initial=1.0) > TINY and found.totals.max(initial=1.0) < HUGE):
-            found = self._results(n, scaled=True)
+        found = self._plain(n)
+        if found is None:
+            try:
+                with np.errstate(under=plan.underflow):
+                    found = self._results(n, scaled=True)
+            except FloatingPointError:
+                # The numbers it starts from may be scaled already.
+                self._fill(known, weights, n)
+                found = self._by_logarithms(n)
         with np.errstate(divide="ignore"):
             log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
         for joint, answer, (values, inverse) in zip(
@@ -242,6 +247,35 @@ class _Batch:
             sizes = source.values.shape[:n_observed]  # type: ignore[union-attr]
             flat = np.ravel_multi_index(at, sizes)
             values.take(flat, axis=-1, out=register, mode="clip")
+
+    def _plain(self, n: int) -> _Sums | None:
+        """Return the answers on plain numbers, unless these get too small or too large."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore", under=self.plan.underflow):
+                found = self._results(n, scaled=False)
+        except FloatingPointError:
+            return None
+        there = found.totals.min(initial=1.0) > TINY and found.totals.max(initial=1.0) < HUGE
+        return found if there else None
+
+    def _by_logarithms(self, n: int) -> _Sums:
+        """Return the answers on logarithms, case by case: slow, and seldom needed."""
+        registers = self._programs(n)[0].registers[: len(self.fixed)]
+        moving = self.moving[: len(self.fixed)]
+        cases = [
+            self.plan.by_logarithms(
+                [r[..., case] if moves else r for r, moves in zip(registers, moving, strict=True)]
+            )
+            for case in range(n)
+        ]
+        joints = [
+            np.stack([j.ravel() for j in same], axis=-1)
+            for same in zip(*(c[0] for c in cases), strict=True)
+        ]
+        logs = np.array([total for _, total in cases])
+        possible = logs > -np.inf
+        powers = np.where(possible, logs, 0.0) / np.log(2.0)
+        return _Sums([(joint, np.ones(n)) for joint in joints], possible.astype(np.float64), powers)
 
     def _results(self, n: int, *, scaled: bool) -> _Sums:
         """Run the program, and read its answers."""

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from bnmind.information import Floats
 from bnmind.junction.backward import (
     compile_elimination,
-    run_maxima,
     told,
     walk_back,
 )
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.findings import Findings
+from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, impossible
 from bnmind.junction.small_tables import small_tables
@@ -86,11 +86,9 @@ class ExplanationPlan:
         """
         evidence = evidence or {}
         plan = self.plan
-        registers = plan.start(evidence)
-        with np.errstate(divide="ignore"):
-            logs = [np.log(values) for values in registers[: len(plan.sources)]]
+        logs = logarithms(plan.start(evidence), len(plan.sources))
         log_probability = float(sum(logs[register] for register in plan.scalars))
-        filled = run_maxima(plan.program, logs + registers[len(plan.sources) :])
+        filled = run_logarithms(plan.program, logs, np.maximum)
         end = plan.answers[0].register
         log_probability += 0.0 if end is None else float(filled[end])
         if not log_probability > -np.inf:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, zip_longest
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from bnmind.errors import (
 )
 from bnmind.junction.batch import HUGE, RESIDUE, TINY, BatchPosterior, run_batch
 from bnmind.junction.findings import Findings, check_names, label_of, likelihood
+from bnmind.junction.logarithms import joints_by_logarithms, logarithms
 from bnmind.junction.posterior import Posterior
 from bnmind.junction.program import Program, near_one
 from bnmind.junction.sources import Answer, Source
@@ -177,14 +178,13 @@ class Plan:
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
-        results, total, power = self._sums(observed, given)
-        if not total > 0:
+        results, log_evidence = self._sums(observed, given)
+        if not log_evidence > -math.inf:
             raise impossible(self.conflict(evidence, given))
         joints = tuple(
             answer.lift(result, observed)
             for answer, result in zip(self.answers, results, strict=True)
         )
-        log_evidence = math.log(total) + power * math.log(2.0)
         return Posterior(self.targets, joints, log_evidence)
 
     def run_batch(
@@ -228,7 +228,7 @@ class Plan:
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
-        return self._sums(observed, given)[1] > 0
+        return self._sums(observed, given)[1] > -math.inf
 
     def start(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> list[Values]:
         """Return what the program's registers start as: tables at the evidence, then positions.
@@ -242,20 +242,43 @@ class Plan:
 
     def _sums(
         self, observed: Mapping[str, int], given: Mapping[str, Values]
-    ) -> tuple[list[Values], float, int]:
-        """Return the normalized joints, and the total of the first times a power of two."""
+    ) -> tuple[list[Values], float]:
+        """Return the normalized joints, and the logarithm of what the first summed to.
+
+        On plain numbers; where these get too small or large, on scaled ones; where those of one
+        register are too far apart for that, on logarithms.
+        """
         registers = self._registers(observed, given)
-        number, power = self._number(registers, scaled=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            filled = self.program.run(registers)
-            results, totals = self._results(registers, filled, number)
-        if not (min(totals) > TINY and max(totals) < HUGE):
-            number, power = self._number(registers, scaled=True)
-            filled, powers = self.program.run_scaled(registers)
-            results, totals = self._results(registers, filled, number, powers)
-            first = self.answers[0].register
-            power += 0 if first is None else powers[first]
-        return results, totals[0], power
+        try:
+            with np.errstate(over="ignore", invalid="ignore", under=self.underflow):
+                filled = self.program.run(registers)
+                number, _ = self._number(registers, scaled=False)
+                results, totals = self._results(registers, filled, number)
+            if min(totals) > TINY and max(totals) < HUGE:
+                return results, math.log(totals[0])
+        except FloatingPointError:
+            pass
+        try:
+            with np.errstate(under=self.underflow):
+                filled, powers = self.program.run_scaled(registers)
+        except FloatingPointError:
+            return self.by_logarithms(registers)
+        number, power = self._number(registers, scaled=True)
+        results, totals = self._results(registers, filled, number, powers)
+        power += 0 if (first := self.answers[0].register) is None else powers[first]
+        log_total = math.log(totals[0]) if totals[0] > 0 else -math.inf
+        return results, log_total + power * math.log(2.0)
+
+    @property
+    def underflow(self) -> Literal["raise", "ignore"]:
+        """What to do where numbers get too small; those with signs have no logarithms."""
+        return "ignore" if self._is_signed else "raise"
+
+    def by_logarithms(self, registers: Sequence[Values]) -> tuple[list[Values], float]:
+        """Return the normalized joints, and the logarithm of what the first summed to."""
+        logs = logarithms(registers, len(self.sources))
+        joints, total = joints_by_logarithms(self.program, self.answers, logs)
+        return joints, total + float(sum(logs[register] for register in self.scalars))
 
     def restrict(
         self, evidence: Mapping[str, str], inputs: Mapping[str, Values] | None = None

@@ -29,6 +29,7 @@ from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.findings import Findings, check_names
+from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, impossible
 from bnmind.junction.relevance import closures
@@ -165,21 +166,44 @@ def _backward(
 ) -> tuple[dict[str, _Positions], float]:
     """Return the positions of what the plan eliminates, and the evidence's log-probability."""
     registers = plan.start(evidence)
-    filled, powers = plan.program.run_scaled(registers)
-    end = plan.answers[0].register
-    numbers = [float(registers[register]) for register in plan.scalars]
-    numbers += [] if end is None else [float(filled[end])]
-    if not all(number > 0 for number in numbers):
+    program, end = plan.program, plan.answers[0].register
+    logs = logarithms([registers[register] for register in plan.scalars], len(plan.scalars))
+    log_evidence = math.fsum(map(float, logs))
+    combine: np.ufunc = np.multiply
+    weigh = _as_they_are
+    try:
+        with np.errstate(under="raise"):
+            filled, powers = program.run_scaled(registers)
+    except FloatingPointError:
+        combine, weigh = np.add, _from_logarithms
+        logs = logarithms(registers, len(plan.sources))
+        filled = run_logarithms(program, logs, np.logaddexp)
+        log_evidence += 0.0 if end is None else float(filled[end])
+    else:
+        if end is not None:
+            total = float(filled[end])
+            log_evidence += math.log(total) if total > 0 else -math.inf
+            log_evidence += powers[end] * math.log(2.0)
+    if not log_evidence > -math.inf:
         findings = {n: found for n, found in evidence.items() if found is not None}
         raise impossible(plan.conflict(findings, {}))
-    power = 0 if end is None else powers[end]
-    log_evidence = math.fsum(map(math.log, numbers)) + power * math.log(2.0)
 
     def pick(weights: Floats, rows: slice) -> _Positions:
-        return _pick(weights, rng.random(rows.stop - rows.start))
+        return _pick(weigh(weights), rng.random(rows.stop - rows.start))
 
-    states = walk_back(plan.program, filled, n_samples, np.multiply, pick)
+    states = walk_back(program, filled, n_samples, combine, pick)
     return dict(zip(plan.numbered, states, strict=True)), log_evidence
+
+
+def _as_they_are(weights: Floats) -> Floats:
+    return weights
+
+
+def _from_logarithms(weights: Floats) -> Floats:
+    """Return weights, the largest of each row one."""
+    with np.errstate(under="ignore"):
+        plain: Floats = np.exp(weights - weights.max(axis=1, keepdims=True))
+    return plain
 
 
 def _pick(weights: Floats, luck: Floats) -> _Positions:
