@@ -14,6 +14,7 @@ from bnmind.cli.learn import LEARN_HELP, learn
 from bnmind.cli.network import NETWORK_HELP, network
 from bnmind.cli.play import PLAY_HELP, play
 from bnmind.cli.query import QUERY_HELP, query
+from bnmind.cli.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.strategy import STRATEGY_HELP, strategy
 from bnmind.cli.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.testing import TEST_HELP, run_test
@@ -81,6 +82,7 @@ for name, command, text, short in (
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
     ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
+    ("simulate", simulate, SIMULATE_HELP, "Let selectors test the same examinees."),
     ("test", run_test, TEST_HELP, "Test one examinee with the items of a bank."),
 ):
     app.command(name, help=text, short_help=short)(command)

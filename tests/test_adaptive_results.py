@@ -1,0 +1,183 @@
+"""What simulations showed: data frames that say what the arrays hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmind.adaptive import (
+    MISSING,
+    AnyOf,
+    Examinees,
+    ItemBank,
+    MaximalItems,
+    MinimalEntropy,
+    ProfileCertain,
+    RandomItem,
+    Selector,
+    SkillBelief,
+    fold_numbers,
+    replay,
+    simulate,
+)
+from bnmind.adaptive.responses import Responses
+from bnmind.errors import InvalidModelError, InvalidResponsesError, UnknownNameError
+
+Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
+BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
+PEOPLE = Examinees.drawn(BANK, 80, seed=3)
+RESULT = simulate(
+    BANK,
+    PEOPLE,
+    {"entropy": MinimalEntropy(), "random": RandomItem()},
+    AnyOf((MaximalItems(4), ProfileCertain(0.85))),
+)
+
+Selectors = dict[str, Selector[SkillBelief]]
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a data frame by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def test_steps_are_what_happened() -> None:
+    steps = RESULT.steps
+    names = ["selector", "examinee", "step", "item", "response"]
+    assert list(steps.columns) == [*names, *(m.name for m in RESULT.measures)]
+    assert len(steps) == sum(int((run.lengths + 1).sum()) for run in RESULT.runs)
+    for row in rows_of(steps):
+        run, examinee, step = RESULT.run_of(row["selector"]), row["examinee"], row["step"]
+        assert row["entropy"] == RESULT.values(row["selector"], "entropy")[examinee, step]
+        if step == 0:
+            assert row["item"] == ""
+            assert pd.isna(row["response"])
+            continue
+        place = run.asked[examinee, step - 1]
+        assert row["item"] == BANK.item_names[place]
+        assert row["response"] == PEOPLE.responses[examinee, place]
+
+
+def test_curves_are_means_with_their_bands() -> None:
+    curves = {(row["selector"], row["measure"], row["step"]): row for row in rows_of(RESULT.curves)}
+    for name in RESULT.selectors:
+        for measure in RESULT.measures:
+            values = RESULT.values(name, measure.name)
+            for step in range(5):
+                row = curves[name, measure.name, step]
+                error = values[:, step].std(ddof=1) / np.sqrt(80)
+                assert row["mean"] == pytest.approx(values[:, step].mean())
+                assert row["standard_error"] == pytest.approx(error)
+                assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=1e-4)
+                assert row["testing"] == np.sum(RESULT.run_of(name).lengths >= step)
+
+
+def test_means_over_answers_count_each_answer_once() -> None:
+    codes = PEOPLE.responses.copy()
+    codes[:40, 2:] = MISSING
+    result = simulate(BANK, Examinees.recorded(BANK, codes), {"x": MinimalEntropy()})
+    counts = np.sum(codes != MISSING, axis=1)
+    values = result.values("x", "accuracy")
+    pooled = np.sum(values * counts[:, None], axis=0) / counts.sum()
+    assert np.allclose(result.mean("x", "accuracy")[0], pooled)
+    assert not np.allclose(pooled, values.mean(axis=0))
+    assert np.allclose(result.mean("x", "entropy")[0], result.values("x", "entropy").mean(axis=0))
+
+
+def test_differences_are_paired() -> None:
+    mean, error = RESULT.difference("entropy", "entropy", "random")
+    values = RESULT.values("entropy", "entropy") - RESULT.values("random", "entropy")
+    assert np.allclose(mean, values.mean(axis=0))
+    assert np.allclose(error, values.std(axis=0, ddof=1) / np.sqrt(80))
+    _, first = RESULT.mean("entropy", "entropy")
+    _, second = RESULT.mean("random", "entropy")
+    assert mean[0] == error[0] == 0
+    assert error[2] < np.hypot(first[2], second[2])
+
+
+def test_exposure_and_overlap_are_counted() -> None:
+    frame = {(row["selector"], row["item"]): row for row in rows_of(RESULT.exposure)}
+    for run in RESULT.runs:
+        mask = run.asked_mask
+        in_common = (mask.astype(int) @ mask.T.astype(int))[np.triu_indices(80, 1)]
+        assert run.overlap == pytest.approx(in_common.mean() / run.lengths.mean())
+        for place, name in enumerate(BANK.item_names):
+            row = frame[run.selector, name]
+            column = mask[:, place]
+            both = np.logical_and.outer(column, column)[np.triu_indices(80, 1)]
+            assert row["asked"] == column.sum()
+            assert row["exposure"] == row["selected"] == column.mean()
+            assert row["overlap"] == pytest.approx(both.mean())
+
+
+def test_lengths_attributes_and_summary() -> None:
+    lengths = RESULT.lengths
+    assert len(lengths) == 160
+    reasons = {"4 items were asked", "one profile of the skills has probability 0.85 or more"}
+    assert set(lengths["reason"]) == reasons
+    summary = {row["selector"]: row for row in rows_of(RESULT.summary)}
+    attributes = RESULT.attributes
+    for run in RESULT.runs:
+        own = lengths[lengths["selector"] == run.selector]["length"]
+        assert summary[run.selector]["mean_length"] == own.mean()
+        share = attributes[attributes["selector"] == run.selector]["accuracy"].mean()
+        assert summary[run.selector]["attribute_accuracy"] == pytest.approx(share)
+        assert summary[run.selector]["largest_exposure"] == run.exposure.max()
+
+
+def test_unknown_names_are_told() -> None:
+    with pytest.raises(UnknownNameError, match="selector"):
+        RESULT.run_of("gdi")
+    with pytest.raises(UnknownNameError, match="measure"):
+        RESULT.values("entropy", "truth")
+
+
+def test_one_examinee_has_no_errors_to_speak_of() -> None:
+    result = simulate(BANK, PEOPLE.take([0]), {"x": MinimalEntropy()}, MaximalItems(2))
+    assert np.all(np.isnan(result.mean("x", "entropy")[1]))
+    assert np.isnan(result.runs[0].overlap)
+    assert len(result.summary) == 1
+
+
+def test_replay_learns_from_the_others_alone() -> None:
+    answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+    seen: list[Responses] = []
+
+    def learn(others: Responses) -> ItemBank:
+        seen.append(others)
+        rates = (others.codes == 1).mean(axis=0)
+        return ItemBank.from_qmatrix(Q, guess=0.2 * rates, slip=0.1)
+
+    selectors: Selectors = {"entropy": MinimalEntropy(), "random": RandomItem()}
+    result = replay(learn, answers, selectors, MaximalItems(3), folds=4)
+    numbers = fold_numbers(80, folds=4)
+    assert numbers.tolist() == (np.random.default_rng(1).permutation(80) % 4).tolist()
+    assert np.array_equal(result.responses, PEOPLE.responses)
+    everyone = Examinees.recorded(BANK, answers)
+    for fold in range(4):
+        others = seen[fold]
+        assert others.examinees == tuple(str(n + 1) for n in np.flatnonzero(numbers != fold))
+        rows = np.flatnonzero(numbers == fold)
+        bank = learn(answers.take(numbers != fold))
+        alone = simulate(bank, everyone.take(rows), selectors, MaximalItems(3))
+        for name in selectors:
+            assert np.array_equal(result.run_of(name).asked[rows], alone.run_of(name).asked)
+            values = result.values(name, "log_score")[rows]
+            assert np.allclose(values, alone.values(name, "log_score"), atol=1e-12)
+
+
+def test_replay_tells_bad_input() -> None:
+    answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+    selectors: Selectors = {"entropy": MinimalEntropy()}
+    with pytest.raises(InvalidModelError, match="2 to 80 folds"):
+        replay(lambda others: BANK, answers, selectors, folds=81)
+    other = ItemBank.from_qmatrix(Q[:4], guess=0.2, slip=0.1)
+    with pytest.raises(InvalidResponsesError, match="item_5"):
+        replay(lambda others: other, answers, selectors)
+    renamed = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, skill_names=["a", "b"])
+    banks = iter([BANK, renamed])
+    with pytest.raises(InvalidModelError, match="same items and skills, got others in fold 1"):
+        replay(lambda others: next(banks), answers, selectors)

@@ -1,0 +1,462 @@
+"""Simulated tests: each is what a session of its own would be, whatever runs beside it."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.adaptive import (
+    ABILITY,
+    ABILITY_ERROR,
+    ABILITY_SQUARED_ERROR,
+    MISSING,
+    UNASKED_ACCURACY,
+    AbilityGrid,
+    AllOf,
+    AnyOf,
+    ChosenBy,
+    ContentBalance,
+    Design,
+    DiscriminationIndex,
+    Enemies,
+    EntropyBelow,
+    Examinees,
+    FixedOrder,
+    Item,
+    ItemBank,
+    ItemEligibility,
+    MaximalFisher,
+    MaximalItems,
+    Measure,
+    MinimalEntropy,
+    Moment,
+    OnlyItems,
+    PlanBatch,
+    ProfileCertain,
+    Randomesque,
+    RandomItem,
+    Selector,
+    Session,
+    SimulationResult,
+    SkillBelief,
+    SympsonHetter,
+    Testlets,
+    expected_ability,
+    irt_bank,
+    logistic_items,
+    simulate,
+    start_belief,
+    start_beliefs,
+)
+from bnmind.adaptive.profile_space import n_profiles
+from bnmind.adaptive.simulate_run import IMPOSSIBLE
+from bnmind.errors import (
+    InvalidModelError,
+    InvalidResponseError,
+    InvalidResponsesError,
+    UnknownNameError,
+)
+from bnmind.information import Floats
+from bnmind.pgm import Network, TabularCPD, Variable
+from tests.banks import banks
+
+Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0]]
+BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
+PEOPLE = Examinees.drawn(BANK, 120, seed=3)
+SELECTORS: dict[str, Selector[SkillBelief]] = {
+    "entropy": MinimalEntropy(),
+    "gdi": DiscriminationIndex(),
+    "random": RandomItem(),
+    "randomesque": Randomesque(MinimalEntropy(), 3),
+    "exposure": SympsonHetter(MinimalEntropy(), {"item_4": 0.3, "item_7": 0.1}),
+    "yours": ChosenBy(lambda belief, items, rng: items[-1]),
+}
+RESULT = simulate(BANK, PEOPLE, SELECTORS, MaximalItems(4))
+
+
+def same(one: SimulationResult, other: SimulationResult, *, exactly: bool = True) -> bool:
+    """Whether two results hold the same tests, and the same measures or nearly."""
+    return all(
+        np.array_equal(a.asked, b.asked)
+        and np.array_equal(a.reasons, b.reasons)
+        and np.array_equal(a.set_aside, b.set_aside)
+        and np.array_equal(a.classified, b.classified)
+        and np.allclose(a.values, b.values, rtol=0, atol=0 if exactly else 1e-12, equal_nan=True)
+        for a, b in zip(one.runs, other.runs, strict=True)
+    )
+
+
+def near(found: Floats, expected: Floats, n: int) -> bool:
+    """Whether shares of n draws are near enough to their probabilities, rare ones too."""
+    deviation = np.sqrt(expected * (1 - expected) / n)
+    return bool(np.all(np.abs(found - expected) <= 5.5 * deviation + 4 / n))
+
+
+def measured(belief: SkillBelief, examinees: Examinees, row: int) -> dict[str, float]:
+    """Return the measures of one examinee from a belief about one, by their definitions."""
+    bank = belief.bank
+    hits, squares, logs = [], [], []
+    for place, name in enumerate(bank.item_names):
+        given = int(examinees.responses[row, place])
+        if given == MISSING:
+            continue
+        chances = belief.predict(name)
+        best = max(chances)
+        likely = [r for r, chance in enumerate(chances) if chance >= best - 1e-12]
+        hits.append(likely[-1] == given)
+        squares.append(sum((p - (r == given)) ** 2 for r, p in enumerate(chances)) / 2)
+        with np.errstate(divide="ignore"):
+            logs.append(np.log(chances[given]))
+    found = {
+        "accuracy": float(np.mean(hits)),
+        "brier_score": float(np.mean(squares)),
+        "log_score": float(np.mean(logs)),
+        "entropy": belief.entropy,
+    }
+    if examinees.skills:
+        truth = examinees.levels[row]
+        levels = [int(np.argmax(belief.marginal(skill))) for skill in bank.skills]
+        found["pattern_accuracy"] = float(belief.profile().levels == tuple(truth.tolist()))
+        found["attribute_accuracy"] = float(np.mean(np.array(levels) == truth))
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
+    bank = data.draw(banks())
+    people = Examinees.drawn(bank, 6, seed=data.draw(st.integers(0, 9)))
+    stopper = AnyOf((MaximalItems(3), AllOf((MaximalItems(2), EntropyBelow(0.4)))))
+    result = simulate(bank, people, {"entropy": MinimalEntropy()}, stopper)
+    run = result.runs[0]
+    for row in range(len(people)):
+        session = Session.start(Design(bank, stopper=stopper))
+        step = 0
+        while True:
+            for name, value in measured(session.belief, people, row).items():
+                shown = result.values("entropy", name)[row, step]
+                assert shown == pytest.approx(value, abs=1e-9), name
+            if session.stop_reason:
+                break
+            place = bank.position(session.next_item())
+            assert run.asked[row, step] == place
+            session = session.answer(session.next_item(), int(people.responses[row, place]))
+            step += 1
+        assert run.lengths[row] == step
+        batch_reason = str(run.reasons[row])
+        assert batch_reason.split(" is ")[0] == session.stop_reason.split(" is ")[0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
+    seed = data.draw(st.integers(0, 99))
+    rng = np.random.default_rng(seed)
+    codes = np.where(rng.random(PEOPLE.responses.shape) < 0.4, MISSING, PEOPLE.responses)
+    codes[np.all(codes == MISSING, axis=1), 0] = 1
+    people = Examinees.recorded(BANK, codes)
+    result = simulate(BANK, people.take(range(8)), {"entropy": MinimalEntropy()}, MaximalItems(3))
+    for row in range(8):
+        there = [n for n, c in zip(BANK.item_names, codes[row], strict=True) if c != MISSING]
+        rules = (OnlyItems(tuple(there)),)
+        session = Session.start(Design(BANK, stopper=MaximalItems(3), rules=rules))
+        while not session.stop_reason:
+            item = session.next_item()
+            session = session.answer(item, int(codes[row, BANK.position(item)]))
+        asked = [BANK.item_names[i] for i in result.runs[0].asked[row] if i != MISSING]
+        assert asked == list(session.state.asked)
+        assert result.runs[0].reasons[row] == session.stop_reason
+        shown = result.values("entropy", "accuracy")[row, -1]
+        assert shown == pytest.approx(measured(session.belief, people, row)["accuracy"])
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_tests_do_not_depend_on_the_size_of_a_batch(size: int) -> None:
+    other = simulate(BANK, PEOPLE, SELECTORS, MaximalItems(4), batch_size=size)
+    assert same(RESULT, other, exactly=False)
+
+
+def test_tests_do_not_depend_on_the_workers() -> None:
+    named = {name: one for name, one in SELECTORS.items() if name != "yours"}
+    alone = simulate(BANK, PEOPLE, named, MaximalItems(4), batch_size=20)
+    shared = simulate(BANK, PEOPLE, named, MaximalItems(4), batch_size=20, workers=2)
+    assert same(alone, shared)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_tests_depend_neither_on_other_selectors_nor_on_other_examinees(name: str) -> None:
+    rows = np.array([80, 3, 41])
+    alone = simulate(BANK, PEOPLE.take(rows), {name: SELECTORS[name]}, MaximalItems(4))
+    assert np.array_equal(alone.run_of(name).asked, RESULT.run_of(name).asked[rows])
+
+
+def test_examinees_are_the_same_however_many_there_are() -> None:
+    few = Examinees.drawn(BANK, 5, seed=3)
+    assert np.array_equal(few.responses, PEOPLE.responses[:5])
+    assert np.array_equal(few.levels, PEOPLE.levels[:5])
+    others = Examinees.drawn(BANK, 5, seed=4)
+    assert not np.array_equal(others.responses, few.responses)
+
+
+def test_the_luck_of_selectors_is_another_for_each_seed_and_examinee() -> None:
+    random = {"random": RandomItem()}
+    one = simulate(BANK, PEOPLE, random, MaximalItems(4)).runs[0].asked
+    other = simulate(BANK, PEOPLE, random, MaximalItems(4), seed=1).runs[0].asked
+    assert not np.array_equal(one, other)
+    assert len(np.unique(one, axis=0)) > 100
+    counts = np.bincount(one.ravel(), minlength=len(Q))
+    assert np.all(np.abs(counts - 60) < 4 * np.sqrt(30))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_examinees_are_drawn_from_the_model(data: st.DataObject) -> None:
+    bank = data.draw(banks(max_skills=2))
+    people = Examinees.drawn(bank, 600, seed=1)
+    prior = start_belief(bank)
+    for place, name in enumerate(bank.item_names):
+        expected = prior.predict(name)
+        found = np.bincount(people.responses[:, place], minlength=len(expected)) / 600
+        assert near(found, expected, 600)
+        assert np.all(found[expected == 0] == 0)
+    for column, name in enumerate(bank.skills):
+        expected = prior.marginal(name)
+        found = np.bincount(people.levels[:, column], minlength=len(expected)) / 600
+        assert near(found, expected, 600)
+
+
+def test_given_profiles_answer_as_their_profiles_do() -> None:
+    certain = ItemBank.from_qmatrix(Q, guess=0.0, slip=0.0)
+    levels = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 1]])
+    people = Examinees.with_profiles(certain, levels)
+    needs = np.array(Q)
+    expected = np.all(levels[:, None, :] >= needs[None], axis=2)
+    assert np.array_equal(people.responses, expected)
+    result = simulate(certain, people, {"entropy": MinimalEntropy()})
+    assert np.all(result.values("entropy", "pattern_accuracy")[:, -1] == 1)
+    with pytest.raises(InvalidModelError, match="expected levels"):
+        Examinees.with_profiles(certain, levels + 1)
+
+
+def test_enemies_testlets_and_balance_are_heeded() -> None:
+    items = [
+        Item("a", content="x", testlet="t"),
+        Item("b", content="x", enemies=("c",)),
+        Item("c", content="y"),
+        Item("d", content="y", testlet="t"),
+        Item("e", content="y"),
+    ]
+    bank = ItemBank.from_qmatrix(
+        [[1, 0], [0, 1], [1, 1], [1, 1], [0, 1]], guess=0.2, slip=0.1, items=items
+    )
+    people = Examinees.drawn(bank, 50, seed=1)
+    rules = (Enemies(), Testlets(), ContentBalance(maxima={"y": 2}))
+    run = simulate(bank, people, {"random": RandomItem()}, rules=rules).runs[0]
+    mask = run.asked_mask
+    assert not np.any(mask[:, 1] & mask[:, 2])
+    assert np.all(mask[:, 2:].sum(axis=1) <= 2)
+    assert set(run.reasons) == {"no item is left that may be asked"}
+    for row in run.asked:
+        order = [items[i].name for i in row if i != MISSING]
+        if {"a", "d"} <= set(order):
+            assert abs(order.index("a") - order.index("d")) == 1
+
+
+def test_every_item_is_asked_without_a_stopper() -> None:
+    run = simulate(BANK, PEOPLE.take(range(5)), {"order": FixedOrder()}).runs[0]
+    assert np.array_equal(run.asked, np.tile(np.arange(len(Q)), (5, 1)))
+    assert set(run.reasons) == {"every item was asked"}
+
+
+def test_what_is_set_aside_counts_as_selected() -> None:
+    run = RESULT.run_of("exposure")
+    place = BANK.position("item_7")
+    assert run.exposure[place] < run.selected[place]
+    assert not np.any(run.asked_mask & run.set_aside)
+
+
+def test_exposure_control_keeps_to_its_limit() -> None:
+    people = Examinees.drawn(BANK, 1000, seed=5)
+    free = SympsonHetter(MinimalEntropy())
+    limit = 0.7
+    before = simulate(BANK, people, {"x": free}, MaximalItems(4)).runs[0].exposure.max()
+    for _ in range(12):
+        run = simulate(BANK, people, {"x": free}, MaximalItems(4)).runs[0]
+        free = free.adjusted(dict(zip(BANK.item_names, run.selected.tolist(), strict=True)), limit)
+    assert before > 0.95
+    assert simulate(BANK, people, {"x": free}, MaximalItems(4)).runs[0].exposure.max() < 0.75
+
+
+def test_ineligible_items_are_not_asked() -> None:
+    counts = ItemEligibility.start(BANK, 0.6)
+    rng = np.random.default_rng(0)
+    for first in range(0, 120, 5):
+        people = PEOPLE.take(np.arange(first, first + 5))
+        eligible = counts.draw(rng.random((5, len(Q))))
+        run = simulate(
+            BANK, people, {"x": MinimalEntropy()}, MaximalItems(4), eligible=eligible
+        ).runs[0]
+        assert not np.any(run.asked_mask & ~eligible)
+        counts = counts.after(eligible, run.asked_mask)
+    assert np.max(counts.asked) / 120 < 0.7
+    with pytest.raises(InvalidModelError, match="eligible"):
+        simulate(BANK, PEOPLE, SELECTORS, eligible=eligible)
+
+
+def test_an_impossible_answer_ends_one_test_and_no_other() -> None:
+    certain = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.0, slip=0.0)
+    people = Examinees.recorded(certain, [[1, 0, 1], [1, 1, 1], [0, 0, 0]])
+    run = simulate(certain, people, {"order": FixedOrder()}).runs[0]
+    assert run.reasons.tolist() == [IMPOSSIBLE, "every item was asked", "every item was asked"]
+    assert run.lengths.tolist() == [2, 3, 3]
+    assert run.classified.ravel().tolist() == [1, 1, 0]
+
+
+def test_examinees_of_another_model_are_tested_too() -> None:
+    other = ItemBank.from_qmatrix(Q, guess=0.3, slip=0.3)
+    people = Examinees.drawn(other, 400, seed=2)
+    right = simulate(other, people, {"x": MinimalEntropy()}, MaximalItems(6))
+    wrong = simulate(BANK, people, {"x": MinimalEntropy()}, MaximalItems(6))
+    # Who believes in better items is too sure.
+    assert wrong.mean("x", "entropy")[0][-1] < right.mean("x", "entropy")[0][-1] - 0.2
+    known = right.mean("x", "pattern_accuracy")[0][-1]
+    assert known > 0.2
+    assert wrong.mean("x", "pattern_accuracy")[0][-1] < known + 0.05
+    renamed = ItemBank.from_qmatrix(Q, guess=0.3, slip=0.3, skill_names=["a", "b", "skill_3"])
+    result = simulate(BANK, Examinees.drawn(renamed, 10), {"x": MinimalEntropy()}, MaximalItems(2))
+    assert np.all(np.isnan(result.values("x", "pattern_accuracy")))
+    assert result.attributes["skill"].tolist() == ["skill_3"]
+
+
+def test_banks_with_many_profiles_are_simulated_by_a_tree() -> None:
+    rng = np.random.default_rng(0)
+    needs = np.zeros((20, 18), dtype=int)
+    for line, first in zip(needs, [*range(18), 3, 9], strict=True):
+        line[[first, min(first + 1, 17)]] = 1
+    bank = ItemBank.from_qmatrix(needs, skills=_chain(18), guess=0.2, slip=0.1)
+    assert n_profiles(bank) > 2**16
+    assert isinstance(start_beliefs(bank, 1), PlanBatch)
+    people = Examinees.drawn(bank, 6, seed=int(rng.integers(9)))
+    result = simulate(bank, people, {"x": MinimalEntropy()}, MaximalItems(3), batch_size=4)
+    for row in range(2):
+        belief = start_belief(bank)
+        for number in result.runs[0].asked[row]:
+            place = int(number)
+            scores = MinimalEntropy().select(belief, _left(bank, belief))
+            assert scores.item == bank.item_names[place]
+            belief = belief.update(bank.item_names[place], int(people.responses[row, place]))
+        for name, value in measured(belief, people, row).items():
+            assert result.values("x", name)[row, -1] == pytest.approx(value, abs=1e-9), name
+
+
+def _left(bank: ItemBank, belief: SkillBelief) -> list[str]:
+    return [name for name in bank.item_names if name not in belief.responses]
+
+
+def _chain(n_skills: int) -> Network:
+    skills = [Variable.of_integers(f"skill_{i + 1}", range(2)) for i in range(n_skills)]
+    cpds = [TabularCPD(skills[0], (), np.array([0.5, 0.5]))]
+    cpds += [
+        TabularCPD(child, (parent,), np.array([[0.7, 0.2], [0.3, 0.8]]))
+        for parent, child in pairwise(skills)
+    ]
+    return Network(tuple(cpds))
+
+
+def test_abilities_are_measured_in_irt_banks() -> None:
+    rng = np.random.default_rng(1)
+    curves = logistic_items(np.stack([rng.uniform(0.8, 1.6, 30), rng.normal(size=30)], axis=1))
+    bank = irt_bank(curves)
+    finer = irt_bank(curves, AbilityGrid.normal(n_points=301, reach=4))
+    people = Examinees.drawn(finer, 200, seed=1)
+    result = simulate(bank, people, {"fisher": MaximalFisher()}, MaximalItems(15))
+    truth = np.array(finer.variable("ability").states, dtype=float)[people.levels[:, 0]]
+    belief = start_belief(bank)
+    for place in result.runs[0].asked[0].tolist():
+        belief = belief.update(bank.item_names[place], int(people.responses[0, place]))
+    ability = result.values("fisher", ABILITY.name)
+    assert ability[0, -1] == pytest.approx(float(expected_ability(belief)), abs=1e-9)
+    error = result.values("fisher", ABILITY_ERROR.name)
+    assert np.allclose(error[:, -1], ability[:, -1] - truth)
+    assert 0.05 < result.mean("fisher", ABILITY_SQUARED_ERROR.name)[0][-1] < 0.25
+    assert "pattern_accuracy" not in result.summary.columns
+
+
+def test_measures_of_yours_are_told_everything() -> None:
+    def asked(moment: Moment) -> Floats:
+        counts: Floats = moment.asked.sum(axis=1).astype(np.float64)
+        return counts
+
+    measures = (Measure("asked", asked), UNASKED_ACCURACY)
+    result = simulate(BANK, PEOPLE, {"x": MinimalEntropy()}, measures=measures)
+    assert np.array_equal(result.mean("x", "asked")[0], np.arange(len(Q) + 1))
+    assert np.all(np.isnan(result.values("x", "unasked_accuracy")[:, -1]))
+    with pytest.raises(UnknownNameError, match="measure"):
+        result.mean("x", "accuracy")
+
+
+def test_progress_is_told_and_nothing_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[tuple[int, int]] = []
+    simulate(
+        BANK,
+        PEOPLE,
+        {"a": MinimalEntropy(), "b": RandomItem()},
+        MaximalItems(2),
+        batch_size=50,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(n, 240) for n in (50, 100, 120, 170, 220, 240)]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_variable_lengths_stay_as_they_ended() -> None:
+    result = simulate(BANK, PEOPLE, {"x": MinimalEntropy()}, ProfileCertain(0.8))
+    run = result.runs[0]
+    assert len(set(run.lengths.tolist())) > 2
+    values = result.values("x", "entropy")
+    for row, length in enumerate(run.lengths.tolist()):
+        assert np.all(values[row, length:] == values[row, length])
+        assert np.all(run.asked[row, length:] == MISSING)
+
+
+def test_bad_input_is_told() -> None:
+    with pytest.raises(InvalidModelError, match="at least one selector"):
+        simulate(BANK, PEOPLE, {})
+    with pytest.raises(InvalidModelError, match="expected at least 1 worker"):
+        simulate(BANK, PEOPLE, SELECTORS, workers=0)
+    with pytest.raises(InvalidModelError, match="a batch of at least 1"):
+        simulate(BANK, PEOPLE, SELECTORS, batch_size=0)
+    with pytest.raises(InvalidModelError, match="seed of at least 0"):
+        simulate(BANK, PEOPLE, SELECTORS, seed=-1)
+    with pytest.raises(InvalidModelError, match="at least 1 examinee"):
+        Examinees.drawn(BANK, 0)
+    with pytest.raises(InvalidResponsesError, match="row 2, column item_3, got 2"):
+        Examinees.recorded(BANK, [[1] * 8, [0, 0, 2, 0, 0, 0, 0, 0]])
+    with pytest.raises(InvalidResponsesError, match="row 2"):
+        Examinees.recorded(BANK, [[1] * 8, [-1] * 8])
+    more = ItemBank.from_qmatrix([*Q, [1, 0, 0]], guess=0.2, slip=0.1)
+    with pytest.raises(UnknownNameError, match="item_9"):
+        simulate(more, PEOPLE, SELECTORS)
+    twos, nothing = np.full((1, 8), 2, dtype=np.int16), np.empty((1, 0), dtype=np.intp)
+    graded = Examinees(BANK.item_names, twos, (), nothing, np.array([0]))
+    with pytest.raises(InvalidResponseError, match="from 0 to 1"):
+        simulate(BANK, graded, SELECTORS)
+
+
+def test_examinees_and_results_are_immutable_and_travel() -> None:
+    for thing in (PEOPLE, PEOPLE.take([2, 1])):
+        again = pickle.loads(pickle.dumps(thing))
+        assert np.array_equal(again.responses, thing.responses)
+        assert np.array_equal(again.numbers, thing.numbers)
+        with pytest.raises(ValueError, match="read-only"):
+            again.levels[0, 0] = 1
+    some = simulate(BANK, PEOPLE, {"x": MinimalEntropy()}, MaximalItems(2))
+    again = pickle.loads(pickle.dumps(some))
+    assert same(some, again)
+    with pytest.raises(ValueError, match="read-only"):
+        again.runs[0].asked[0, 0] = 0
