@@ -35,7 +35,12 @@ from bnmind.information import Floats
 
 __all__ = ["CurveBlock"]
 
-_FLOOR = 1e-300
+_FLOOR = 1e-12
+"""Chances below are counted as this while climbing, so that no slope is infinite."""
+
+_CLIMB = 10
+"""Steps of L-BFGS-B in one step of EM; the next one goes on from there."""
+
 _FLATTEST, _STEEPEST = 1e-3, 50.0
 _FARTHEST = 100.0
 
@@ -203,7 +208,7 @@ class CurveBlock:
 
         limits = self.limits
         bounds = [tuple(pair) for pair in limits[:n]]
-        bounds += [(None, None)] + [(0.0, None)] * (n_steps - 1)
+        bounds += [(-_FARTHEST, _FARTHEST)] + [(0.0, _FARTHEST)] * (n_steps - 1)
         bounds += [tuple(pair) for pair in limits[n + n_steps :]]
         found = minimize(
             objective,
@@ -211,15 +216,22 @@ class CurveBlock:
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            options={"maxiter": 50, "ftol": 1e-15, "gtol": 1e-9},
+            options={"maxiter": _CLIMB, "ftol": 1e-15, "gtol": 1e-9},
         )
         best = np.asarray(found.x, dtype=np.float64)
-        if not found.fun <= objective(start)[0]:
-            return values
         at = np.cumsum(best[n : n + n_steps])
         if not isinstance(self._gate, Graded):
             at = at / best[0]
-        return np.concatenate([best[:n], at, best[n + n_steps :]])
+        reached = np.concatenate([best[:n], at, best[n + n_steps :]])
+        return (
+            reached if self._expected(reached, counts) >= self._expected(values, counts) else values
+        )
+
+    def _expected(self, values: Floats, counts: Floats) -> float:
+        """Return what is expected of the log-likelihood."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(self.cells(values))
+            return float(np.where(counts > 0, counts * logs, 0.0).sum())
 
     def log_prior(self, values: Floats) -> float:
         """Return 0."""

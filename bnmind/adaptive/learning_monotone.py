@@ -60,7 +60,7 @@ def two_chances(
         return chance
     # The objective is concave: where the order is broken, it holds with equality.
     sums = total.sum(axis=-1)
-    pooled = np.divide(right.sum(axis=-1), sums, out=before.mean(axis=-1), where=sums > 0)
+    pooled = np.divide(right.sum(axis=-1), sums, out=np.array(before.mean(axis=-1)), where=sums > 0)
     low = limits[..., 0].max(axis=-1)
     pooled = np.maximum(np.minimum(pooled, limits[..., 1].min(axis=-1)), low)
     return np.where(falls[..., None], pooled[..., None], chance)
@@ -90,24 +90,25 @@ def monotone_chances(
     if not monotone:
         return share
     weights = np.maximum(total, _NOTHING)
-    free = np.ones(right.shape, dtype=bool)
-    low, high = limits[0, 0], max(limits[1, 1], limits[0, 0])
-    chance = np.clip(isotonic(share, weights), low, high)
-    # An end that is pressed against its bound no longer holds back the rest.
-    if chance[first] > limits[0, 1]:
-        free[first], low = False, limits[0, 1]
-    if chance[last] < limits[1, 0]:
-        free[last], high = False, limits[1, 0]
-    if free.all():
-        return chance
     held = share.copy()
-    held[first] = low if not free[first] else held[first]
-    held[last] = high if not free[last] else held[last]
-    # A weight of nothing lets the end follow whatever the rest says.
-    chance = np.clip(isotonic(held, np.where(free, weights, _NOTHING)), low, high)
-    chance[first] = low if not free[first] else chance[first]
-    chance[last] = high if not free[last] else chance[last]
-    return chance
+    low, high = limits[0, 0], max(limits[1, 1], limits[0, 0])
+    first_free, last_free = True, True
+    while True:
+        chance = np.clip(isotonic(held, weights), low, high)
+        if not first_free:
+            chance[first] = low
+        if not last_free:
+            chance[last] = high
+        # An end that is pressed against its bound no longer holds back the rest: with a
+        # weight of nothing it follows whatever that says.
+        if first_free and chance[first] > limits[0, 1]:
+            first_free, low = False, limits[0, 1]
+            held[first], weights[first] = low, _NOTHING
+        elif last_free and chance[last] < limits[1, 0]:
+            last_free, high = False, limits[1, 0]
+            held[last], weights[last] = high, _NOTHING
+        else:
+            return chance
 
 
 def isotonic(shares: Floats, weights: Floats) -> Floats:

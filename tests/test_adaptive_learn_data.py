@@ -1,0 +1,120 @@
+"""Published and reference figures on real responses; skipped where the data are not.
+
+They are looked for in the directory that BNMIND_DATA names, or in ``shared/data`` beside
+the repository. The log-likelihoods to reach are those of an independent EM for DINA with
+a saturated profile distribution, guess and slip at most 0.6, from one start.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmind.adaptive import (
+    Bounds,
+    FreeTable,
+    LearningOptions,
+    Logistic,
+    Responses,
+    beliefs_given,
+    irt_bank,
+    learn,
+    read_bank,
+    read_qmatrix,
+)
+
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("BNMIND_DATA", ROOT.parent / "shared" / "data"))
+BOUNDED = LearningOptions(bounds=Bounds((0.0, 0.6), (0.0, 0.6)))
+
+
+def data(name: str) -> Path:
+    """Return the directory of a data set; skips the test if there is none."""
+    if not (DATA / name / "responses.csv").exists():
+        pytest.skip(f"no data set {name}")
+    return DATA / name
+
+
+@pytest.mark.parametrize(
+    ("name", "reached", "n_parameters"),
+    [("fraction_subtraction", -4402.30, 255 + 40), ("aced", -7127.21, 1023 + 126)],
+)
+def test_the_reference_log_likelihood_is_reached(
+    name: str, reached: float, n_parameters: int
+) -> None:
+    place = data(name)
+    responses = Responses.from_csv(place / "responses.csv")
+    q = read_qmatrix(place / "qmatrix.csv")
+    bounded = learn(responses, q, options=BOUNDED)
+    assert bounded.record.converged
+    assert bounded.log_likelihood >= reached
+    assert bounded.n_parameters == n_parameters
+    assert learn(responses, q).log_likelihood >= bounded.log_likelihood - 1e-6
+
+
+def test_every_row_of_aced_counts_though_answers_are_missing() -> None:
+    responses = Responses.from_csv(data("aced") / "responses.csv")
+    assert (len(responses), responses.n_missing) == (232, 784)
+
+
+def test_skills_learned_agree_with_the_authors_of_aced_and_with_the_post_test() -> None:
+    place = data("aced")
+    responses = Responses.from_csv(place / "responses.csv")
+    found = learn(responses, read_qmatrix(place / "qmatrix.csv"), options=BOUNDED)
+    beliefs = beliefs_given(found.bank, found.responses.codes)
+    skills = np.stack([beliefs.marginal(name)[:, 1] for name in found.bank.skills], axis=1)
+    who = pd.read_csv(place / "respondents.csv").SubjID
+    published = pd.read_csv(place / "bn_scores_published.csv").set_index("SubjID").reindex(who)
+    post = pd.read_csv(place / "prepost.csv").groupby("SubjID").post_scaled.first().reindex(who)
+    total = pd.Series(skills.sum(axis=1), index=who)
+    assert total.corr(published["EAP.sgp"]) > 0.85
+    assert total.corr(post) > 0.6
+    assert total.corr(post) > published["EAP.sgp"].corr(post) - 0.05
+
+
+def test_parameters_of_dtmr_are_recovered() -> None:
+    place = data("dtmr")
+    responses = Responses.from_csv(place / "responses.csv")
+    truth = pd.read_csv(place / "true_items.csv", index_col="item").fillna(0.0)
+    guess = 1 / (1 + np.exp(-truth.intercept.to_numpy()))
+    slip = 1 / (1 + np.exp(truth.sum(axis=1).to_numpy()))
+    found = learn(responses, read_qmatrix(place / "qmatrix.csv"), gate=FreeTable)
+    assert np.abs([i.guess for i in found.items] - guess).mean() < 0.025
+    assert np.abs([i.slip for i in found.items] - slip).mean() < 0.025
+    classes = pd.read_csv(place / "true_structural.csv")
+    for *levels, probability in classes.to_numpy():
+        learned = found.profiles[tuple(int(level) for level in levels)]
+        assert learned == pytest.approx(probability, abs=0.03)
+
+
+def test_lsat6_gets_the_published_estimates() -> None:
+    """2PL: log-likelihood −2466.65; the estimates are those of R's ltm and mirt.
+
+    D. Rizopoulos, "ltm: an R package for latent variable modeling and item response theory
+    analyses", J. Stat. Softw. 2006, section 3.1 (LSAT): difficulties −3.36, −1.37, −0.28,
+    −1.87, −3.12 and discriminations 0.83, 0.72, 0.89, 0.69, 0.66.
+    """
+    responses = Responses.from_csv(data("lsat6") / "responses.csv")
+    start = irt_bank([Logistic()] * 5, items=list(responses.items))
+    found = learn(responses, start, options=LearningOptions(fixed=frozenset({"ability"})))
+    assert found.log_likelihood == pytest.approx(-2466.65, abs=0.01)
+    gates = [item.gate for item in found.bank.items]
+    slopes = [gate.slope for gate in gates if isinstance(gate, Logistic)]
+    difficulties = [gate.difficulty for gate in gates if isinstance(gate, Logistic)]
+    np.testing.assert_allclose(slopes, [0.83, 0.72, 0.89, 0.69, 0.66], atol=0.006)
+    np.testing.assert_allclose(difficulties, [-3.36, -1.37, -0.28, -1.87, -3.12], atol=0.006)
+
+
+def test_the_bank_in_models_is_what_is_learned() -> None:
+    place = data("fraction_subtraction")
+    shipped = read_bank(ROOT / "models" / "banks" / "fraction-subtraction.json")
+    found = learn(Responses.from_csv(place / "responses.csv"), read_qmatrix(place / "qmatrix.csv"))
+    assert shipped.skills == found.bank.skills
+    for name in found.bank.item_names:
+        np.testing.assert_allclose(shipped.channel(name), found.bank.channel(name), atol=1e-4)
+    beliefs = beliefs_given(shipped, found.responses.codes)
+    assert beliefs.log_evidence.sum() == pytest.approx(found.log_likelihood, abs=1e-3)

@@ -1,0 +1,208 @@
+"""Standard errors, fit and order-restricted shares against obvious twins."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from bnmind.adaptive import (
+    FreeTable,
+    Independent,
+    ItemBank,
+    LearningOptions,
+    Responses,
+    Saturated,
+    cross_validate,
+    item_fit,
+    learn,
+    predictive_check,
+    standard_errors,
+)
+from bnmind.adaptive.examinees import Examinees
+from bnmind.adaptive.learning_errors import _scores, table_expectation
+from bnmind.adaptive.learning_monotone import isotonic, monotone_chances, two_chances
+from bnmind.adaptive.learning_options import Bounds
+from bnmind.errors import InvalidModelError, TooLargeError
+
+Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
+TRUTH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4]))
+
+
+def drawn(n: int, seed: int, bank: ItemBank = TRUTH) -> Responses:
+    return Responses.of(Examinees.drawn(bank, n, seed=seed).responses, items=bank.item_names)
+
+
+def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
+    """Return the largest log-likelihood of monotone chances, by a general solver."""
+    shape = right.shape
+    n = right.size
+    low, high = np.full(n, 1e-9), np.full(n, 1 - 1e-9)
+    low[0], high[0] = np.clip(limits[0], 1e-9, 1 - 1e-9)
+    low[-1], high[-1] = np.clip(limits[1], 1e-9, 1 - 1e-9)
+    pairs = []
+    for place in product(*map(range, shape)):
+        for axis in range(len(shape)):
+            if place[axis] + 1 < shape[axis]:
+                above = list(place)
+                above[axis] += 1
+                a, b = (int(np.ravel_multi_index(p, shape)) for p in (place, tuple(above)))
+                pairs.append((a, b))
+    y, m = right.reshape(-1), total.reshape(-1)
+
+    def negative(p: np.ndarray) -> float:
+        q = np.clip(p, 1e-9, 1 - 1e-9)
+        return -float(y @ np.log(q) + (m - y) @ np.log(1 - q))
+
+    found = minimize(
+        negative,
+        np.linspace(0.45, 0.55, n),
+        bounds=list(zip(low, high, strict=True)),
+        constraints=[{"type": "ineq", "fun": lambda p, a=a, b=b: p[b] - p[a]} for a, b in pairs],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    return -float(found.fun)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([(2,), (4,), (2, 2), (3, 2), (2, 2, 2)]),
+    st.integers(0, 9999),
+    st.sampled_from([((0.0, 1.0), (0.0, 1.0)), ((0.0, 0.3), (0.6, 1.0)), ((0.1, 0.6), (0.4, 1.0))]),
+)
+def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
+    shape: tuple[int, ...], seed: int, bounds: tuple[tuple[float, float], tuple[float, float]]
+) -> None:
+    rng = np.random.default_rng(seed)
+    total = rng.uniform(1, 20, shape)
+    right = total * rng.uniform(0.05, 0.95, shape)
+    limits = np.array(bounds)
+    p = monotone_chances(right, total, np.full(shape, 0.5), limits, monotone=True)
+    assert all(np.all(np.diff(p, axis=axis) >= -1e-12) for axis in range(p.ndim))
+    assert limits[0, 0] - 1e-12 <= p.reshape(-1)[0] <= limits[0, 1] + 1e-12
+    assert limits[1, 0] - 1e-12 <= p.reshape(-1)[-1] <= limits[1, 1] + 1e-12
+    q = np.clip(p, 1e-9, 1 - 1e-9)
+    ours = float((right * np.log(q) + (total - right) * np.log(1 - q)).sum())
+    assert ours >= solved(right, total, limits) - 1e-4
+    if shape == (2,):
+        two = two_chances(right, total, np.full(2, 0.5), limits, monotone=True)
+        np.testing.assert_allclose(two, p, atol=1e-9)
+
+
+def test_what_is_in_order_stays_as_it_is() -> None:
+    table = np.array([[0.1, 0.2], [0.1, 0.9]])
+    assert isotonic(table, np.ones((2, 2))) is table
+
+
+@pytest.mark.parametrize("skills", [Saturated(), Independent()])
+def test_scores_are_gradients_and_vanish_together(skills: Saturated | Independent) -> None:
+    found = learn(drawn(300, 1), Q, skills=skills, options=LearningOptions(tolerance=1e-11))
+    expectation = table_expectation(found)
+    scores, free, n_items = _scores(found, expectation)
+    gradient = expectation.patterns.counts @ scores
+    np.testing.assert_allclose(gradient[free], 0, atol=0.05)
+    values = found.parameters.items[0]
+    model = found.model
+    for place in range(n_items):
+        ends = []
+        for sign in (1, -1):
+            moved = values.copy()
+            moved[place] += sign * 1e-4
+            cells = model.layout.cells((moved,))
+            ends.append(expectation(cells, found.parameters.skills).log_likelihood)
+        assert gradient[place] == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=0.05)
+
+
+def test_standard_errors_tell_how_far_estimates_scatter() -> None:
+    estimates, errors = [], []
+    for seed in range(40):
+        found = learn(drawn(800, seed), Q)
+        estimates.append([(i.guess, i.slip) for i in found.items])
+        said = standard_errors(found)
+        errors.append([tuple(said.of(name).values()) for name in TRUTH.item_names])
+    scatter = np.std(estimates, axis=0)
+    np.testing.assert_allclose(np.nanmean(errors, axis=0), scatter, rtol=0.4)
+    assert np.nanmean(errors) == pytest.approx(scatter.mean(), rel=0.12)
+
+
+def test_there_is_no_standard_error_at_a_bound() -> None:
+    options = LearningOptions(bounds=Bounds((0.05, 0.05)))
+    said = standard_errors(learn(drawn(300, 1), Q, options=options))
+    assert all(np.isnan(p.error) == (p.name == "guess") for p in said.items)
+    assert said.covariance.shape == (16, 16)
+
+
+def test_items_of_the_model_fit_and_others_do_not() -> None:
+    right = item_fit(learn(drawn(3000, 2), Q))
+    assert min(fit.p_value for fit in right) > 0.001
+    assert max(fit.rmsd for fit in right) < 0.06
+    for fit in right:
+        assert fit.observed == pytest.approx(fit.expected, abs=1e-3)
+    wrong = [list(row) for row in Q]
+    wrong[0] = [0, 1]
+    misfit = item_fit(learn(drawn(3000, 2), wrong))
+    assert misfit[0].p_value < 1e-6
+    assert misfit[0].rmsd > max(fit.rmsd for fit in right)
+
+
+def test_s_x2_is_left_out_where_responses_are_missing() -> None:
+    codes = np.array(drawn(300, 3).codes)
+    codes[::7, 2] = -1
+    fits = item_fit(learn(codes, Q))
+    assert all(np.isnan(fit.s_x2) for fit in fits)
+    assert all(np.isfinite(fit.rmsd) for fit in fits)
+
+
+def test_pairs_of_items_look_like_the_model_if_it_is_right() -> None:
+    responses = drawn(600, 4)
+    right = predictive_check(learn(responses, Q), n_drawn=40, seed=1)
+    assert right.correlations.root_mean_square < 0.05
+    assert right.correlations.share_extreme < 0.3
+    again = predictive_check(learn(responses, Q), n_drawn=40, seed=1)
+    np.testing.assert_array_equal(again.log_odds.p_values, right.log_odds.p_values)
+    wrong = [list(row) for row in Q]
+    wrong[0] = [0, 1]
+    misfit = predictive_check(learn(responses, wrong), n_drawn=40, seed=1)
+    assert misfit.log_odds.share_extreme > right.log_odds.share_extreme
+    assert "item_1" in misfit.worst_pairs[0]
+    with pytest.raises(InvalidModelError, match="data sets"):
+        predictive_check(learn(drawn(50, 4), Q), n_drawn=1)
+
+
+def test_the_observed_pair_statistics_are_numpys() -> None:
+    responses = drawn(200, 5)
+    check = predictive_check(learn(responses, Q), n_drawn=2)
+    for (a, b), found in zip(check.pairs, check.correlations.observed, strict=True):
+        x, y = responses.codes[:, a], responses.codes[:, b]
+        assert found == pytest.approx(np.corrcoef(x, y)[0, 1])
+        table = np.array([[np.sum((x == i) & (y == j)) for j in (0, 1)] for i in (0, 1)]) + 0.5
+        odds = np.log(table[1, 1] * table[0, 0] / table[1, 0] / table[0, 1])
+        at = np.flatnonzero((check.pairs == (a, b)).all(axis=1))[0]
+        assert check.log_odds.observed[at] == pytest.approx(odds)
+
+
+def test_folds_are_held_out_and_banks_learned_from_the_others() -> None:
+    responses = drawn(200, 6)
+    found = cross_validate(responses, Q, folds=4)
+    numbers = np.random.default_rng(1).permutation(200) % 4
+    np.testing.assert_array_equal(found.folds, numbers)
+    for fold, learned in enumerate(found.learned):
+        others = learn(responses.take(numbers != fold), Q)
+        assert learned.log_likelihood == pytest.approx(others.log_likelihood)
+    whole = learn(responses, Q)
+    assert found.log_likelihood < whole.log_likelihood
+    saturated = cross_validate(responses, Q, gate=FreeTable, folds=4)
+    assert np.isfinite(saturated.log_likelihood)
+    assert len(found.banks) == 4
+
+
+def test_what_needs_a_table_says_so() -> None:
+    found = learn(drawn(50, 1), Q, options=LearningOptions(max_profiles=0))
+    for ask in (standard_errors, item_fit):
+        with pytest.raises(TooLargeError, match="profiles"):
+            ask(found)

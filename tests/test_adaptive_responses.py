@@ -1,0 +1,159 @@
+"""Tables of responses and Q-matrices: read in every form, refused with row and column."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from bnmind.adaptive import ItemBank, Responses, read_qmatrix
+from bnmind.errors import InvalidModelError, InvalidResponsesError, ModelFileError
+
+TEXT = "id,easy,hard\nann,1,0\nbob,,1\ncid,NA,0.0\n"
+CODES = [[1, 0], [-1, 1], [-1, 0]]
+
+
+def csv(directory: Path, text: str) -> Path:
+    path = directory / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(table: object, *parts: str) -> tuple[str, ...]:
+    with pytest.raises(InvalidResponsesError) as caught:
+        Responses.of(table)  # type: ignore[arg-type]
+    for part in parts:
+        assert any(part in problem for problem in caught.value.problems), caught.value.problems
+    return caught.value.problems
+
+
+def test_files_frames_and_arrays_say_the_same(tmp_path: Path) -> None:
+    file = Responses.from_csv(csv(tmp_path, TEXT))
+    frame = Responses.of(pd.read_csv(tmp_path / "table.csv"))
+    indexed = Responses.of(pd.read_csv(tmp_path / "table.csv", index_col="id"))
+    nans = [[1.0, 0], [np.nan, 1], [np.nan, 0]]
+    array = Responses.of(nans, items=["easy", "hard"], examinees=["ann", "bob", "cid"])
+    for found in (file, frame, indexed, array, pickle.loads(pickle.dumps(file))):
+        assert found.codes.tolist() == CODES
+        assert found.codes.dtype == np.int8
+        assert not found.codes.flags.writeable
+        assert found.items == ("easy", "hard")
+        assert found.examinees == ("ann", "bob", "cid")
+    assert file.n_missing == 2
+
+
+def test_excel_marks_and_other_missing_texts_are_read(tmp_path: Path) -> None:
+    path = csv(tmp_path, "\ufeffa,b\r\n1,9\r\n.,0\r\n")
+    assert Responses.from_csv(path, missing=("9", ".")).codes.tolist() == [[1, -1], [-1, 0]]
+
+
+@given(
+    hnp.arrays(
+        np.int64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.integers(-1, 2)
+    )
+)
+def test_patterns_are_the_rows(codes: np.ndarray) -> None:
+    codes[:, 0] = np.maximum(codes[:, 0], 0)
+    codes[0] = np.maximum(codes[0], 0)
+    found = Responses.of(codes)
+    rows, inverse, counts = found.patterns
+    assert (rows[inverse] == codes).all()
+    assert counts.sum() == len(codes)
+    assert len(np.unique(rows, axis=0)) == len(rows)
+
+
+def test_every_fault_is_named_with_row_and_column_at_once() -> None:
+    frame = pd.DataFrame({"id": ["a", "b", "b"], "x": ["1", "yes", ""], "y": ["0", "300", ""]})
+    refused(
+        frame,
+        "row 2 (examinee b), column x, got 'yes'",
+        "row 2 (examinee b), column y, got 300",
+        "distinct examinees, got b in rows 2, 3",
+        "row 3, of examinee b, got none",
+    )
+    refused([[1, -2], [0.5, 1]], "row 2, column item_1, got 0.5")
+    refused([[1, -2], [0, 1]], "row 1, column item_2, got -2")
+    refused([[1, -1], [0, -1]], "column item_2, got none")
+    refused([1, 0], "shape (2,)")
+    refused(np.zeros((0, 3)), "expected examinees and items")
+    twice = pd.DataFrame([[1, 0]], columns=["x", "x"])
+    refused(twice, "distinct items, got x in columns 1, 2")
+
+
+def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
+    problems = refused([["?"] * 30])
+    assert len(problems) >= 30
+    with pytest.raises(InvalidResponsesError, match=r"and \d+ more$"):
+        Responses.of([["?"] * 30])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,0\n1\n", "expected 2 cells in row 2, got 1"),
+        ("a,\n1,0\n", "expected a name for column 2"),
+        ("a,b\n", "expected examinees"),
+        ("a,a\n1,0\n", "distinct items"),
+    ],
+)
+def test_faulty_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InvalidResponsesError, match=message):
+        Responses.from_csv(csv(tmp_path, text))
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError):
+        Responses.from_csv(tmp_path / "none.csv")
+    with pytest.raises(ModelFileError):
+        read_qmatrix(tmp_path / "none.csv")
+
+
+def test_columns_are_put_in_the_order_of_a_bank_or_refused() -> None:
+    bank = ItemBank.from_qmatrix([[1], [1]], items=["a", "b"])
+    swapped = Responses([[0, 1]], ("b", "a"))  # type: ignore[arg-type]
+    assert swapped.for_bank(bank).codes.tolist() == [[1, 0]]
+    with pytest.raises(InvalidResponsesError) as caught:
+        Responses([[0, 2, 1]], ("c", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
+    assert caught.value.problems == (
+        "expected an item of the Q-matrix or bank in column 1, got c",
+        "expected an item of the Q-matrix or bank in column 3, got d",
+        "expected a column of responses to item b, got none",
+        "expected a response from 0 to 1 in row 1, column a, got 2",
+    )
+
+
+def test_some_examinees_can_be_taken() -> None:
+    responses = Responses([[0], [1], [0]], ("a",), ("x", "y", "z"))  # type: ignore[arg-type]
+    assert responses.take([2, 0]).examinees == ("z", "x")
+    assert responses.take(np.array([True, False, True])).codes.tolist() == [[0], [0]]
+
+
+def test_qmatrices_are_read(tmp_path: Path) -> None:
+    q = read_qmatrix(csv(tmp_path, "item,add,carry\nx,1,0\ny,1,2\n"))
+    assert q.skills == ("add", "carry")
+    assert [item.name for item in q.items] == ["x", "y"]
+    assert q.needs.tolist() == [[1, 0], [1, 2]]
+    assert [i.name for i in read_qmatrix(csv(tmp_path, "a\n1\n")).items] == ["item_1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("item,a,b\nx,1,0\ny,1,0\n", ["skill b, got none in column 1"]),
+        ("item,a\nx,0\ny,1\n", ["item x to need a skill, got none in row 0"]),
+        ("item,a\nx,1\nx,1\n", ["distinct items"]),
+        ("item,a\nx,yes\ny,-1\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
+        ("item,a\nx,1,1\n", ["expected 2 cells in row 1"]),
+    ],
+)
+def test_faulty_qmatrices_are_refused(tmp_path: Path, text: str, messages: list[str]) -> None:
+    with pytest.raises(InvalidModelError) as caught:
+        read_qmatrix(csv(tmp_path, text))
+    for message in messages:
+        assert any(message in problem for problem in caught.value.problems)

@@ -1,0 +1,90 @@
+"""``bnmind learn``: what it prints and writes, and its errors on one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import ItemBank, LearningOptions, Responses, learn, read_bank, read_qmatrix
+from bnmind.adaptive.examinees import Examinees
+from bnmind.cli.learn import GATE_NAMES
+from tests.command_line import assert_one_line_error, run, run_json
+
+Q = "item,add,carry\na,1,0\nb,0,1\nc,1,1\nd,1,0\ne,0,1\n"
+FILES = ("learn", "r.csv", "--qmatrix", "q.csv")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.csv").write_text(Q)
+    needs = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
+    codes = Examinees.drawn(ItemBank.from_qmatrix(needs), 200, seed=1).responses
+    rows = ["id,a,b,c,d,e", *(f"x{n}," + ",".join(map(str, row)) for n, row in enumerate(codes))]
+    rows[5] = "x4,1,,,0,"
+    Path("r.csv").write_text("\n".join(rows))
+
+
+def test_json_says_what_was_learned_and_the_file_holds_it() -> None:
+    said = run_json(*FILES, "--out", "bank.json", "--starts", "3", "--seed", "4")
+    bank = read_bank("bank.json")
+    options = LearningOptions(starts=3, seed=4)
+    found = learn(Responses.from_csv("r.csv"), read_qmatrix("q.csv"), options=options)
+    assert said["log_likelihood"] == found.log_likelihood
+    assert said["parameters"] == 13
+    assert said["aic"] == pytest.approx(26 - 2 * said["log_likelihood"])
+    assert said["bic"] == pytest.approx(13 * np.log(200) - 2 * said["log_likelihood"])
+    assert said["converged"] is True
+    assert (said["examinees"], said["missing"], len(said["starts"])) == (200, 3, 3)
+    for item in said["items"]:
+        assert item["guess"] == pytest.approx(bank.channel(item["name"])[0, 1], abs=1e-12)
+        assert item["slip"] == pytest.approx(bank.channel(item["name"])[-1, 0], abs=1e-12)
+    assert bank.source == "learned from 200 examinees in r.csv"
+
+
+@pytest.mark.parametrize("gate", GATE_NAMES)
+def test_every_gate_can_be_learned_and_read_again(gate: str) -> None:
+    shown = run(*FILES, "--out", "bank.json", "--gate", gate, "--title", "Sums")
+    assert shown.exit_code == 0, shown.output
+    assert "200 examinees, 5 items, 2 skills; 3 responses missing." in shown.stdout
+    assert "Written to bank.json." in shown.stdout
+    assert read_bank("bank.json").title == "Sums"
+    again = run_json("learn", "r.csv", "--bank", "bank.json")
+    assert f"Log-likelihood {again['log_likelihood']:.2f}" in shown.stdout
+
+
+def test_bounds_and_skills_are_obeyed() -> None:
+    said = run_json(*FILES, "--max-guess", "0.1", "--max-slip", "0.05", "--skills", "independent")
+    assert said["parameters"] == 12
+    assert max(item["guess"] for item in said["items"]) <= 0.1 + 1e-12
+    assert max(item["slip"] for item in said["items"]) <= 0.05 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("learn", "none.csv", "--qmatrix", "q.csv"), ["none.csv"]),
+        (("learn", "r.csv", "--qmatrix", "none.csv"), ["none.csv"]),
+        (("learn", "r.csv"), ["--qmatrix or --bank, got neither"]),
+        ((*FILES, "--bank", "b.json"), ["got both"]),
+        ((*FILES, "--gate", "xor"), ["dina", "xor"]),
+        ((*FILES, "--skills", "none"), ["saturated", "none"]),
+        ((*FILES, "--out", "bank.txt"), ["bank.txt"]),
+        ((*FILES, "--out", "no/bank.json"), ["directory"]),
+        ((*FILES, "--max-guess", "2"), ["guess"]),
+        ((*FILES, "--starts", "0"), ["--starts"]),
+        (("learn", "bad.csv", "--qmatrix", "q.csv"), ["row 1", "column b", "'maybe'", "row 2"]),
+        (("learn", "more.csv", "--qmatrix", "q.csv"), ["column 6, got f"]),
+        (("learn", "r.csv", "--qmatrix", "bad-q.csv"), ["item a", "skill"]),
+        (("learn", "r.csv", "--bank", "q.csv"), ["q.csv"]),
+    ],
+)
+def test_errors_are_one_line(arguments: tuple[str, ...], parts: list[str]) -> None:
+    Path("bad.csv").write_text("id,a,b,c,d,e\nx,1,maybe,0,0,0\nx,,,,,\n")
+    Path("more.csv").write_text("a,b,c,d,e,f\n1,1,1,1,1,1\n")
+    Path("bad-q.csv").write_text("item,add,carry\na,0,0\nb,1,1\n")
+    result = run(*arguments)
+    assert_one_line_error(result, *parts)
+    assert not Path("bank.json").exists()
