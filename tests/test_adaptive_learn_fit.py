@@ -58,7 +58,7 @@ def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
         q = np.clip(p, 1e-9, 1 - 1e-9)
         return -float(y @ np.log(q) + (m - y) @ np.log(1 - q))
 
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         negative,
         np.linspace(0.45, 0.55, n),
         bounds=list(zip(low, high, strict=True)),

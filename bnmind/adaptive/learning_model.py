@@ -96,7 +96,7 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         If what is fixed or bounded is unknown.
     """
     known = {*bank.item_names, *(v.name for v in bank.hidden)}
-    for name in sorted(options.fixed - known):
+    for name in sorted(set(options.fixed) - known):
         raise UnknownNameError("item or skill", name, sorted(known))
     if not isinstance(options.bounds, Bounds):
         for name in options.bounds:

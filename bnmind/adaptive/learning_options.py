@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from bnmind.errors import InvalidModelError
@@ -121,7 +121,7 @@ class LearningOptions:
     bounds: Bounds | Mapping[str, Bounds] = field(default_factory=Bounds)
     priors: Priors = field(default_factory=Priors)
     monotone: bool = True
-    fixed: frozenset[str] = frozenset()
+    fixed: Set[str] = frozenset()
     max_iterations: int = 5000
     tolerance: float = 1e-7
     accelerate: bool = True
