@@ -32,7 +32,7 @@ def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray
     Examples
     --------
     >>> fold_numbers(6, folds=2).tolist()
-    [0, 1, 1, 0, 1, 0]
+    [0, 0, 0, 1, 1, 1]
     """
     if not 2 <= folds <= n_examinees:
         raise InvalidModelError([f"expected 2 to {n_examinees} folds, got {folds}"])
