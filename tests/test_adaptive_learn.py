@@ -104,7 +104,7 @@ def test_what_is_expected_is_what_enumeration_says(
         np.testing.assert_allclose(family, other, rtol=0, atol=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     models(),
     st.booleans(),
@@ -286,7 +286,8 @@ def test_starts_are_repeatable_and_more_of_them_keep_the_first() -> None:
     assert learn(responses, Q, options=LearningOptions(starts=3, seed=6)).record.starts[1] != few[1]
 
 
-@settings(max_examples=5, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 999))
 def test_steps_and_graded_items_are_learned(seed: int) -> None:
     gates: list[Gate] = [
