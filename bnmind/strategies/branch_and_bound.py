@@ -1,0 +1,239 @@
+"""Least totals of sets of codes, and the guesses that have them, by branch and bound.
+
+`branch_and_bound_kernel` says how the search goes; here it is set up for a board.
+
+References
+----------
+K. Koyama and T. W. Lai, An optimal Mastermind strategy, Journal of Recreational Mathematics
+25 (1993) 251–256: 5625 at 4x6, and 5626 with at most five guesses. G. Ville, An optimal
+Mastermind (4,7) strategy and more results in the expected case, arXiv:1305.1010 (2013): depth
+first, with guesses of each kind and bounds by the number of replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.reply_table import replies_to, reply_table
+from bnmind.strategies.branch_and_bound_arrays import (
+    INFINITE,
+    MOST_REPLIES,
+    Game,
+    Memo,
+    Symmetry,
+    Work,
+    make_game,
+    make_memo,
+    make_symmetry,
+    make_work,
+    memo_bits,
+)
+from bnmind.strategies.branch_and_bound_kernel import search
+from bnmind.strategies.branch_and_bound_memo import find
+from bnmind.strategies.goal import Goal
+from bnmind.strategies.myopic import Among
+from bnmind.strategies.tree import Path, StrategyTree, grow_tree
+
+__all__ = ["MAX_SEARCHED_CODES", "MAX_TRIED", "BoardSearch", "SearchRules", "Solved"]
+
+MAX_SEARCHED_CODES = 8192
+"""The most codes of a board that is searched as a whole; 5x6 has 7,776 and takes 0.4 GB."""
+
+MAX_TRIED = 10**8
+"""The most guesses that are tried for sets of codes: some minutes to half an hour."""
+
+
+@dataclass(frozen=True)
+class SearchRules:
+    """What is asked of an optimal strategy."""
+
+    goal: Goal = Goal.REVEALING
+    """When a game is over."""
+    among: Among = Among.ALL
+    """Which guesses are considered."""
+    max_guesses: int | None = None
+    """No code may take more; any number if None."""
+    max_tried: int = MAX_TRIED
+    """How much work there may be: so many guesses are tried for sets of codes."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a set of codes takes."""
+
+    total: int
+    """The least number of guesses, summed over the codes."""
+    guess: int
+    """A guess that has it, an index into ``board.codes``."""
+
+
+class BoardSearch:
+    """The sets of codes of one board; what has been solved lives as long as this object.
+
+    Raises
+    ------
+    TooLargeError
+        If the board has more than `MAX_SEARCHED_CODES` codes or 64 replies.
+    """
+
+    def __init__(self, board: Board, rules: SearchRules | None = None) -> None:
+        self.board = board
+        self.rules = SearchRules() if rules is None else rules
+        _require_searchable(board)
+        n = board.n_codes
+        self._game: Game = make_game(
+            np.asarray(reply_table(board)),
+            np.arange(n),
+            len(board.true_replies),
+            self.rules.goal,
+            possible_only=self.rules.among is Among.POSSIBLE,
+        )
+        self._symmetry: Symmetry = make_symmetry(np.asarray(board.codes), board.colors)
+        self._memo: Memo = make_memo(memo_bits(n))
+        self._work: Work = make_work(self._game, self.rules.max_tried)
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of codes were searched so far."""
+        return int(self._work.counts[0])
+
+    @property
+    def n_tried(self) -> int:
+        """How many guesses were tried for them so far."""
+        return int(self._work.counts[1])
+
+    def solve(
+        self,
+        codes: NDArray[np.intp],
+        guesses: Sequence[int] = (),
+        *,
+        limit: int = INFINITE,
+    ) -> Solved | None:
+        """Return what a set of codes takes, or None if it is not less than a limit.
+
+        Parameters
+        ----------
+        codes
+            The codes that are still possible, ascending indices.
+        guesses
+            The guesses made before; symmetry is used with respect to them, and so they must
+            be the ones that left these codes possible.
+        limit
+            The limit.
+
+        Raises
+        ------
+        TooLargeError
+            If it takes more than ``rules.max_tried``, or the strategy would be too deep.
+        """
+        left = INFINITE
+        if self.rules.max_guesses is not None:
+            left = self.rules.max_guesses - len(guesses)
+            if left < 0:
+                return None
+        total = self._search(codes, np.array(guesses, dtype=np.int64), limit, left)
+        if total >= limit:
+            return None
+        return Solved(total, self._best_guess(codes, left))
+
+    def solve_from(self, first: int) -> Solved | None:
+        """Return what all codes take after a first guess, or None if it cannot be done."""
+        masks = self._work.masks
+        masks[0] = 0
+        masks[0, [first, -1]] = 1
+        left = INFINITE if self.rules.max_guesses is None else self.rules.max_guesses
+        codes = np.arange(self.board.n_codes)
+        total = self._search(codes, np.array([-1], dtype=np.int64), INFINITE, left)
+        return None if total >= INFINITE else Solved(total, first)
+
+    def openings(self) -> dict[int, int]:
+        """Return what each kind of first guess was shown to take at least, in the last search.
+
+        Empty unless all codes were searched.
+        """
+        masks, found, by_cells = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
+        if not (found >= 0).any():
+            return {}
+        looked_at = np.flatnonzero(masks[:-1]) if masks[-1] else np.arange(self.board.n_codes)
+        # A guess whose cells were bad enough was not tried at all.
+        shown = np.where(found >= 0, found, by_cells)
+        return dict(zip(looked_at.tolist(), shown[looked_at].tolist(), strict=True))
+
+    def tree(self, first: int | None = None) -> StrategyTree:
+        """Return the strategy, as a tree; the first guess may be given.
+
+        Raises
+        ------
+        BnmindError
+            If there is none of so few guesses.
+        TooLargeError
+            As for `solve`.
+        """
+        board = self.board
+
+        def choose(path: Path) -> int:
+            if not path and first is not None:
+                return first
+            left = np.arange(board.n_codes)
+            for guess, outcome in path:
+                left = left[replies_to(board, board.code(guess))[left] == outcome]
+            solved = self.solve(left, [guess for guess, _ in path])
+            if solved is None:
+                raise BnmindError(f"expected a strategy of {self.rules.max_guesses} guesses")
+            return solved.guess
+
+        return grow_tree(Channel.exact(board), choose)
+
+    def _search(
+        self, codes: NDArray[np.intp], guesses: NDArray[np.int64], limit: int, left: int
+    ) -> int:
+        total = search(
+            self._game,
+            self._symmetry,
+            self._memo,
+            self._work,
+            np.asarray(codes, dtype=np.int64),
+            guesses,
+            limit,
+            left,
+        )
+        if total < 0:
+            raise TooLargeError(
+                f"expected a search of {self.board} within {self.rules.max_tried:,} guesses "
+                f"tried, got more, or a strategy that takes more than "
+                f"{len(self._work.frames) - 2} guesses",
+                needed=self.rules.max_tried + 1,
+                budget=self.rules.max_tried,
+            )
+        return int(total)
+
+    def _best_guess(self, codes: NDArray[np.intp], left: int) -> int:
+        """Return the guess for a set that was solved just now."""
+        own = self._game.own[codes]
+        if len(codes) < 3 or (len(codes) == 3 and self._game.last == 1 and left >= 3):
+            for guess in own.tolist():
+                if len(set(self._game.places[guess, codes].tolist())) == len(codes):
+                    return int(guess)
+            return int(own[0])
+        key, check = np.bitwise_xor.reduce(self._game.keys[codes], axis=0).tolist()
+        if left < INFINITE:
+            key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
+        entry = find(self._memo, np.uint64(key), np.uint64(check))
+        return int(self._memo.values[entry, 1])
+
+
+def _require_searchable(board: Board) -> None:
+    if board.n_codes > MAX_SEARCHED_CODES or len(board.true_replies) > MOST_REPLIES:
+        raise TooLargeError(
+            f"expected a board of at most {MAX_SEARCHED_CODES:,} codes and {MOST_REPLIES} replies "
+            f"to search as a whole, got {board} with {board.n_codes:,} codes",
+            needed=board.n_codes,
+            budget=MAX_SEARCHED_CODES,
+        )
