@@ -175,8 +175,9 @@ class Examinees:
         """
         named = isinstance(responses, Responses) or hasattr(responses, "columns")
         table = Responses.of(responses, items=None if named else bank.item_names)
-        codes, n = table.for_bank(bank).codes, len(table)
-        return cls(bank.item_names, codes, (), np.empty((n, 0), dtype=np.intp), np.arange(n))  # type: ignore[arg-type]
+        codes = table.for_bank(bank).codes.astype(np.int16)
+        n = len(codes)
+        return cls(bank.item_names, codes, (), np.empty((n, 0), dtype=np.intp), np.arange(n))
 
     @classmethod
     def _answering(cls, model: ItemBank, hidden: dict[str, Levels], luck: Floats) -> Examinees:
