@@ -426,3 +426,14 @@ def test_findings_that_rule_out_each_state_in_turn_cancel(n_effects: int, rare: 
     )
     assert 0.6 < samples.frequencies("cause")[1] < 0.8
     assert samples.log_evidence == pytest.approx(total, rel=1e-12)
+
+
+def test_names_are_not_taken_letter_by_letter() -> None:
+    for bad in ({"targets": "rain"}, {"targets": ["rain"]}, {"evidence": "rain"}, {"soft": "rain"}):
+        with pytest.raises(InvalidModelError, match="expected"):
+            compile_plan(GARDEN, **bad)
+
+
+def test_negative_sums_are_refused() -> None:
+    with pytest.raises(InvalidModelError, match="negative"):
+        compile_plan(FactorModel((Factor((RAIN,), np.array([-1.0, 0.5])),))).run()

@@ -135,10 +135,16 @@ def compile_plan(
     [0.9, 0.1]
     """
     by_name = {v.name: v for v in model.variables}
+    if targets is not None and not isinstance(targets, str):
+        targets = list(targets)
 
     def variable(name: str) -> Variable:
         return by_name.get(name) or model.variable(name)
 
+    if isinstance(targets, str) or any(isinstance(target, str) for target in targets or ()):
+        raise InvalidModelError([f"expected each target as a list of names, got {targets!r}"])
+    if isinstance(evidence, str) or isinstance(soft, str):
+        raise InvalidModelError(["expected a list of names as evidence, got a single string"])
     observed = tuple(variable(name) for name in evidence)
     if targets is None:
         hidden = set(by_name) - {v.name for v in observed}

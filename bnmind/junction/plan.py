@@ -26,6 +26,7 @@ from bnmind.errors import (
 from bnmind.junction.batch import HUGE, RESIDUE, TINY, BatchPosterior, run_batch
 from bnmind.junction.findings import Findings, check_names, label_of, likelihood
 from bnmind.junction.logarithms import joints_by_logarithms, logarithms
+from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
 from bnmind.junction.posterior import Posterior
 from bnmind.junction.program import Program, near_one
 from bnmind.junction.sources import Answer, Source
@@ -35,6 +36,10 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Plan", "Savings", "impossible", "too_large"]
+
+
+_NEGATIVE = 1e-6
+"""What is negative by more than this share of its terms is no rounding error."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +124,8 @@ class Plan:
         return (16 if complex_numbers else 8) * (tables + self.program.peak_cells)
 
     def __repr__(self) -> str:
-        evidence = _listed([v.name for v in self.evidence])
-        targets = _listed([", ".join(v.name for v in scope) for scope in self.targets], "; ")
+        evidence = listed_text([v.name for v in self.evidence])
+        targets = listed_text([", ".join(v.name for v in scope) for scope in self.targets], "; ")
         soft = [f"{v.name}?" for v in self.soft]
         given = "; ".join([evidence or "nothing", *soft, *self.inputs])
         return f"Plan({targets} | {given}; {self.cells:,} cells)"
@@ -130,14 +135,14 @@ class Plan:
         lines = [str(tree) for tree in self.trees]
         if len(self.trees) > 1:
             lines.append(f"total size of {len(self.trees)} trees  {self.cells:,}")
-        lines.append("separators  " + (_separators(self.trees) or "none"))
+        lines.append("separators  " + (separators_text(self.trees) or "none"))
         if saved.cells_before is not None:
             lines.append(f"cells before restriction  {saved.cells_before:,}, after  {self.cells:,}")
         lines += [
             f"left out  {saved.barren} barren and {saved.observed} certain variables,"
             f" {saved.states} impossible states",
             f"multiplications in a run  {self.multiplications:,}",
-            f"memory in a run  {_bytes(self.memory)}",
+            f"memory in a run  {bytes_text(self.memory)}",
             "evidence  " + (", ".join(v.name for v in self.evidence) or "none"),
         ]
         if self.soft:
@@ -416,6 +421,10 @@ class Plan:
         flat = np.real(np.concatenate([values.ravel() for values in found]) * number)
         if self._is_signed:
             sizes = self._magnitudes(registers, powers) * abs(number)
+            if np.sum(flat) < -_NEGATIVE * np.sum(sizes):
+                raise InvalidModelError(
+                    ["expected factors whose product sums to no negative number"]
+                )
             flat = np.where(flat > RESIDUE * sizes, flat, 0.0)
         starts = self._starts
         sums = np.add.reduceat(flat, starts)
@@ -480,21 +489,3 @@ def too_large(plan: Plan, needed: int, budget: int, unit: str) -> TooLargeError:
         needed=needed,
         budget=budget,
     )
-
-
-def _listed(names: list[str], comma: str = ", ") -> str:
-    shown = comma.join(names[:6])
-    return f"{shown}, … {len(names)} in all" if len(names) > 6 else shown
-
-
-def _separators(trees: Sequence[JunctionTree]) -> str:
-    found = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
-    return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(found))
-
-
-def _bytes(number: int) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:.3g} {unit}"
-        number /= 1024  # type: ignore[assignment]
-    return f"{number:.3g} GiB"

@@ -126,12 +126,20 @@ class Program:
 
     @cached_property
     def peak_cells(self) -> int:
-        """The largest number of cells that filled registers hold at the same time."""
+        """The largest number of cells that filled registers hold at the same time.
+
+        With them go the copies that a matrix product makes of what is not in its order.
+        """
         cells = [self.cells(register) for register in range(len(self.scopes))]
         live = peak = 0
-        for number, spent in enumerate(self.spent, self.n_inputs):
+        steps = zip(self.steps, self.spent, strict=True)
+        for number, (step, spent) in enumerate(steps, self.n_inputs):
             live += cells[number]
-            peak = max(peak, live)
+            copies = 0
+            if isinstance(step.operation, Product) and step.operation.sums:
+                copies += cells[step.left] if step.operation.left_axes is not None else 0
+                copies += cells[step.right] if step.operation.right_axes is not None else 0
+            peak = max(peak, live + copies)
             live -= sum(cells[register] for register in spent)
         return peak
 
