@@ -86,6 +86,13 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
     refused(twice, "distinct items, got x in columns 1, 2")
 
 
+def test_an_array_needs_a_column_for_each_item_whatever_that_is_called() -> None:
+    assert Responses.of([[1, 0]], items=["id", "a"]).codes.tolist() == [[1, 0]]
+    for columns in ([[1]], [[1, 0, 1]]):
+        with pytest.raises(InvalidResponsesError, match="column for each of 2 items"):
+            Responses.of(columns, items=["id", "a"])
+
+
 def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
     problems = refused([["?"] * 30])
     assert len(problems) >= 30

@@ -117,8 +117,15 @@ class Responses:
             raise InvalidResponsesError(
                 [f"expected an array (examinees, items), got one of shape {array.shape}"]
             )
-        names = list(items or (f"item_{number + 1}" for number in range(array.shape[1])))
-        return _parsed(names, array.tolist(), None, examinees, missing)
+        if items is None:
+            items = [f"item_{number + 1}" for number in range(array.shape[1])]
+        if len(items) != array.shape[1]:
+            raise InvalidResponsesError(
+                [f"expected a column for each of {len(items)} items, got {array.shape[1]} columns"]
+            )
+        # In an array no column says who the examinees are, whatever its item is called.
+        unnamed = [""] * array.shape[1]
+        return _parsed(unnamed, array.tolist(), items, examinees, missing)
 
     @classmethod
     def from_csv(
