@@ -189,3 +189,21 @@ def test_numbers_of_states_from_numpy_become_plain_strings() -> None:
     states = [np.int64(3), np.int64(-1)]
     model = pgmpy_network(pgmpy_table("a", 2, [[0.2], [0.8]], state_names={"a": states}))
     assert Network.from_pgmpy(model).variable("a").states == ("3", "-1")
+
+
+def test_tables_that_hold_no_real_numbers_are_refused() -> None:
+    model = pgmpy_network(*(pgmpy_table(name, 2, [[0.2], [0.8]]) for name in "abcd"))
+    tables = [model.get_cpds(name) for name in "abcd"]
+    tables[0].values = np.array(["high", "low"])
+    tables[1].values = np.array([0.5, 0.5 + 0.5j])
+    tables[2].values = [object(), 1]
+    tables[3].state_names = {}
+    with pytest.raises(InvalidModelError) as caught:
+        from_pgmpy(model)
+    told = [problem.split(", got")[0] for problem in caught.value.problems]
+    assert told == [
+        "expected an array of numbers in the table of a",
+        "expected real numbers in the table of b",
+        "expected an array of numbers in the table of c",
+        "expected states of d in the table of d",
+    ]

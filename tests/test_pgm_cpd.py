@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,3 +247,16 @@ def _same(restricted: CPD, sliced: np.ndarray[tuple[int, ...], np.dtype[np.inexa
         rtol=0,
         atol=1e-15,
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["high", "low"], "array of numbers in the table of A"),
+        ([0.5, 0.5j], "real numbers in the table of A, got complex"),
+        ([[0.5], [0.2, 0.3]], "array of numbers in the table of A"),
+    ],
+)
+def test_tables_hold_real_numbers(values: Any, words: str) -> None:
+    with pytest.raises(InvalidModelError, match=words):
+        TabularCPD(A, (), values)

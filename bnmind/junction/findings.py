@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
+from bnmind.pgm.factor import numbers_of
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Finding", "Findings", "case_likelihoods", "case_positions", "label_of", "likelihood"]
@@ -54,7 +55,7 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
         for state, weight in finding.items():
             weights[variable.index(state)] = weight
     else:
-        weights = np.asarray(finding, dtype=np.float64)
+        weights = numbers_of(finding, f"as the likelihood of {variable.name}", real=True).real
     if weights.shape != (variable.n_states,):
         raise InvalidModelError(
             [
@@ -123,7 +124,7 @@ def case_likelihoods(variable: Variable, cases: Any) -> Floats:
         columns = np.column_stack([np.eye(variable.n_states), np.ones(variable.n_states)])
         taken: Floats = columns.take(case_positions(variable, found), axis=1)
         return taken
-    weights = np.asarray(found, dtype=np.float64)
+    weights: Floats = numbers_of(found, f"as likelihoods of {variable.name}", real=True).real
     if weights.ndim != 2 or weights.shape[1] != variable.n_states:
         raise InvalidModelError(
             [

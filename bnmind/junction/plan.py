@@ -32,7 +32,7 @@ from bnmind.junction.program import Program, near_one
 from bnmind.junction.sources import Answer, Source
 from bnmind.junction.tree import Clique, JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Values
+from bnmind.pgm.factor import Values, numbers_of
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Plan", "Savings", "impossible", "too_large"]
@@ -337,7 +337,7 @@ class Plan:
             problems.append(f"expected the inputs {sorted(self.inputs)}, got {sorted(inputs)}")
         for name in sorted(set(inputs) & set(self.inputs)):
             shape = tuple(v.n_states for v in self.inputs[name])
-            values = np.asarray(inputs[name], dtype=np.float64)
+            values = numbers_of(inputs[name], f"in the input {name}", real=True).real
             if values.shape != shape:
                 problems.append(f"expected the input {name} of shape {shape}, got {values.shape}")
             elif not np.all((values >= 0) & np.isfinite(values)):

@@ -17,10 +17,34 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Factor", "SparseFactor", "Values", "frozen_array"]
+__all__ = ["Factor", "SparseFactor", "Values", "frozen_array", "numbers_of"]
 
 Values: TypeAlias = NDArray[np.inexact[Any]]
 """Real (float64) or complex (complex128) numbers."""
+
+
+def numbers_of(values: Any, what: str, *, real: bool = False) -> Values:
+    """Return values as an array of float64, or of complex128 unless they must be ``real``.
+
+    Raises
+    ------
+    InvalidModelError
+        If they are no such numbers; ``what`` says where.
+
+    Examples
+    --------
+    >>> numbers_of([1, 2], "in a table").tolist()
+    [1.0, 2.0]
+    """
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufc":
+            given = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as fault:
+        raise InvalidModelError([f"expected an array of numbers {what}, got: {fault}"]) from fault
+    if real and np.iscomplexobj(given):
+        raise InvalidModelError([f"expected real numbers {what}, got complex ones"])
+    return given.astype(np.complex128 if np.iscomplexobj(given) else np.float64, copy=False)
 
 
 def frozen_array(values: ArrayLike) -> Values:
@@ -54,7 +78,8 @@ class Factor:
     values: Values
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", frozen_array(self.values))
+        values = numbers_of(self.values, f"over {self.names}")
+        object.__setattr__(self, "values", frozen_array(values))
         shape = tuple(v.n_states for v in self.scope)
         problems = []
         if len(set(self.names)) != len(self.scope):
@@ -143,7 +168,7 @@ class SparseFactor:
     values: Values
 
     def __post_init__(self) -> None:
-        values = frozen_array(self.values)
+        values = frozen_array(numbers_of(self.values, "in a sparse factor"))
         rows = np.array(self.configurations, dtype=np.intp)
         if values.ndim != 1 or rows.size != len(values) * len(self.scope):
             raise InvalidModelError(

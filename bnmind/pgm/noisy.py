@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm.factor import Factor, frozen_array
+from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table
 from bnmind.pgm.variable import Variable
 
@@ -277,7 +277,11 @@ def noisy_or(
     >>> table[1].round(3).tolist()  # P(fever | flu, cold)
     [[0.1, 0.55], [0.82, 0.91]]
     """
-    p = _binary(variable, parents, np.append(np.asarray(probabilities, dtype=np.float64), leak))
+    p = _binary(
+        variable,
+        parents,
+        np.append(numbers_of(probabilities, f"for {variable.name}", real=True).real, leak),
+    )
     links = tuple(np.array([[1, 1 - present], [0, present]]) for present in p[:-1])
     return NoisyMaximum(variable, tuple(parents), links, np.array([1 - p[-1], p[-1]]))
 
@@ -296,7 +300,11 @@ def noisy_and(
     leak
         The probability that something else prevents the effect.
     """
-    p = _binary(variable, parents, np.append(np.asarray(probabilities, dtype=np.float64), leak))
+    p = _binary(
+        variable,
+        parents,
+        np.append(numbers_of(probabilities, f"for {variable.name}", real=True).real, leak),
+    )
     links = tuple(np.array([[1, 1 - met], [0, met]]) for met in p[:-1])
     return NoisyMinimum(variable, tuple(parents), links, np.array([p[-1], 1 - p[-1]]))
 
@@ -341,9 +349,9 @@ def _distributions(
 ) -> Floats:
     """Return distributions along the first axis, normalized; faults are added to ``problems``."""
     try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        problems.append(f"expected an array of numbers as {what}")
+        values: Floats = numbers_of(given, f"as {what}", real=True).real
+    except InvalidModelError as fault:
+        problems += fault.problems
         return np.zeros(shape)
     if values.shape != shape:
         problems.append(f"expected an array of shape {shape} as {what}, got {values.shape}")

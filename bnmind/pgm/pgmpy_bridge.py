@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.network import Network, Potential
@@ -167,7 +165,11 @@ def _from_table(table: Any) -> TabularCPD:
     problems = []
     scope = []
     for name in table.variables:
-        states = list(table.state_names[name])
+        states = (table.state_names or {}).get(name)
+        if states is None:
+            problems.append(f"expected states of {name} in the table of {table.variable}, got none")
+            continue
+        states = list(states)
         named = tuple(str(state) for state in states)
         if len(set(named)) < len(named):
             problems.append(
@@ -181,4 +183,4 @@ def _from_table(table: Any) -> TabularCPD:
     if problems:
         raise InvalidModelError(problems)
     child, *parents = scope
-    return TabularCPD(child, tuple(parents), np.asarray(table.values, dtype=np.float64))
+    return TabularCPD(child, tuple(parents), table.values)

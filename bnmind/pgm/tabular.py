@@ -11,7 +11,7 @@ import numpy as np
 
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
-from bnmind.pgm.factor import Factor, frozen_array
+from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.variable import Variable
 
 __all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table"]
@@ -53,8 +53,8 @@ class TabularCPD:
     def __post_init__(self) -> None:
         problems = []
         shape = tuple(v.n_states for v in self.scope)
-        values = np.asarray(self.values, dtype=np.float64)
         name = self.variable.name
+        values: Floats = numbers_of(self.values, f"in the table of {name}", real=True).real
         if len({v.name for v in self.scope}) != len(self.scope):
             problems.append(f"expected distinct variables in the table of {name}")
         if values.shape != shape:
