@@ -65,6 +65,27 @@ def test_states_may_hold_an_equals_sign(tmp_path: Path) -> None:
     assert answer == {"marginals": {}, "log_evidence": math.log(0.75)}
 
 
+def test_states_may_hold_commas(tmp_path: Path) -> None:
+    size = Variable("size", ("1,5", "2", "2,size=1,5", "2,x"))
+    color = Variable("x", ("light, blue", "red"))
+    third = np.array([0.1, 0.2, 0.3, 0.4])
+    network = Network((TabularCPD(size, (), third), TabularCPD(color, (), np.array([0.25, 0.75]))))
+    path = str(tmp_path / "m.json")
+    write_model(network, path)
+
+    def told(*evidence: str) -> float:
+        options = [word for text in evidence for word in ("--evidence", text)]
+        return math.exp(run_json("query", path, *options)["log_evidence"])
+
+    assert told("size=1,5") == pytest.approx(0.1)
+    assert told("size=1,5,x=light, blue") == pytest.approx(0.025)
+    assert told("x=light, blue, size=2") == pytest.approx(0.05)
+    assert told("x=red", "size=2,x") == pytest.approx(0.3)
+    doubtful = run("query", path, "--evidence", "size=2,size=1,5")
+    assert_one_line_error(doubtful, "one meaning", "size=2 and size=1,5")
+    assert_one_line_error(run("query", path, "--evidence", "size=3,5"), "size=3,5")
+
+
 def test_the_picture_is_written(tmp_path: Path) -> None:
     path = tmp_path / "picture.svg"
     result = run("query", MODEL, "--evidence", GUESS, "--targets", "P", "--svg", str(path))
@@ -91,6 +112,7 @@ def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path
     [
         (["--evidence", "T1"], ["VARIABLE=STATE", "'T1'"]),
         (["--evidence", "T1=1,T1=2"], ["T1 once"]),
+        (["--evidence", "T1=1,,T2=1"], ["VARIABLE=STATE", "T1=1,,T2=1"]),
         (["--evidence", "T1=9"], ["state of T1", "'9'"]),
         (["--evidence", "X=1"], ["variable", "'X'"]),
         (["--targets", "X"], ["variable", "'X'"]),

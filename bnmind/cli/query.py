@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,7 +39,8 @@ def query(
         typer.Option(
             "--evidence",
             metavar="A=x,B=y",
-            help="What is known: variables and their states. May be given several times.",
+            help="What is known: variables and their states. May be given several times. A state"
+            " may hold commas, unless what comes after one is a finding too.",
         ),
     ] = None,
     targets: Annotated[
@@ -66,8 +67,8 @@ def query(
     from bnmind.pgm.files import read_model
     from bnmind.views import belief_view
 
-    known = _evidence(evidence or [])
     network = read_model(model)
+    known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
     wanted = [name.strip() for part in targets or [] for name in part.split(",") if name.strip()]
     names = wanted or [v.name for v in network.variables if v.name not in known]
     plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
@@ -89,20 +90,48 @@ def query(
         typer.echo(f"\nWritten: {picture}")
 
 
-def _evidence(texts: Sequence[str]) -> dict[str, str]:
-    """Return the findings; a state may hold ``=``, since only the first one parts."""
+def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the findings; a state may hold ``=`` and commas, where that leaves no doubt."""
     from bnmind.errors import BnmindError
 
     found: dict[str, str] = {}
     for text in texts:
-        for entry in text.split(","):
-            name, equals, state = (part.strip() for part in entry.partition("="))
-            if not (name and equals and state):
-                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {entry!r}")
+        readings = _readings(text.split(","), states)
+        if len(readings) > 1:
+            both = " or ".join(" and ".join(map("=".join, reading)) for reading in readings)
+            raise BnmindError(
+                f"expected evidence of one meaning, got {text!r}, which may be {both}"
+            )
+        for name, state in readings[0] if readings else map(_entry, text.split(",")):
+            if not (name and state):
+                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {text!r}")
             if name in found:
                 raise BnmindError(f"expected evidence on {name} once, got it twice")
             found[name] = state
     return found
+
+
+def _entry(text: str) -> tuple[str, str]:
+    """Return a variable and its state: the first ``=`` parts them."""
+    name, _, state = text.partition("=")
+    return name.strip(), state.strip()
+
+
+def _readings(
+    parts: Sequence[str], states: Mapping[str, Sequence[str]]
+) -> list[tuple[tuple[str, str], ...]]:
+    """Return up to two ways to read what stands between commas as states of known variables."""
+    # The readings of the first parts, for any number of them.
+    found: list[list[tuple[tuple[str, str], ...]]] = [[()]]
+    most = 1 + max((state.count(",") for known in states.values() for state in known), default=0)
+    for end in range(1, len(parts) + 1):
+        here: list[tuple[tuple[str, str], ...]] = []
+        for start in range(max(0, end - most), end):
+            name, state = _entry(",".join(parts[start:end]))
+            if state in states.get(name, ()):
+                here += [(*before, (name, state)) for before in found[start]]
+        found.append(here[:2])
+    return found[-1]
 
 
 def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, object]:
