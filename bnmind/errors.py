@@ -157,4 +157,5 @@ class UnknownNameError(BnmindError, LookupError):
         self.known = tuple(known)
         """The names that would have been understood."""
         shown = ", ".join(self.known[:12]) + (", …" if len(self.known) > 12 else "")
-        super().__init__(f"expected a {kind} among {shown}; got {name!r}")
+        article = "an" if kind[:1] in "aeiou" else "a"
+        super().__init__(f"expected {article} {kind} among {shown}; got {name!r}")

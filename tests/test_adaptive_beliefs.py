@@ -198,7 +198,7 @@ def test_bad_responses_are_refused(kind: type[ProfileBelief | PlanBelief]) -> No
     for wrong in (2, -1, "yes", True):
         with pytest.raises(InvalidResponseError, match="response to item_2 among 0, 1, got"):
             belief.update("item_2", wrong)
-    with pytest.raises(UnknownNameError, match="expected a item among"):
+    with pytest.raises(UnknownNameError, match="expected an item among"):
         belief.update("item_9", 0)
     with pytest.raises(InvalidResponseError, match="was answered, got item_2"):
         belief.without("item_2")
