@@ -12,9 +12,11 @@ from bnmind.adaptive import (
     AllOf,
     AnyOf,
     BatchProgress,
+    Design,
     DeviationBelow,
     Enemies,
     EntropyBelow,
+    Examinees,
     FixedOrder,
     GainBelow,
     Item,
@@ -37,6 +39,7 @@ from bnmind.adaptive import (
     allowed_items,
     irt_bank,
     logistic_items,
+    simulate,
     start_belief,
     start_beliefs,
 )
@@ -92,6 +95,20 @@ def test_a_testlet_is_not_interrupted() -> None:
     # An enemy inside is left out, and the testlet goes on.
     assert open_after([Enemies(), Testlets()], "b", "c") == "f"
     assert open_after([Enemies(), Testlets()], "b", "c", "f") == "ad"
+
+
+def test_rules_wait_for_nothing_that_is_withheld() -> None:
+    asked, available = [[BANK.position("e")]], [[name not in "cf" for name in NAMES]]
+    mask = allowed_items(BANK, [Testlets()], asked, available=available)[0]
+    assert [NAMES[i] for i in np.flatnonzero(mask)] == ["a", "b", "d"]
+    design = Design(BANK, rules=(ContentBalance({"forms": 1}), Testlets()))
+    assert design.allowed([]) == ("f",)
+    assert design.allowed([], ["f"]) == ("a", "b", "c", "d", "e")
+    # In a simulation, too: of the testlet an item is set aside, and the test goes on.
+    control = SympsonHetter(FixedOrder(("c", "e", "f")), {"e": 0.0})
+    people = Examinees.drawn(BANK, 2)
+    run = simulate(BANK, people, {"x": control}, rules=(Testlets(),)).run_of("x")
+    assert ["".join(NAMES[i] for i in row) for row in run.asked] == ["cfabd"] * 2
 
 
 def test_content_codes_keep_their_bounds() -> None:
@@ -250,7 +267,7 @@ def test_stoppers_combine() -> None:
     assert told(both, "a") == ""
     assert " and " in told(both, "a", "b")
     either = AnyOf((MaximalItems(3), SkillsCertain(0.9, ("skill_1",))))
-    assert told(either, "a") == "each of skill_1 is known with probability 0.9 or more"
+    assert told(either, "a") == "skill_1 is known with probability 0.9 or more"
     assert told(either, "a", "b", "c") == "3 items were asked"
 
 

@@ -23,7 +23,8 @@ class ContentBalance:
 
     A code that has reached its maximum is closed. Codes short of their minima are the
     only ones open as soon as the questions left just suffice for them; without a length,
-    from the start. A code of which no item is left to ask closes nothing else.
+    from the start. A code of which no item is left to ask closes nothing else: where
+    enemies, testlets or exposure control take away what a minimum needs, it is missed.
 
     Parameters
     ----------

@@ -64,10 +64,11 @@ class Design:
             The items that exposure control withholds.
         """
         positions = np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
-        mask: NDArray[np.bool_] = allowed_items(self.bank, self.rules, positions)[0]
         withheld = set(set_aside)
         names = self.bank.item_names
-        return tuple(names[i] for i in np.flatnonzero(mask).tolist() if names[i] not in withheld)
+        available: NDArray[np.bool_] = np.array([[name not in withheld for name in names]])
+        mask = allowed_items(self.bank, self.rules, positions, available=available)[0]
+        return tuple(names[i] for i in np.flatnonzero(mask).tolist())
 
     def stop_reason(self, progress: Progress) -> str:
         """Return why the test is over, in words; an empty text if it goes on."""

@@ -40,7 +40,13 @@ class Rule(Protocol):
         """
 
 
-def allowed_items(bank: ItemBank, rules: Sequence[Rule], asked: ArrayLike) -> NDArray[np.bool_]:
+def allowed_items(
+    bank: ItemBank,
+    rules: Sequence[Rule],
+    asked: ArrayLike,
+    *,
+    available: ArrayLike | None = None,
+) -> NDArray[np.bool_]:
     """Return which items may be asked next: those not asked, restricted by rule after rule.
 
     Parameters
@@ -52,9 +58,14 @@ def allowed_items(bank: ItemBank, rules: Sequence[Rule], asked: ArrayLike) -> ND
     asked
         ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after
         the last one.
+    available
+        ``(examinees, items)``, which items may be asked at all; all unless given. No rule
+        waits for one of the others.
     """
     sequence = np.asarray(asked, dtype=np.intp)
     allowed = ~asked_mask(bank, sequence)
+    if available is not None:
+        allowed &= np.asarray(available)
     for rule in rules:
         allowed = rule.restrict(bank, sequence, allowed) & allowed
     return allowed
@@ -123,6 +134,9 @@ class Enemies:
 @dataclass(frozen=True)
 class Testlets:
     """Once an item of a testlet is asked, ask what is left of it before anything else.
+
+    To be put after the rules that close items: it goes on with what they leave of the
+    testlet, and a rule that closed the rest of it later would leave nothing to ask.
 
     Parameters
     ----------

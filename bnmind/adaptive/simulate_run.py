@@ -14,7 +14,7 @@ from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.design import NOTHING_LEFT
 from bnmind.adaptive.examinees import Levels
-from bnmind.adaptive.rules import Rule, asked_mask
+from bnmind.adaptive.rules import Rule, allowed_items, asked_mask
 from bnmind.adaptive.selector import Selector
 from bnmind.adaptive.simulate_measures import Measure, Moment, Predictor
 from bnmind.adaptive.stopper import BatchProgress, Reasons, Stopper
@@ -124,8 +124,8 @@ def run_batch(
             protocol.predictor,
         )
         values.append(_measured(protocol.measures, moment, rows, values))
-        available = eligible[rows] & ~moment.asked
-        allowed = _restricted(bank, protocol.rules, asked[rows], available) & ~aside[rows]
+        available = eligible[rows] & ~aside[rows]
+        allowed = allowed_items(bank, protocol.rules, asked[rows], available=available)
         ended = _reasons(protocol.stopper, moment, allowed)
         stays = ended == ""
         if not stays.all():
@@ -166,14 +166,6 @@ def _measured(
         for row, measure in zip(now, measures, strict=True):
             row[rows] = measure.function(moment)
     return now
-
-
-def _restricted(
-    bank: ItemBank, rules: Sequence[Rule], asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    for rule in rules:
-        allowed = rule.restrict(bank, asked, allowed) & allowed
-    return allowed
 
 
 def _reasons(stopper: Stopper | None, moment: Moment, allowed: NDArray[np.bool_]) -> Reasons:

@@ -116,7 +116,8 @@ class SkillsCertain:
 
     @property
     def _reason(self) -> str:
-        which = f"each of {', '.join(self.skills)}" if self.skills else "each skill"
+        named = ", ".join(self.skills) or "skill"
+        which = named if len(self.skills) == 1 else f"each {'of ' * bool(self.skills)}{named}"
         return f"{which} is known with probability {self.probability:g} or more"
 
 
