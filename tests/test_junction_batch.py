@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.batch as batch
-from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
+import bnmind.junction.batch_memory as batch_memory
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidModelError,
+    TooLargeError,
+    UnknownNameError,
+)
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.case_program import CaseProgram
 from bnmind.junction.program import Product, Program, Step
@@ -88,7 +95,7 @@ def batches(draw: st.DrawFn) -> tuple[Plan, dict[str, Any], int]:
 def test_a_batch_says_what_single_runs_say(drawn: tuple[Plan, dict[str, Any], int]) -> None:
     plan, cases, n = drawn
     joints, logs = one_by_one(plan, cases, n)
-    found, wrong = batch.run_batch(plan, cases, {})
+    found, wrong = batch.run_batch(plan, cases, {}, max_bytes=None)
     assert wrong.tolist() == [i for i in range(n) if not joints[i]]
     for i in range(n):
         for k, joint in enumerate(joints[i]):
@@ -124,12 +131,58 @@ def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = compile_plan(GARDEN, soft=["wet"])
     cases = {"wet": np.arange(100) % 4 - 1}
     whole = plan.run_batch(cases)
-    monkeypatch.setattr(batch, "_MOST", 7)
+    monkeypatch.setattr(batch_memory, "_MOST", 7)
     parts = plan.run_batch(cases)
     np.testing.assert_array_equal(whole.joints[0], parts.joints[0])
     assert len(whole) == 100
     np.testing.assert_allclose(whole.marginals["rain"][0], [0.8, 0.2])
     np.testing.assert_allclose(whole.marginals["rain"][1], [1.0, 0.0])
+
+
+def grid(side: int, states: int, rng: np.random.Generator) -> Network:
+    """Return a network in which each variable depends on those to the left and above."""
+    found: dict[tuple[int, int], TabularCPD] = {}
+    for i, j in np.ndindex(side, side):
+        parents = [found[at].variable for at in ((i - 1, j), (i, j - 1)) if at in found]
+        variable = Variable.of_integers(f"x{i}{j}", range(states))
+        table = rng.dirichlet(np.ones(states), size=(states,) * len(parents))
+        found[i, j] = TabularCPD(variable, tuple(parents), np.moveaxis(table, -1, 0))
+    return Network(tuple(found.values()))
+
+
+@pytest.mark.parametrize(("soft", "n"), [(False, 1), (False, 90), (True, 300)])
+def test_the_memory_of_a_batch_is_predicted(
+    soft: bool, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = grid(5, 4, np.random.default_rng(1))
+    names = ["x13", "x31", "x44", "x22"]
+    plan = compile_plan(network, **{"soft" if soft else "evidence": names})  # type: ignore[arg-type]
+    cases = {name: np.arange(n) % 4 for name in names}
+
+    def peak() -> int:
+        tracemalloc.start()
+        plan.run_batch(cases)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    plan.run_batch({name: found[:1] for name, found in cases.items()})
+    whole = peak()
+    assert 0.5 * plan.batch_memory(n) < whole < 1.2 * plan.batch_memory(n)
+    monkeypatch.setattr(batch_memory, "_CHUNK_BYTES", 2**16)
+    if n > 1:
+        assert peak() < 0.5 * whole
+    needed = plan.batch_memory(n)
+    plan.run_batch(cases, max_bytes=needed)
+    with pytest.raises(TooLargeError, match=f"got {needed:,} for {n:,} cases"):
+        plan.run_batch(cases, max_bytes=needed - 1)
+
+
+def test_more_cases_take_more_memory() -> None:
+    plan = compile_plan(GARDEN, evidence=["wet"])
+    assert 0 < plan.batch_memory(0) < plan.batch_memory(10) < plan.batch_memory(100_000)
+    with pytest.raises(InvalidModelError, match="at least 0 cases, got -1"):
+        plan.batch_memory(-1)
 
 
 def test_improbable_cases_do_not_underflow() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction.compounds import compounds
-from bnmind.junction.conflict import minimal_conflict
+from bnmind.junction.conflict import impossible, minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
 from bnmind.junction.findings import Findings, label_of, likelihood
@@ -19,7 +19,7 @@ from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy import MinFill
 from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Plan, Savings, impossible
+from bnmind.junction.plan import Plan, Savings
 from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
 from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
 from bnmind.junction.sources import Source, answer_of, sources_of

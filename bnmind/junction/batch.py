@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.batch_memory import batch_size, moving_registers
 from bnmind.junction.case_program import CaseProgram
 from bnmind.junction.findings import case_likelihoods, case_positions, check_names, label_of
 from bnmind.pgm.factor import Values
@@ -37,12 +38,6 @@ TINY = 1e-200
 
 HUGE = 1e200
 """So are likelihoods that make it larger than this."""
-
-_CHUNK_CELLS = 2**18
-"""The largest register holds at most about so many numbers, to stay within the cache."""
-
-_FEWEST, _MOST = 32, 4096
-"""Cases of a chunk."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +65,7 @@ class BatchPosterior:
 
 
 def run_batch(
-    plan: Plan, cases: Mapping[str, Any], inputs: Mapping[str, Values]
+    plan: Plan, cases: Mapping[str, Any], inputs: Mapping[str, Values], *, max_bytes: int | None
 ) -> tuple[BatchPosterior, NDArray[np.intp]]:
     """Return the posteriors of all cases, and which cases are impossible.
 
@@ -82,6 +77,8 @@ def run_batch(
         As for `Plan.run_batch`.
     inputs
         The plan's inputs, checked; the same for all cases.
+    max_bytes
+        As for `Plan.run_batch`.
     """
     check_names(cases, plan.evidence, plan.soft)
     positions = {v.name: case_positions(v, cases[v.name]) for v in plan.evidence}
@@ -99,12 +96,20 @@ def run_batch(
     if problems:
         raise InvalidModelError(problems)
     n = lengths.pop()
-    largest = max((plan.program.cells(r) for r in range(len(plan.program.scopes))), default=1)
-    chunk = min(max(_CHUNK_CELLS // largest, _FEWEST), _MOST)
+    varying = frozenset(label_of(v.name) for v in soft)
+    size = batch_size(plan, varying)
+    needed = size.total(n)
+    if max_bytes is not None and needed > max_bytes:
+        raise TooLargeError(
+            f"expected a batch of at most {max_bytes:,} bytes, got {needed:,} for {n:,} cases",
+            needed=needed,
+            budget=max_bytes,
+        )
+    chunk = size.chunk
     whole = {**inputs, **{label_of(v.name): np.ones(v.n_states) for v in plan.soft}}
     for v in soft:
         del whole[label_of(v.name)]
-    state = _Batch(plan, whole, frozenset(label_of(v.name) for v in soft))
+    state = _Batch(plan, whole, varying)
     joints = tuple(
         np.zeros((n, *(v.n_states for v in scope)), dtype=np.float64) for scope in plan.targets
     )
@@ -137,13 +142,9 @@ class _Batch:
     def __init__(self, plan: Plan, inputs: Mapping[str, Values], varying: frozenset[str]) -> None:
         self.plan = plan
         self.inputs = inputs
-        program = plan.program
         sources = plan.sources
-        moving = [bool(s.observed) or s.input in varying for s in sources]
+        moving = moving_registers(plan, varying)
         looked_up = [s for s in sources if s.positions is not None]
-        moving += [bool(s.observed) for s in looked_up]
-        for _, left, right in program.steps:
-            moving.append(moving[left] or moving[right])
         self.moving = moving
         self.tables = [_cases_last(s.values, len(s.observed)) for s in sources]
         self.indices = [_cases_last(s.positions, len(s.observed)) for s in looked_up]
@@ -208,6 +209,8 @@ class _Batch:
     def _programs(self, n: int) -> tuple[CaseProgram, CaseProgram | None]:
         """Return the program for so many cases, and one for absolute values if signs cancel."""
         if n not in self.bound:
+            # Only the last chunk has another number of cases: what was bound before may go.
+            self.bound = {}
             registers = list(self.fixed)
             for number, source in enumerate((*self.plan.sources, *self.looked_up)):
                 if registers[number] is None:
@@ -218,7 +221,7 @@ class _Batch:
             if self.signed:
                 sizes = [np.abs(r) if i in self.signed else r for i, r in enumerate(registers)]
                 absolute = CaseProgram(program, sizes, self.moving, n)
-            self.bound[n] = (CaseProgram(program, registers, self.moving, n), absolute)
+            self.bound = {n: (CaseProgram(program, registers, self.moving, n), absolute)}
         return self.bound[n]
 
     def _shape(self, number: int, source: Source) -> tuple[tuple[int, ...], Any]:

@@ -8,9 +8,12 @@ problems", AAAI (2004): the binary search for the next finding of a minimal conf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-__all__ = ["minimal_conflict"]
+from bnmind.errors import ImpossibleEvidenceError
+
+__all__ = ["impossible", "minimal_conflict"]
 
 
 def minimal_conflict(
@@ -43,3 +46,15 @@ def minimal_conflict(
         conflict.append(findings[high - 1])
         findings = findings[: high - 1]
     return tuple(reversed(conflict))
+
+
+def impossible(findings: Mapping[str, Any], cases: Sequence[int] = ()) -> ImpossibleEvidenceError:
+    """Return the error that names findings which contradict each other, and in which cases."""
+    shown = ", ".join(f"{name}={state}" for name, state in findings.items())
+    where = f" in case {cases[0]}" if cases else ""
+    more = f" and {len(cases) - 1} cases more" if len(cases) > 1 else ""
+    return ImpossibleEvidenceError(
+        f"expected evidence of positive probability, got zero for"
+        f" {shown or 'the inputs'}{where}{more}",
+        findings,
+    )

@@ -26,10 +26,11 @@ from bnmind.junction.backward import (
     walk_back,
 )
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS
+from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Findings
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Plan, impossible
+from bnmind.junction.plan import Plan
 from bnmind.junction.small_tables import small_tables
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import (
-    ImpossibleEvidenceError,
     InvalidModelError,
     TooLargeError,
     UnknownNameError,
 )
 from bnmind.junction.batch import HUGE, RESIDUE, TINY, BatchPosterior, run_batch
+from bnmind.junction.batch_memory import batch_size
+from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Findings, check_names, label_of, likelihood
 from bnmind.junction.logarithms import joints_by_logarithms, logarithms
 from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
@@ -35,7 +36,7 @@ from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Values, numbers_of
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Plan", "Savings", "impossible", "too_large"]
+__all__ = ["Plan", "Savings", "too_large"]
 
 
 _NEGATIVE = 1e-6
@@ -192,8 +193,22 @@ class Plan:
         )
         return Posterior(self.targets, joints, log_evidence)
 
+    def batch_memory(self, n_cases: int) -> int:
+        """Return the bytes that a batch of so many cases holds at the same time, predicted.
+
+        With them go the cases and their joints; that every soft variable is given is assumed.
+        Cases are run in chunks that take at most 256 MiB, or one by one where that is not enough.
+        """
+        if n_cases < 0:
+            raise InvalidModelError([f"expected at least 0 cases, got {n_cases}"])
+        return batch_size(self, frozenset(label_of(v.name) for v in self.soft)).total(n_cases)
+
     def run_batch(
-        self, cases: Mapping[str, Any], inputs: Mapping[str, Values] | None = None
+        self,
+        cases: Mapping[str, Any],
+        inputs: Mapping[str, Values] | None = None,
+        *,
+        max_bytes: int | None = None,
     ) -> BatchPosterior:
         """Return the targets' joints for many cases at once.
 
@@ -205,6 +220,8 @@ class Plan:
             likelihoods, or nothing at all.
         inputs
             A table for each of the plan's inputs, the same for all cases.
+        max_bytes
+            If given, a batch that would take more memory is refused; see `batch_memory`.
 
         Raises
         ------
@@ -213,12 +230,14 @@ class Plan:
             contradict each other.
         InvalidModelError
             If positions or likelihoods are out of range; it names the case.
-        TooLargeError, UnknownNameError
+        TooLargeError
+            If the plan is over its budget, or the batch over ``max_bytes``.
+        UnknownNameError
             As in `run`.
         """
         given = self._given(dict(inputs or {}))
         self._check_size()
-        posterior, wrong = run_batch(self, cases, given)
+        posterior, wrong = run_batch(self, cases, given, max_bytes=max_bytes)
         if wrong.size:
             findings: dict[str, Any] = {}
             for v in (*self.evidence, *self.soft):
@@ -465,18 +484,6 @@ class Plan:
                 for answer in self.answers
             ]
         )
-
-
-def impossible(findings: Mapping[str, Any], cases: Sequence[int] = ()) -> ImpossibleEvidenceError:
-    """Return the error that names findings which contradict each other, and in which cases."""
-    shown = ", ".join(f"{name}={state}" for name, state in findings.items())
-    where = f" in case {cases[0]}" if cases else ""
-    more = f" and {len(cases) - 1} cases more" if len(cases) > 1 else ""
-    return ImpossibleEvidenceError(
-        f"expected evidence of positive probability, got zero for"
-        f" {shown or 'the inputs'}{where}{more}",
-        findings,
-    )
 
 
 def too_large(plan: Plan, needed: int, budget: int, unit: str) -> TooLargeError:

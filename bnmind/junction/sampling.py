@@ -28,10 +28,11 @@ from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS
+from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Findings, check_names
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Plan, impossible
+from bnmind.junction.plan import Plan
 from bnmind.junction.relevance import closures
 from bnmind.junction.small_tables import small_tables
 from bnmind.pgm.cpd import CPD, FunctionalCPD
