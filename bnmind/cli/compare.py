@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +21,7 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
+from bnmind.cli.progress import progress_bar
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def compare(
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
     named = [name for name in strategies or () if ":" in name]
-    with _progress_bar() as progress, _blamed_on(named):
+    with progress_bar("games") as progress, _blamed_on(named):
         comparison = compare_strategies(
             players,
             channel,
@@ -136,28 +137,6 @@ def _number_of_games(text: str) -> int | None:
         return int(text)
     except ValueError:
         raise BnmindError(f"expected a number of games or all, got {text!r}") from None
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yield what is to be told of the progress; it is shown on terminals only."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    from bnmind.cli.show import terminal
-
-    console = terminal(stderr=True)
-    bar = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        "games",
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("games", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:

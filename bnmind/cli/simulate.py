@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +17,7 @@ from bnmind.cli.adaptive_options import (
     stopper_named,
 )
 from bnmind.cli.options import Json, Seed
+from bnmind.cli.progress import progress_bar
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class _Tests:
         from bnmind.adaptive import simulate as simulate_tests
 
         people = Examinees.drawn(bank, n_examinees, seed=self.seed)
-        with _progress_bar() as progress:
+        with progress_bar("tests") as progress:
             return simulate_tests(
                 bank,
                 people,
@@ -170,7 +170,7 @@ class _Tests:
         from bnmind.adaptive.responses import Responses
 
         people = Examinees.recorded(bank, Responses.from_csv(path))
-        with _progress_bar() as progress:
+        with progress_bar("tests") as progress:
             return simulate_tests(
                 bank,
                 people,
@@ -195,7 +195,7 @@ class _Tests:
             assert bank is not None
             model = _bank(bank)
         answers = answers.for_bank(model)  # what does not fit is told before learning
-        with _progress_bar() as progress:
+        with progress_bar("tests") as progress:
             return replay(
                 lambda others: learn(others, model).bank,
                 answers,
@@ -221,28 +221,6 @@ def _qmatrix_bank(path: Path) -> ItemBank:
 
     q = read_qmatrix(path)
     return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yield what is to be told of the progress; it is shown on terminals only."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    from bnmind.cli.show import terminal
-
-    console = terminal(stderr=True)
-    bar = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        "tests",
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("tests", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 _HEADS = {
