@@ -299,6 +299,21 @@ def test_bad_files_are_told_and_left_alone(tmp_path: Path) -> None:
         Session.start(BANK, path=path)
 
 
+def test_whole_events_are_salvaged_wherever_a_file_breaks_off(tmp_path: Path) -> None:
+    path, odd = tmp_path / "s.json", "Zoë\u2028\u0085"
+    session = Session.start(BANK, path=path, about={"name": odd})
+    session = session.answer("item_1", 1, at=odd).answer("item_2", 0, at=odd)
+    whole = path.read_bytes()
+    for cut in range(whole.index(b"events"), len(whole) - 2):
+        path.write_bytes(whole[:cut])
+        damaged(path)
+        saved = Session.load(path, BANK, salvage=True)
+        assert saved.events == session.events[: len(saved.events)]
+        assert len(saved.events) >= min(2, whole[:cut].count(b"\n") - 2)
+    path.write_bytes(whole[: whole.rindex(odd[2].encode()) + 1])
+    damaged(path, "after 1 whole event,", "salvaged")
+
+
 def test_two_writers_do_not_lose_each_others_answers(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     first = Session.start(BANK, path=path)

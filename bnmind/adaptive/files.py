@@ -81,8 +81,11 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
         raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file; `ModelFileError` if it is empty or cannot be read."""
+def read_text(path: str | os.PathLike[str], *, damaged: bool = False) -> str:
+    """Return the text of a file; `ModelFileError` if it is empty or cannot be read.
+
+    With ``damaged`` a text that is not UTF-8 is returned as far as it is.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as fault:
@@ -90,7 +93,11 @@ def read_text(path: str | os.PathLike[str]) -> str:
             f"expected a file that can be read, got {path} ({fault.strerror or fault})", str(path)
         ) from fault
     except UnicodeDecodeError as fault:
-        raise ModelFileError(f"expected UTF-8 text in {path}, got {fault}", str(path)) from fault
+        text = fault.object[: fault.start].decode() if damaged else ""
+        if not text.strip():
+            raise ModelFileError(
+                f"expected UTF-8 text in {path}, got {fault}", str(path)
+            ) from fault
     if not text.strip():
         raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
     return text

@@ -153,7 +153,7 @@ class Session:
         made = Design(design) if isinstance(design, ItemBank) else design
         place = Path(path)
         try:
-            text = read_text(place)
+            text = read_text(place, damaged=True)
             saved = salvaged(text) if salvage else session_from_json(text)
         except BnmindError as fault:
             line, column = (getattr(fault, name, None) for name in ("line", "column"))

@@ -175,7 +175,8 @@ def _validated(text: str) -> SavedSession:
 
 def _whole_events(text: str) -> tuple[Event, ...]:
     found = []
-    for line in text.splitlines()[2:]:
+    # Not splitlines: in JSON texts other ends of lines may stand as they are.
+    for line in text.split("\n")[2:]:
         try:
             found.append(_read(_EventRecord.model_validate_json(line.strip().rstrip(","))))
         except ValidationError:

@@ -121,7 +121,7 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
     from bnmind.adaptive.session_json import salvaged, session_from_json
     from bnmind.errors import SessionFileError
 
-    text = read_text(path)
+    text = read_text(path, damaged=True)
     try:
         saved = salvaged(text) if salvage else session_from_json(text)
     except SessionFileError as fault:
