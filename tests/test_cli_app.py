@@ -12,7 +12,9 @@ from bnmind.cli import errors
 from bnmind.errors import InvalidModelError
 from tests.command_line import ROOT, assert_one_line_error, cold, run
 
-COMMANDS = ("play", "assist", "suggest", "network", "compare", "strategy", "fit-weights")
+COMMANDS = (
+    *("play", "assist", "suggest", "network", "compare", "strategy", "regret", "fit-weights"),
+)
 HEAVY = ("pgmpy", "matplotlib", "pandas", "numba", "numpy", "scipy", "networkx", "torch", "rich")
 
 

@@ -14,6 +14,7 @@ from bnmind.cli.learn import LEARN_HELP, learn
 from bnmind.cli.network import NETWORK_HELP, network
 from bnmind.cli.play import PLAY_HELP, play
 from bnmind.cli.query import QUERY_HELP, query
+from bnmind.cli.regret import REGRET_HELP, regret
 from bnmind.cli.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.strategy import STRATEGY_HELP, strategy
 from bnmind.cli.suggest import SUGGEST_HELP, suggest
@@ -79,6 +80,7 @@ for name, command, text, short in (
     ("network", network, NETWORK_HELP, "Look at the Bayesian network behind it."),
     ("compare", compare, COMPARE_HELP, "Let strategies play the same games."),
     ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
+    ("regret", regret, REGRET_HELP, "Say what each guess of a game lost."),
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
     ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),

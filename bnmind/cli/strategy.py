@@ -21,7 +21,7 @@ from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board
-    from bnmind.strategies import Measured, Strategy, StrategyTree
+    from bnmind.strategies import Measured, Optimum, Strategy, StrategyTree
 
 __all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "strategy"]
 
@@ -34,10 +34,15 @@ The names are knuth and maxmin (worst case), irving (expected size), neuwirth an
 possible code), entropy and map, or module:name for your own. Where chance has a say, games
 are played. On boards too large for trees, shapiro and random search for a possible code.
 
+optimal is proven to take the fewest guesses in all, and optimal-worst the fewest in the worst
+case; of these the options --first, --consistent, --max-guesses and --determining ask for the
+best strategy that does as they say.
+
 \b
 Examples:
   bnmind strategy knuth
   bnmind strategy irving --first 1123 --consistent --tree irving.json
+  bnmind strategy optimal --max-guesses 5
   bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
 """
 
@@ -59,7 +64,12 @@ def strategy(
     ] = False,
     max_guesses: Annotated[
         int | None,
-        typer.Option("--max-guesses", min=1, metavar="N", help="Count who is found in so many."),
+        typer.Option(
+            "--max-guesses",
+            min=1,
+            metavar="N",
+            help="Count the codes found in so many; optimal strategies find all in so many.",
+        ),
     ] = None,
     determining: Annotated[
         bool, typer.Option("--determining", help="The game is over when one code is left.")
@@ -86,13 +96,19 @@ def strategy(
     as_json: Json = False,
 ) -> None:
     """Print the total, the mean, the worst case and the distribution."""
+    from dataclasses import replace
+
     from bnmind.mastermind import Board
-    from bnmind.strategies import Goal, measure_games, measure_tree, strategy_tree
+    from bnmind.strategies import Goal, Optimal, measure_games, measure_tree, strategy_tree
     from bnmind.strategies.searched import is_searched, measure_search
 
     board = Board(pegs, colors, repeats=not no_repeats)
     opening = None if first is None else board.parse(first)
+    goal = Goal.DETERMINING if determining else Goal.REVEALING
     player = _player(name, opening, consistent=consistent, random_ties=random_ties, weights=weights)
+    if isinstance(player, Optimal):
+        player = replace(player, goal=goal, max_guesses=max_guesses)
+    optimum: Optimum | None = None
     grown: StrategyTree | None = None
     if is_searched(player, board):
         measured = measure_search(
@@ -103,17 +119,21 @@ def strategy(
             player, board, games=games or DEFAULT_GAMES, seed=seed or 0, first=opening
         )
     else:
+        if isinstance(player, Optimal):
+            optimum = player.optimum(board)
         grown = strategy_tree(player, board)
-        goal = Goal.DETERMINING if determining else Goal.REVEALING
         measured = measure_tree(player.name, grown, goal=goal)
     if determining and grown is None:
         raise BnmindError(f"expected a strategy that has a tree for --determining, got {name}")
     if tree is not None:
         _write(grown, tree, name)
     if as_json:
-        typer.echo(json.dumps(_as_json(measured, grown, max_guesses), indent=2))
+        certificate = {} if optimum is None else {"certificate": _certificate(optimum)}
+        typer.echo(json.dumps(_as_json(measured, grown, max_guesses) | certificate, indent=2))
     else:
         _show(measured, grown, max_guesses)
+        if optimum is not None:
+            _show_certificate(optimum)
 
 
 def _player(
@@ -127,7 +147,7 @@ def _player(
     """Return the strategy asked for; options that it does not have are an error."""
     from dataclasses import replace
 
-    from bnmind.strategies import Among, Myopic, Ties, read_weights, strategy_by_name
+    from bnmind.strategies import Among, Myopic, Optimal, Ties, read_weights, strategy_by_name
     from bnmind.strategies.exact_tree import myopic_rule
 
     player = strategy_by_name(name)
@@ -137,6 +157,11 @@ def _player(
         player = Myopic(read_weights(weights), name=name)
     if not (first is not None or consistent or random_ties):
         return player
+    if isinstance(player, Optimal):
+        if random_ties:
+            raise BnmindError(f"expected a strategy of one score for --random-ties, got {name}")
+        among = Among.POSSIBLE if consistent else player.among
+        return replace(player, first=first, among=among)
     rule = myopic_rule(player)
     if rule is None:
         if name == "random" and not random_ties:
@@ -185,6 +210,33 @@ def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None
         share = percent(measured.within(max_guesses) / measured.games)
         within = counted(max_guesses, "guess", "guesses")
         typer.echo(f"Found within {within}: {measured.within(max_guesses):,} ({share}).")
+
+
+def _show_certificate(optimum: Optimum) -> None:
+    from bnmind.cli.show import counted
+
+    board, rules = optimum.tree.board, optimum.rules
+    within = rules.max_guesses
+    limit = "" if within is None else f" within {counted(within, 'guess', 'guesses')}"
+    sets = counted(optimum.solved, "set of codes", "sets of codes")
+    typer.echo(
+        f"Proven: no strategy by these rules takes fewer{limit}.\n"
+        f"Searched {sets}, tried {counted(optimum.tried, 'guess', 'guesses')} for them."
+    )
+    typer.echo("At least, by first guess:")
+    for guess, total in optimum.openings.items():
+        shown = "impossible" if total is None else f"{total:,}"
+        typer.echo(f"  {board.format(guess)} {shown:>12}")
+
+
+def _certificate(optimum: Optimum) -> dict[str, object]:
+    board = optimum.tree.board
+    return {
+        "bound": optimum.bound,
+        "openings": {board.format(guess): total for guess, total in optimum.openings.items()},
+        "sets_searched": optimum.solved,
+        "guesses_tried": optimum.tried,
+    }
 
 
 def _as_json(

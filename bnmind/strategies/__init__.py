@@ -16,10 +16,12 @@ from bnmind.strategies.optimal import (
     optimal_in_worst_case,
     optimal_on_average,
 )
+from bnmind.strategies.optimal_strategy import Optimal
 from bnmind.strategies.planned import Planned, strategy_tree
 from bnmind.strategies.random_code import RandomCode
 from bnmind.strategies.registry import STRATEGIES, strategy_by_name
 from bnmind.strategies.regret import GuessRegret, regrets
+from bnmind.strategies.regret_exact import exact_regrets
 from bnmind.strategies.score import CellTerms, Combination, Score
 from bnmind.strategies.score_entropy import EntropyLeft
 from bnmind.strategies.score_expected_size import ExpectedSize
@@ -67,6 +69,7 @@ __all__ = [
     "Measured",
     "MostParts",
     "Myopic",
+    "Optimal",
     "Optimum",
     "Parting",
     "Planned",
@@ -83,6 +86,7 @@ __all__ = [
     "check_tree",
     "compare_trees",
     "describe_guess",
+    "exact_regrets",
     "find_possible_code",
     "first_guesses",
     "first_possible",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from bnmind.strategies.branch_and_bound_arrays import (
     make_symmetry,
     make_work,
     memo_bits,
+    no_symmetry,
 )
 from bnmind.strategies.branch_and_bound_kernel import search
 from bnmind.strategies.branch_and_bound_memo import find
@@ -41,13 +43,22 @@ from bnmind.strategies.goal import Goal
 from bnmind.strategies.myopic import Among
 from bnmind.strategies.tree import Path, StrategyTree, grow_tree
 
-__all__ = ["MAX_SEARCHED_CODES", "MAX_TRIED", "BoardSearch", "SearchRules", "Solved"]
+__all__ = [
+    "MAX_SEARCHED_CODES",
+    "MAX_TRIED",
+    "BoardSearch",
+    "SearchRules",
+    "Solved",
+    "require_searchable",
+]
 
 MAX_SEARCHED_CODES = 8192
 """The most codes of a board that is searched as a whole; 5x6 has 7,776 and takes 0.4 GB."""
 
 MAX_TRIED = 10**8
 """The most guesses that are tried for sets of codes: some minutes to half an hour."""
+
+_MOST_GUESSES = 4  # before a set; after more of them little symmetry is left, and room is scarce
 
 
 @dataclass(frozen=True)
@@ -86,17 +97,9 @@ class BoardSearch:
     def __init__(self, board: Board, rules: SearchRules | None = None) -> None:
         self.board = board
         self.rules = SearchRules() if rules is None else rules
-        _require_searchable(board)
-        n = board.n_codes
-        self._game: Game = make_game(
-            np.asarray(reply_table(board)),
-            np.arange(n),
-            len(board.true_replies),
-            self.rules.goal,
-            possible_only=self.rules.among is Among.POSSIBLE,
-        )
-        self._symmetry: Symmetry = make_symmetry(np.asarray(board.codes), board.colors)
-        self._memo: Memo = make_memo(memo_bits(n))
+        require_searchable(board)
+        self._game, self._symmetry = _game(board, self.rules.goal, self.rules.among)
+        self._memo: Memo = make_memo(memo_bits(board.n_codes))
         self._work: Work = make_work(self._game, self.rules.max_tried)
 
     @property
@@ -138,7 +141,10 @@ class BoardSearch:
             left = self.rules.max_guesses - len(guesses)
             if left < 0:
                 return None
-        total = self._search(codes, np.array(guesses, dtype=np.int64), limit, left)
+        distinct, symmetry = tuple(dict.fromkeys(guesses)), self._symmetry
+        if len(distinct) > _MOST_GUESSES:
+            distinct, symmetry = (), no_symmetry()
+        total = self._search(codes, np.array(distinct, dtype=np.int64), limit, left, symmetry)
         if total >= limit:
             return None
         return Solved(total, self._best_guess(codes, left))
@@ -150,7 +156,8 @@ class BoardSearch:
         masks[0, [first, -1]] = 1
         left = INFINITE if self.rules.max_guesses is None else self.rules.max_guesses
         codes = np.arange(self.board.n_codes)
-        total = self._search(codes, np.array([-1], dtype=np.int64), INFINITE, left)
+        given = np.array([-1], dtype=np.int64)
+        total = self._search(codes, given, INFINITE, left, self._symmetry)
         return None if total >= INFINITE else Solved(total, first)
 
     def openings(self) -> dict[int, int]:
@@ -192,11 +199,16 @@ class BoardSearch:
         return grow_tree(Channel.exact(board), choose)
 
     def _search(
-        self, codes: NDArray[np.intp], guesses: NDArray[np.int64], limit: int, left: int
+        self,
+        codes: NDArray[np.intp],
+        guesses: NDArray[np.int64],
+        limit: int,
+        left: int,
+        symmetry: Symmetry,
     ) -> int:
         total = search(
             self._game,
-            self._symmetry,
+            symmetry,
             self._memo,
             self._work,
             np.asarray(codes, dtype=np.int64),
@@ -229,7 +241,20 @@ class BoardSearch:
         return int(self._memo.values[entry, 1])
 
 
-def _require_searchable(board: Board) -> None:
+@lru_cache(maxsize=2)
+def _game(board: Board, goal: Goal, among: Among) -> tuple[Game, Symmetry]:
+    game = make_game(
+        np.asarray(reply_table(board)),
+        np.arange(board.n_codes),
+        len(board.true_replies),
+        goal,
+        possible_only=among is Among.POSSIBLE,
+    )
+    return game, make_symmetry(np.asarray(board.codes), board.colors)
+
+
+def require_searchable(board: Board) -> None:
+    """Raise TooLargeError if a board is too large to be searched as a whole."""
     if board.n_codes > MAX_SEARCHED_CODES or len(board.true_replies) > MOST_REPLIES:
         raise TooLargeError(
             f"expected a board of at most {MAX_SEARCHED_CODES:,} codes and {MOST_REPLIES} replies "

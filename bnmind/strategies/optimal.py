@@ -22,7 +22,8 @@ import numpy as np
 
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
-from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
+from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules, require_searchable
+from bnmind.strategies.branch_and_bound_arrays import INFINITE
 from bnmind.strategies.branch_and_bound_bounds import capacities
 from bnmind.strategies.goal import Goal
 from bnmind.strategies.myopic import Among
@@ -45,15 +46,16 @@ class Optimum:
     """How many guesses it takes to reveal, or to determine, each code once."""
     tried: int
     """How many guesses were tried for these beliefs."""
-    openings: Mapping[tuple[int, ...], int]
-    """Of each kind of first guess one, and what total it takes at least, or exactly."""
+    openings: Mapping[tuple[int, ...], int | None]
+    """Of each kind of first guess one, and what total it takes at least; None if it takes more
+    guesses than ``rules.max_guesses``."""
     rules: SearchRules
     """What was asked for."""
 
     @property
     def bound(self) -> int:
         """What every strategy takes at least: the least of ``openings``; it is ``total``."""
-        return min(self.openings.values())
+        return min(total for total in self.openings.values() if total is not None)
 
 
 def optimal_on_average(
@@ -100,15 +102,17 @@ def optimal_on_average(
     """
     found = _optimum(board, SearchRules(goal, among, max_guesses), first)
     if found is None:
-        raise BnmindError(
-            f"expected a strategy of at most {max_guesses} guesses on {board}, got none; "
-            "the search was complete"
-        )
+        raise _none_of(board, max_guesses)
     return found
 
 
 def optimal_in_worst_case(
-    board: Board, goal: Goal = Goal.REVEALING, *, among: Among = Among.ALL
+    board: Board,
+    goal: Goal = Goal.REVEALING,
+    *,
+    among: Among = Among.ALL,
+    max_guesses: int | None = None,
+    first: Sequence[int] | None = None,
 ) -> Optimum:
     """Return a strategy of the fewest guesses in the worst case; of these, one of the least mean.
 
@@ -124,9 +128,17 @@ def optimal_in_worst_case(
         When a game is over.
     among
         Which guesses are considered.
+    max_guesses
+        The most that are of interest; any number if None.
+    first
+        The first guess; the best one if None. Then ``openings`` has it alone.
 
     Raises
     ------
+    BnmindError
+        If no strategy takes at most ``max_guesses``.
+    InvalidCodeError
+        If the first guess is no code of the board.
     TooLargeError
         If the board has more codes than `MAX_SEARCHED_CODES`, or it takes too much work.
 
@@ -136,13 +148,22 @@ def optimal_in_worst_case(
     >>> optimum.value, optimum.total, [int(n) for n in optimum.tree.distribution]
     (5.0, 5626, [1, 8, 85, 656, 546])
     """
+    require_searchable(board)
     room = capacities(board.n_codes, len(board.true_replies), goal, 200)
     worst = int(np.argmax(room >= board.n_codes))
-    while True:
-        found = _optimum(board, SearchRules(goal, among, worst), None, value=float(worst))
+    while max_guesses is None or worst <= max_guesses:
+        found = _optimum(board, SearchRules(goal, among, worst), first, value=float(worst))
         if found is not None:
             return found
         worst += 1
+    raise _none_of(board, max_guesses)
+
+
+def _none_of(board: Board, max_guesses: int | None) -> BnmindError:
+    return BnmindError(
+        f"expected a strategy of at most {max_guesses} guesses on {board}, got none by these "
+        "rules; the search was complete"
+    )
 
 
 def _optimum(
@@ -161,7 +182,9 @@ def _optimum(
         return None
     n_sets, n_tried = search.n_sets, search.n_tried
     tree = search.tree(opening)
-    openings = {board.code(guess): total for guess, total in shown.items()}
+    openings = {
+        board.code(guess): None if total >= INFINITE else total for guess, total in shown.items()
+    }
     return Optimum(
         solved.total / board.n_codes if value is None else value,
         tree,

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn
 from bnmind.strategies.strategy import GuessInfo, Strategy, start_belief, trusting_channel
-from bnmind.strategies.tree import StrategyTree, build_tree
+from bnmind.strategies.tree import StrategyTree, TreeNode, build_tree
 from bnmind.strategies.tree_outline import places_of_outcomes
 
-__all__ = ["Planned", "strategy_tree"]
+__all__ = ["Planned", "node_after", "strategy_tree"]
 
 
 @dataclass(frozen=True)
@@ -56,20 +58,16 @@ class Planned:
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
         """Return the guess of the tree after the belief's history."""
         board, possible = belief.board, np.flatnonzero(belief.codes.probabilities)
-        tree = self.tree(board)
-        places, node = places_of_outcomes(tree), tree.root
-        for turn in belief.history:
-            below = {board.true_replies[places[outcome]]: child for outcome, child in node.children}
-            if node.guess is None or board.code(node.guess) != turn.guess:
-                break
-            if turn.reply not in below:
-                break
-            node = below[turn.reply]
-        else:
-            if node.guess is not None:
-                return node.guess, GuessInfo(node.guess)
+        node = node_after(self.tree(board), belief.history)
+        if node is not None and node.guess is not None:
+            return node.guess, GuessInfo(node.guess)
         guess = int(possible[0])
         return guess, GuessInfo(guess)
+
+
+@runtime_checkable
+class _HasTree(Protocol):
+    def tree(self, board: Board) -> StrategyTree: ...
 
 
 def strategy_tree(strategy: Strategy, board: Board) -> StrategyTree:
@@ -82,9 +80,22 @@ def strategy_tree(strategy: Strategy, board: Board) -> StrategyTree:
     TooLargeError
         If the board is too large.
     """
-    if isinstance(strategy, Planned):
+    if isinstance(strategy, _HasTree):
         return strategy.tree(board)
     return build_tree(strategy, Channel.exact(board))
+
+
+def node_after(tree: StrategyTree, history: Sequence[Turn]) -> TreeNode | None:
+    """Return the node of a tree after a history, or None if the history leaves the tree."""
+    board, places, node = tree.board, places_of_outcomes(tree), tree.root
+    for turn in history:
+        if node.guess is None or board.code(node.guess) != turn.guess:
+            return None
+        below = {board.true_replies[places[outcome]]: child for outcome, child in node.children}
+        if turn.reply not in below:
+            return None
+        node = below[turn.reply]
+    return node
 
 
 @lru_cache(maxsize=4)

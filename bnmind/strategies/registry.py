@@ -14,6 +14,7 @@ from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.knuth import Knuth
 from bnmind.strategies.map_code import MapCode
 from bnmind.strategies.myopic import Myopic
+from bnmind.strategies.optimal_strategy import Optimal
 from bnmind.strategies.random_code import RandomCode
 from bnmind.strategies.score_entropy import EntropyLeft
 from bnmind.strategies.score_expected_size import ExpectedSize
@@ -39,6 +40,8 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
         "weighted-entropy": weighted_entropy,
         "shapiro": first_possible,
         "random": RandomCode,
+        "optimal": Optimal,
+        "optimal-worst": lambda: Optimal("optimal-worst", in_worst_case=True),
     }
 )
 """What makes each strategy that has a name, by its name."""

@@ -24,17 +24,17 @@ class GuessRegret:
     guess: tuple[int, ...]
     """What was guessed."""
     best: tuple[int, ...]
-    """The guess of the best score: a possible one if there is, then the first."""
+    """A best guess; by a score a possible one if there is, then the first."""
     value: float
-    """The score of the guess, as `Score.shown`."""
+    """What the guess is worth: by a score as `Score.shown`, exactly the guesses still to come."""
     best_value: float
-    """The score of the best guess."""
+    """What the best guess is worth."""
     codes: int
     """How many codes were possible."""
     is_possible: bool
     """Whether the guess was one of them."""
     regret: float
-    """What was lost, in the unit of the score; 0 for a guess as good as the best."""
+    """What was lost, in the unit of the values; 0 for a guess as good as the best."""
 
 
 def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessRegret, ...]:
