@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from bnmind.adaptive import (
     MinimalEntropy,
     ProfileCertain,
     RandomItem,
+    SimulationResult,
     simulate,
 )
 from bnmind.errors import BnmindError, UnknownNameError
@@ -94,17 +97,29 @@ def test_large_banks_and_long_tests_are_drawn_too() -> None:
     assert sum(heights) == pytest.approx(100)
 
 
+@pytest.mark.parametrize("plot", [plot_exposure, plot_test_lengths, plot_attributes])
+def test_the_whole_legend_is_in_the_picture(plot: Callable[[SimulationResult], Figure]) -> None:
+    names = ["entropy", "entropy:skill_1+skill_2", "randomesque:10", "random"]
+    runs = tuple(replace(RESULT.runs[0], selector=name) for name in names)
+    figure = plot(replace(RESULT, runs=runs))
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+
+
 def test_files_hold_the_frames(tmp_path: Path) -> None:
-    written = save_simulation(RESULT, tmp_path / "out")
+    runs = tuple(replace(run, values=run.values[:1]) for run in RESULT.runs)
+    result = replace(RESULT, measures=RESULT.measures[:1], runs=runs)  # fewer pictures
+    written = save_simulation(result, tmp_path / "out")
     assert {path.name for path in written} == {path.name for path in (tmp_path / "out").iterdir()}
     for name in ("summary", "curves", "steps", "exposure", "lengths", "attributes"):
-        frame = getattr(RESULT, name)
+        frame = getattr(result, name)
         there = pd.read_csv(tmp_path / "out" / f"{name}.csv")
         assert list(there.columns) == list(frame.columns)
         assert len(there) == len(frame)
     pictures = [path for path in written if path.suffix == ".png"]
-    assert len(pictures) == 4 + len(RESULT.measures)
+    assert len(pictures) == 4 + 1
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
     (tmp_path / "file").write_text("x")
     with pytest.raises(BnmindError, match="file"):
-        save_simulation(RESULT, tmp_path / "file")
+        save_simulation(result, tmp_path / "file")

@@ -225,14 +225,16 @@ def _finish(axes: Axes) -> None:
 
 
 def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
-    """Put the legend above everything, where it hides nothing."""
+    """Put the legend above everything, where it hides nothing, and all of it fits."""
+    inches = 0.7 + 0.085 * max(map(len, labels), default=0)  # of a column
+    columns = int(figure.get_figwidth() / inches)
     figure.legend(
         handles,
         labels,
         title=title,
         title_fontsize="large",
         loc="outside upper left",
-        ncols=4,
+        ncols=min(4, max(1, columns)),
         frameon=False,
         alignment="left",
     )
