@@ -127,8 +127,8 @@ class ProfileBelief:
 
     def information(self, items: Sequence[str] | None = None) -> Floats:
         """Return the information that each item promises, in bits; see `SkillBelief`."""
-        found = self._information
-        return found if items is None else found.take([self.bank.position(name) for name in items])
+        found, position = self._information, self.bank.position
+        return found if items is None else found.take([position(name) for name in items])
 
     @cached_property
     def _information(self) -> Floats:
