@@ -10,18 +10,24 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind.errors import TooLargeError
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
 from bnmind.strategies.goal import Goal
-from bnmind.strategies.myopic import Among
+from bnmind.strategies.myopic import Among, Myopic
 from bnmind.strategies.optimal import Optimum, optimal_in_worst_case, optimal_on_average
 from bnmind.strategies.planned import node_after
+from bnmind.strategies.score_parts import MostParts
+from bnmind.strategies.score_worst_case import WorstCase
 from bnmind.strategies.strategy import GuessInfo, start_belief, trusting_channel
 from bnmind.strategies.tree import StrategyTree
 
-__all__ = ["Optimal"]
+__all__ = ["MAX_TRIED_AFRESH", "Optimal"]
+
+MAX_TRIED_AFRESH = 20_000
+"""The most guesses that are tried for one set of codes off the tree: about a second."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,9 @@ class Optimal:
 
     The whole board is searched once, before the first guess. Where a game has left the tree,
     by guesses of another player or by replies that contradict each other, the codes that
-    contradict the fewest replies are searched anew, so that advice stays optimal.
+    contradict the fewest replies are searched anew, so that advice stays optimal. Where that
+    takes more than `MAX_TRIED_AFRESH`, the guess of most parts is made, or of the least worst
+    case.
 
     Examples
     --------
@@ -89,7 +97,11 @@ class Optimal:
             return node.guess, GuessInfo(node.guess)
         possible = np.flatnonzero(belief.codes.probabilities)
         guesses = [board.index(turn.guess) for turn in history]
-        guess = int(possible[0]) if len(possible) == 1 else self._best(board, possible, guesses)
+        try:
+            guess = int(possible[0]) if len(possible) == 1 else self._best(board, possible, guesses)
+        except TooLargeError:
+            score = WorstCase() if self.in_worst_case else MostParts()
+            return Myopic(score, among=self.among).choose(belief, rng)
         return guess, GuessInfo(guess)
 
     def _best(self, board: Board, possible: NDArray[np.intp], guesses: list[int]) -> int:
@@ -99,7 +111,8 @@ class Optimal:
             limits = count(len(guesses) + 1)
         for limit in limits:
             # A search of its own: what was searched before must not decide between equals.
-            search = BoardSearch(board, SearchRules(self.goal, self.among, limit))
+            rules = SearchRules(self.goal, self.among, limit, MAX_TRIED_AFRESH)
+            search = BoardSearch(board, rules)
             solved = search.solve(possible, guesses)
             if solved is not None:
                 return solved.guess
