@@ -13,7 +13,13 @@ import bnmind.junction.assembly as assembly
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
 from bnmind.junction.conflict import minimal_conflict
-from bnmind.junction.relevance import ancestral_groups, closures, maximal, without_barren
+from bnmind.junction.relevance import (
+    ancestral_groups,
+    closure,
+    closures,
+    maximal,
+    without_barren,
+)
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import enumerate_joint, networks
 
@@ -74,12 +80,27 @@ def test_a_marriage_that_nobody_asks_about_together_is_left_out() -> None:
 
 def test_groups_are_closed_and_answer_every_target_once() -> None:
     parents: dict[str, list[str]] = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["c"]}
-    closed = closures(parents, [], [["d"], ["a"], ["e"], ["b"]])
-    groups = ancestral_groups(closed, {names: len(names) for names in maximal(closed)})
-    assert [(sorted(g.names), g.targets) for g in groups] == [
+    names, closed = closures(parents, [], [["d"], ["a"], ["e"], ["b"]])
+    groups = ancestral_groups(names, closed, {mask: mask.bit_count() for mask in maximal(closed)})
+    assert [(sorted(g.names), g.targets) for g in groups.values()] == [
         (["a", "b", "c", "d"], (0, 3)),
         (["a", "c", "e"], (1, 2)),
     ]
+
+
+@settings(max_examples=50, deadline=None)
+@given(networks(), st.data())
+def test_closures_are_those_of_a_walk_upward(network: Network, data: st.DataObject) -> None:
+    parents = {c.variable.name: [v.name for v in c.parents] for c in network.cpds}
+    some = st.lists(st.sampled_from([*parents, "known"]), unique=True, max_size=3)
+    evidence, targets = data.draw(some), data.draw(st.lists(some, max_size=5))
+    names, closed = closures(parents, evidence, targets)
+    sets = [{name for i, name in enumerate(names) if mask >> i & 1} for mask in closed]
+    assert sets == [closure(parents, [*evidence, *target]) for target in targets]
+    largest = [s for s in sets if not any(s < other for other in sets)]
+    kept = [{name for i, name in enumerate(names) if m >> i & 1} for m in maximal(closed)]
+    assert len(kept) == len(set(map(frozenset, kept)))
+    assert {frozenset(s) for s in kept} == {frozenset(s) for s in largest}
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1), min_size=1, max_size=4))

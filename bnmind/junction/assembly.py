@@ -15,11 +15,11 @@ from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
 from bnmind.junction.findings import Findings, label_of, likelihood
 from bnmind.junction.forms import choose_forms
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy import MinFill
+from bnmind.junction.graph import InteractionGraph, bits
 from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, Savings
+from bnmind.junction.randomized import quick_order
 from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
 from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
 from bnmind.junction.sources import Source, answer_of, sources_of
@@ -242,6 +242,8 @@ class _Part:
     """The variables and targets, if the query is divided."""
     tree: JunctionTree | None = None
     """If already known."""
+    graph: InteractionGraph | None = None
+    """The same."""
 
 
 def _graph(model: Reduction, request: _Request, group: Group | None = None) -> InteractionGraph:
@@ -259,7 +261,10 @@ def _graph(model: Reduction, request: _Request, group: Group | None = None) -> I
 
 
 def _tree(model: Reduction, request: _Request, group: Group | None = None) -> JunctionTree:
-    graph = _graph(model, request, group)
+    return _triangulated(_graph(model, request, group), request)
+
+
+def _triangulated(graph: InteractionGraph, request: _Request) -> JunctionTree:
     return JunctionTree.from_order(graph, request.query.order(graph))
 
 
@@ -267,37 +272,37 @@ def _divided(
     model: Reduction, request: _Request, parents: Mapping[str, Sequence[str]]
 ) -> list[_Part]:
     """Return the parts of a query that are cheapest: usually the whole."""
-    whole = [_Part(model)]
     if request.inputs or len(request.query.targets) < 2:
-        return whole
+        return [_Part(model)]
     graph = _graph(model, request)
-    cells = MinFill()(graph).total_size
+    whole = [_Part(model, graph=graph)]
+    cells = quick_order(graph).total_size
     if cells < _WORTH_DIVIDING:
         return whole
     query = request.query
-    closed = closures(
+    names, closed = closures(
         parents,
         [v.name for v in query.evidence],
         [[v.name for v in target] for target in query.targets],
     )
     largest = maximal(closed)
     limit = (cells + _VARIABLE_COST * graph.n) // 2
-    cost = _VARIABLE_COST * sum(map(len, largest))
+    cost = _VARIABLE_COST * sum(mask.bit_count() for mask in largest)
     trees = {}
-    for names in largest:
+    for mask in largest:
         if cost > limit:
             return whole
-        part = _graph(model, request, Group(names, ()))
-        trees[names] = JunctionTree.from_order(part, MinFill()(part))
-        cost += trees[names].total_size
+        part = _graph(model, request, Group(frozenset(names[i] for i in bits(mask)), ()))
+        trees[mask] = JunctionTree.from_order(part, quick_order(part))
+        cost += trees[mask].total_size
     if cost > limit:
         return whole
-    groups = ancestral_groups(closed, {n: tree.total_size for n, tree in trees.items()})
+    groups = ancestral_groups(names, closed, {m: tree.total_size for m, tree in trees.items()})
     total = sum(tree.total_size for tree in trees.values())
     # These trees need not hold a target of several variables in one clique.
     if total > _WORTH_SEARCHING or any(len(target) > 1 for target in query.targets):
-        return [_Part(model, group) for group in groups]
-    return [_Part(model, group, trees[group.names]) for group in groups]
+        return [_Part(model, group) for group in groups.values()]
+    return [_Part(model, group, trees[mask]) for mask, group in groups.items()]
 
 
 def _assemble(
@@ -320,7 +325,10 @@ def _assemble(
         },
         functions={i: (_child(sources[i]), len(sources) + f) for f, i in enumerate(functions)},
     )
-    trees = [part.tree or _tree(model, request, part.group) for part in parts]
+    trees = [
+        part.tree or _triangulated(part.graph or _graph(model, request, part.group), request)
+        for part in parts
+    ]
     registers: dict[int, int | None] = {}
     for part, tree in zip(parts, trees, strict=True):
         shape = _shape(tree, number)

@@ -81,6 +81,7 @@ class ProgramBuilder:
     _masks: list[int] = field(init=False)
     _steps: list[Step] = field(default_factory=list)
     _recipes: dict[tuple[object, ...], _Recipe] = field(default_factory=dict)
+    _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
     _done: dict[tuple[tuple[int, ...], int], int | None] = field(default_factory=dict)
     _n_inputs: int = field(init=False)
 
@@ -147,17 +148,16 @@ class ProgramBuilder:
         changed = bool(heads)
         while changed:
             changed = False
+            held = shared = keep
+            for register in operands:
+                mask = masks[register]
+                shared |= held & mask
+                held |= mask
             for register in operands:
                 head = heads.get(register, 0)
-                if head and not head & keep:
-                    others = 0
-                    for other in operands:
-                        if other != register:
-                            others |= masks[other]
-                    if not head & others:
-                        operands = [r for r in operands if r != register]
-                        changed = True
-                        break
+                if head and not head & shared:
+                    operands = [r for r in operands if r != register]
+                    changed = True
         together = 0
         for register in operands:
             head = heads.get(register, 0)
@@ -168,21 +168,20 @@ class ProgramBuilder:
 
     def _carry_out(self, operands: list[int], keep: int) -> int:
         """Add the steps of a recipe, known or new."""
+        if len(operands) == 1:
+            return self._reduce(operands[0], keep)
         local: dict[int, int] = {}
+        place = local.setdefault
+        functions = self.functions
         shapes = []
         for register in operands:
-            scope = self.scopes[register]
-            for variable in scope:
-                if variable not in local:
-                    local[variable] = len(local)
-            function = self.functions.get(register)
-            shapes.append(
-                (tuple(local[v] for v in scope), -1 if function is None else local[function[0]])
-            )
-        variables = tuple(local)
-        sizes = tuple(self.sizes[v] for v in variables)
+            scope = tuple([place(v, len(local)) for v in self.scopes[register]])
+            child = local[functions[register][0]] if register in functions else -1
+            shapes.append((scope, child))
+        variables = list(local)
+        sizes = tuple([self.sizes[v] for v in variables])
         kept = 0
-        for variable, number in local.items():
+        for number, variable in enumerate(variables):
             if keep >> variable & 1:
                 kept |= 1 << number
         key = (tuple(shapes), sizes, kept)
@@ -191,17 +190,32 @@ class ProgramBuilder:
             recipe = self._recipes[key] = _Planner(shapes, sizes).recipe(kept)
         registers = list(operands)
         for operation, left, right, scope in recipe:
+            first, second = registers[left], registers[right]
             if isinstance(operation, LookUp):
-                positions = self.functions[registers[left]][1]
-                step = Step(operation, positions, registers[right])
-            else:
-                step = Step(operation, registers[left], registers[right])
-            registers.append(len(self.scopes))
-            self._steps.append(step)
-            own = tuple(variables[v] for v in scope)
-            self.scopes.append(own)
-            self._masks.append(mask_of(own))
+                first = functions[first][1]
+            registers.append(self._add(operation, first, second, [variables[v] for v in scope]))
         return registers[-1]
+
+    def _reduce(self, register: int, keep: int) -> int:
+        """Add the step that sums a register to the variables kept, if there are others."""
+        scope = self.scopes[register]
+        axes = tuple([axis for axis, v in enumerate(scope) if not keep >> v & 1])
+        if not axes:
+            return register
+        cost = 1
+        for v in scope:
+            cost *= self.sizes[v]
+        operation = self._sums.get((axes, cost))
+        if operation is None:
+            operation = self._sums[axes, cost] = Sum(axes, cost)
+        return self._add(operation, register, register, [v for v in scope if keep >> v & 1])
+
+    def _add(self, operation: Operation, left: int, right: int, scope: Iterable[int]) -> int:
+        """Add a step; return the register that it fills."""
+        self._steps.append(Step(operation, left, right))
+        self.scopes.append(tuple(scope))
+        self._masks.append(mask_of(self.scopes[-1]))
+        return len(self.scopes) - 1
 
 
 class _Planner:
@@ -213,6 +227,7 @@ class _Planner:
         self.masks = [mask_of(scope) for scope in self.scopes]
         self.children = [child for _, child in shapes]
         self.moves: list[_Move] = []
+        self._known: dict[int, int] = {}
 
     def recipe(self, keep: int) -> _Recipe:
         """Return the steps that contract all operands to ``keep``."""
@@ -237,11 +252,15 @@ class _Planner:
         return list(found.values())
 
     def _size(self, mask: int) -> int:
-        size = 1
-        while mask:
-            low = mask & -mask
-            size *= self.sizes[low.bit_length() - 1]
-            mask ^= low
+        size = self._known.get(mask)
+        if size is None:
+            size = 1
+            left = mask
+            while left:
+                low = left & -left
+                size *= self.sizes[low.bit_length() - 1]
+                left ^= low
+            self._known[mask] = size
         return size
 
     def _cheapest(self, registers: list[int], keep: int) -> tuple[int, int]:
@@ -249,13 +268,18 @@ class _Planner:
         masks = self.masks
         best: tuple[int, int, int, int] | None = None
         size = {r: self._size(masks[r]) for r in registers}
+        # What one, two, and three or more of them hold: what a pair leaves out of account.
+        once = twice = more = 0
+        for r in registers:
+            mask = masks[r]
+            more |= twice & mask
+            twice |= once & mask
+            once |= mask
         for position, i in enumerate(registers):
             for j in registers[position + 1 :]:
-                needed = keep
-                for other in registers:
-                    if other not in (i, j):
-                        needed |= masks[other]
-                union = masks[i] | masks[j]
+                first, second = masks[i], masks[j]
+                union = first | second
+                needed = keep | more | (twice & ~(first & second)) | (once & ~union)
                 growth = self._size(union & needed) - size[i] - size[j]
                 score = (growth, self._size(union), i, j)
                 if best is None or score < best:
@@ -290,7 +314,7 @@ class _Planner:
             _axes(right, (*batch, *middle, *columns)),
             (b, m, k) if b > 1 else (m, k),
             (b, k, n) if b > 1 else (k, n),
-            tuple(sizes[v] for v in scope),
+            tuple([sizes[v] for v in scope]),
             b * m * k * n,
             sums=True,
         )
@@ -307,19 +331,17 @@ class _Planner:
     def _broadcast(self, i: int, j: int) -> int:
         """Add a product without sums, over the left scope followed by the right's own."""
         left, right = self.scopes[i], self.scopes[j]
-        columns = tuple(v for v in right if not self.masks[i] >> v & 1)
+        mask, held, sizes = self.masks[i], self.masks[j], self.sizes
+        columns = tuple([v for v in right if not mask >> v & 1])
         scope = (*left, *columns)
-        sizes = self.sizes
-        place = {v: axis for axis, v in enumerate(scope)}
-        order = tuple(sorted(range(len(right)), key=lambda axis: place[right[axis]]))
-        held = self.masks[j]
+        shape = tuple([sizes[v] for v in scope])
         operation = Product(
             None,
-            None if order == tuple(range(len(right))) else order,
-            tuple(sizes[v] for v in left) + (1,) * len(columns),
-            tuple(sizes[v] if held >> v & 1 else 1 for v in scope),
-            tuple(sizes[v] for v in scope),
-            self._size(mask_of(scope)),
+            _axes(right, [v for v in scope if held >> v & 1]),
+            shape[: len(left)] + (1,) * len(columns),
+            tuple([sizes[v] if held >> v & 1 else 1 for v in scope]),
+            shape,
+            self._size(mask | held),
             sums=False,
         )
         return self._add(operation, i, j, scope)
@@ -329,8 +351,8 @@ class _Planner:
         scope = self.scopes[register]
         if not self.masks[register] & ~needed:
             return register
-        axes = tuple(a for a, v in enumerate(scope) if not needed >> v & 1)
-        rest = tuple(v for v in scope if needed >> v & 1)
+        axes = tuple([a for a, v in enumerate(scope) if not needed >> v & 1])
+        rest = tuple([v for v in scope if needed >> v & 1])
         operation = Sum(axes, self._size(self.masks[register]))
         return self._add(operation, register, register, rest)
 
@@ -345,5 +367,4 @@ class _Planner:
 def _axes(scope: Scope, order: Sequence[int]) -> tuple[int, ...] | None:
     if scope == tuple(order):
         return None
-    place = {v: axis for axis, v in enumerate(scope)}
-    return tuple(place[v] for v in order)
+    return tuple([scope.index(v) for v in order])

@@ -65,11 +65,22 @@ class InteractionGraph:
         ]
         if len(set(self.names)) != n:
             problems.append("expected distinct variables, got one of them twice")
+        # Who names each vertex as a neighbor.
+        named = [0] * n
         for v, mask in enumerate(self.neighbors):
-            if mask < 0 or mask >> n or mask >> v & 1:
+            own = 1 << v
+            if mask < 0 or mask >> n or mask & own:
                 problems.append(f"expected neighbors of {self.names[v]} among the other variables")
-            elif any(not self.neighbors[u] >> v & 1 for u in bits(mask)):
-                problems.append(f"expected {self.names[v]} to be a neighbor of its neighbors")
+                continue
+            while mask:
+                low = mask & -mask
+                named[low.bit_length() - 1] |= own
+                mask ^= low
+        problems += [
+            f"expected {self.names[v]} to be a neighbor of its neighbors"
+            for v, (mask, by) in enumerate(zip(self.neighbors, named, strict=True))
+            if mask & ~by and not (mask < 0 or mask >> n or mask >> v & 1)
+        ]
         if problems:
             raise InvalidModelError(problems)
 
@@ -97,13 +108,17 @@ class InteractionGraph:
         unknown: dict[str, None] = {}
         for scope in scopes:
             mask = 0
+            places = []
             for name in scope:
                 if name in index:
-                    mask |= 1 << index[name]
+                    place = index[name]
+                    places.append(place)
+                    mask |= 1 << place
                 else:
                     unknown[name] = None
-            for v in bits(mask):
-                neighbors[v] |= mask & ~(1 << v)
+            for v in places:
+                neighbors[v] |= mask
+        neighbors = [mask & ~(1 << v) for v, mask in enumerate(neighbors)]
         if unknown:
             raise InvalidModelError(
                 f"expected scopes of known variables, got {name!r}" for name in unknown

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bnmind.junction.contraction import ProgramBuilder, mask_of, members
+from bnmind.junction.contraction import ProgramBuilder, members
 
 __all__ = ["Passing", "TreeShape"]
 
@@ -66,6 +66,10 @@ class Passing:
         for register in registers:
             self.assigned[self._host(builder.mask(register))].append(register)
         self.sent: dict[tuple[int, int], int | None] = {}
+        self._private: dict[int, int] = {}
+        for variable, cliques in self.holders.items():
+            if len(cliques) == 1:
+                self._private[cliques[0]] = self._private.get(cliques[0], 0) | 1 << variable
 
     def answer(self, target: int) -> int | None:
         """Return the register of a target's unnormalized joint; the target is a mask.
@@ -86,15 +90,12 @@ class Passing:
             belief = self._at_separator(edge[1], edge[2])
         else:
             clique = self._host(target)
-            together = self._private(clique)
+            # With the other variables that no other clique holds.
+            together = self._private[clique]
             if _size(together, self.builder.sizes) > _SMALL:
                 return self._at_clique(clique, target)
             belief = self._at_clique(clique, together)
         return None if belief is None else self.builder.contract([belief], target)
-
-    def _private(self, clique: int) -> int:
-        """Return the variables that no other clique holds."""
-        return mask_of(v for v in members(self.masks[clique]) if len(self.holders[v]) == 1)
 
     def _at_separator(self, first: int, second: int) -> int | None:
         self._send(first, second)
@@ -130,6 +131,8 @@ class Passing:
 
     def _send(self, sender: int, receiver: int) -> None:
         """Send a message, and first all that it is made of."""
+        if (sender, receiver) in self.sent:
+            return
         waiting = [(sender, receiver)]
         while waiting:
             source, to = waiting[-1]

@@ -27,7 +27,7 @@ from bnmind.junction.greedy_kernel import CompiledSearch
 from bnmind.junction.greedy_pass import Climb, PlainSearch, Score
 from bnmind.junction.orders import EliminationOrder, measured_order
 
-__all__ = ["RandomizedGreedy"]
+__all__ = ["RandomizedGreedy", "quick_order"]
 
 _SCORES = (
     (Score.FILL, Score.NOISY_FILL),
@@ -101,8 +101,7 @@ class RandomizedGreedy:
         order: Sequence[int] = ()
         passes = 0
         if core.n:
-            large = graph.n > _FEW_VERTICES and core.n > _FEW_IN_CORE
-            order, passes = self.search(core, large=large)
+            order, passes = self.search(core, large=_is_large(graph, core))
         whole = [*first, *(kept[v] for v in order)]
         return measured_order(graph, whole, method=f"randomized greedy ({passes} passes)")
 
@@ -126,6 +125,9 @@ class RandomizedGreedy:
             assert found.order is not None  # without a limit a pass always ends
             work += found.work
             plain.append((Climb(found.order, found.total, zero), noisy))
+            if self.restarts is None and not large:
+                large = _budget(self.effort, core, plain[-1][0].total) > _WORK_IN_PYTHON
+                search = CompiledSearch(core) if large else search
         plain.sort(key=lambda pair: pair[0].total)
         best = plain[0][0]
         ahead = work * (self.restarts or 0) / len(plain)
@@ -161,6 +163,22 @@ class RandomizedGreedy:
                 best = current
                 improved = chain
         return best.order, passes
+
+
+def quick_order(graph: InteractionGraph) -> EliminationOrder:
+    """Return what a search starts from: simplicial variables first, then min-fill."""
+    first, kept, core = core_of(graph)
+    order: Sequence[int] | None = ()
+    if core.n:
+        search = CompiledSearch(core) if _is_large(graph, core) else PlainSearch(core)
+        order = search.greedy(Score.FILL, np.zeros(core.n, dtype=np.int64)).order
+        assert order is not None  # without a limit a pass always ends
+    return measured_order(graph, [*first, *(kept[v] for v in order)], method="min-fill")
+
+
+def _is_large(graph: InteractionGraph, core: Core) -> bool:
+    """Return whether a search is compiled from its first pass on."""
+    return graph.n > _FEW_VERTICES and core.n > _FEW_IN_CORE
 
 
 def _budget(effort: float, core: Core, cells: float) -> float:

@@ -57,8 +57,9 @@ class Reduction:
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables that original ones live in."""
-        homes = (self.lifts[name].home for name in names)
-        return tuple(dict.fromkeys(home for home in homes if home is not None))
+        lifts = self.lifts
+        homes = dict.fromkeys([lifts[name].home for name in names])
+        return tuple([home for home in homes if home is not None])
 
     def positions(self, names: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
         """Return index arrays that take a table over ``names`` to one over their homes."""

@@ -33,7 +33,7 @@ from bnmind.junction.findings import Findings, check_names
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
-from bnmind.junction.relevance import closures
+from bnmind.junction.relevance import closure
 from bnmind.junction.small_tables import small_tables
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
@@ -298,7 +298,7 @@ def compile_sampling(
     uncertain = tuple(network.variable(name) for name in soft)
     told_of = [v.name for v in (*observed, *uncertain)]
     parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in network.cpds}
-    relevant = closures(parents, told_of, [()])[0]
+    relevant = closure(parents, told_of)
     first = [cpd for cpd in network.cpds if cpd.variable.name in relevant]
     plan = None
     if first:

@@ -173,6 +173,13 @@ def answer_of(
     scopes: Sequence[tuple[int, ...]],
 ) -> Answer:
     """Return how a target is read off its register."""
+    if len(target) == 1 and register is not None and target[0].name not in observed:
+        (v,) = target
+        lift = model.lifts[v.name]
+        whole = (v.n_states,)
+        plain = lift.home == v.name and len(lift.positions) == v.n_states
+        if plain and scopes[register] == (number[v.name],):
+            return Answer(target, (), None, whole, whole, register, None)
     hidden = [v for v in target if v.name not in observed]
     scope = [number[name] for name in model.scope(v.name for v in hidden)]
     found = () if register is None else scopes[register]

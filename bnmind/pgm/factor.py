@@ -78,18 +78,20 @@ class Factor:
     values: Values
 
     def __post_init__(self) -> None:
-        values = numbers_of(self.values, f"over {self.names}")
-        object.__setattr__(self, "values", frozen_array(values))
-        shape = tuple(v.n_states for v in self.scope)
+        names = self.names
+        values = self.values
+        if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
+            values = numbers_of(values, f"over {names}")
+        values = frozen_array(values)
+        object.__setattr__(self, "values", values)
+        shape = tuple([v.n_states for v in self.scope])
         problems = []
-        if len(set(self.names)) != len(self.scope):
-            problems.append(f"expected distinct variables in a factor, got {self.names}")
-        if self.values.shape != shape:
-            problems.append(
-                f"expected an array of shape {shape} over {self.names}, got {self.values.shape}"
-            )
-        if not np.all(np.isfinite(self.values)):
-            problems.append(f"expected finite values over {self.names}")
+        if len(set(names)) != len(names):
+            problems.append(f"expected distinct variables in a factor, got {names}")
+        if values.shape != shape:
+            problems.append(f"expected an array of shape {shape} over {names}, got {values.shape}")
+        if not np.isfinite(values).all():
+            problems.append(f"expected finite values over {names}")
         if problems:
             raise InvalidModelError(problems)
 
@@ -102,7 +104,7 @@ class Factor:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in the order of the axes."""
-        return tuple(v.name for v in self.scope)
+        return tuple([v.name for v in self.scope])
 
     def axis(self, name: str) -> int:
         """Return the axis of a variable; `UnknownNameError` if it is not in scope."""
