@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from bnmind.errors import TooLargeError
-from bnmind.mastermind import Board, reply
+from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
+from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from bnmind.strategies import (
+    Among,
     Goal,
+    Optimal,
+    Optimum,
+    check_tree,
+    exact_regrets,
     first_guesses,
+    measure_tree,
     optimal_in_worst_case,
     optimal_on_average,
+    strategy_by_name,
+    strategy_tree,
+    walk_tree,
 )
+from bnmind.strategies.branch_and_bound import SearchRules
+from tests.strategies import boards, codes
 
 FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
-OPTIMAL: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["optimal"]
+REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+OPTIMAL: list[dict[str, Any]] = REFERENCE["optimal"]
 Code = tuple[int, ...]
+NEVER = 10**9
+CLASSIC = Board(4, 6)
 
 
 def board_of(name: str) -> Board:
@@ -29,58 +47,147 @@ def board_of(name: str) -> Board:
 
 
 def marked(entry: dict[str, Any]) -> Any:
-    return pytest.param(entry, id=entry["board"])
+    marks = [pytest.mark.slow] if entry.get("slow") else []
+    return pytest.param(entry, id=entry["board"], marks=marks)
 
 
-@pytest.mark.parametrize("entry", [marked(entry) for entry in OPTIMAL])
+def check_certificate(optimum: Optimum) -> None:
+    """Check that a strategy takes what it is said to take, and that no opening takes less."""
+    board, goal = optimum.tree.board, optimum.rules.goal
+    check_tree(optimum.tree)
+    measured = measure_tree("optimal", optimum.tree, goal=goal)
+    assert measured.total == optimum.total == optimum.bound
+    if optimum.rules.max_guesses is not None:
+        assert measured.max <= optimum.rules.max_guesses
+    first = optimum.tree.root.guess
+    assert first is not None
+    assert optimum.openings[board.code(first)] == optimum.total
+    if len(optimum.openings) > 1:  # of more than six pegs not all symmetry is used
+        assert {board.index(guess) for guess in optimum.openings} >= set(first_guesses(board))
+    assert optimum.solved > 0
+
+
+@pytest.mark.parametrize("entry", [marked(entry) for entry in OPTIMAL if "long" not in entry])
 def test_published_minima(entry: dict[str, Any]) -> None:
     board = board_of(entry["board"])
     optimum = optimal_on_average(board)
-    assert round(optimum.value * board.n_codes, 6) == entry["published"]
+    assert optimum.total == entry["published"]
+    assert optimum.value == optimum.total / board.n_codes
     assert optimum.tree.lengths.revealing == pytest.approx(optimum.value)
+    check_certificate(optimum)
     if "determining" in entry:
         optimum = optimal_on_average(board, Goal.DETERMINING)
-        assert round(optimum.value * board.n_codes, 6) == entry["determining"]
+        assert optimum.total == entry["determining"]
         assert optimum.tree.lengths.determining == pytest.approx(optimum.value)
+        check_certificate(optimum)
     if "worst" in entry:
         optimum = optimal_in_worst_case(board)
         assert optimum.value == entry["worst"] == len(optimum.tree.distribution)
+        check_certificate(optimum)
+    if "worst" in entry and board.n_codes < 200:
         optimum = optimal_in_worst_case(board, Goal.DETERMINING)
         assert optimum.tree.depth == optimum.value + 1
+        check_certificate(optimum)
 
 
-def plainly(board: Board, goal: Goal, *, worst: bool) -> int:
-    """Try every guess after every reply, by the rules of the game."""
+@pytest.mark.parametrize("board_name", REFERENCE["optimal_within"])
+def test_published_minima_of_few_guesses(board_name: str) -> None:
+    board, entry = board_of(board_name), REFERENCE["optimal_within"][board_name]
+    optimum = optimal_on_average(board, max_guesses=entry["max_guesses"])
+    assert optimum.total == entry["total"]
+    check_certificate(optimum)
+    with pytest.raises(BnmindError, match="at most 4 guesses on 4x6, got none"):
+        optimal_on_average(board, max_guesses=entry["max_guesses"] - 1)
+    with pytest.raises(BnmindError, match="at most 4 guesses on 4x6, got none"):
+        optimal_in_worst_case(board, max_guesses=entry["max_guesses"] - 1)
+
+
+@pytest.mark.parametrize("first", REFERENCE["consistent_only"])
+def test_published_minima_of_possible_guesses(first: str) -> None:
+    totals = REFERENCE["consistent_only"]
+    guess = CLASSIC.parse(first)
+    optimum = optimal_on_average(CLASSIC, among=Among.POSSIBLE, first=guess)
+    assert optimum.total == totals[first]
+    assert dict(optimum.openings) == {guess: totals[first]}
+    check_certificate(optimum)
+    for secret in CLASSIC.codes[::100].tolist():
+        turns = walk_tree(optimum.tree, secret)
+        for number, turn in enumerate(turns):
+            assert all(reply(t.guess, turn.guess) == t.reply for t in turns[:number])
+    if first == "1123":
+        best = optimal_on_average(CLASSIC, among=Among.POSSIBLE)
+        assert best.total == min(totals.values())
+        check_certificate(best)
+
+
+def plain_solver(
+    board: Board,
+    goal: Goal,
+    *,
+    worst: bool = False,
+    among: Among = Among.ALL,
+) -> Callable[[frozenset[Code], int], int]:
+    """Return what tries every guess after every reply, by the rules of the game."""
     every = tuple(tuple(code) for code in board.codes.tolist())
 
     @cache
-    def solved(left: frozenset[Code]) -> int:
+    def solved(left: frozenset[Code], guesses: int) -> int:
+        """What a set takes with so many guesses at most."""
         if len(left) == 1:
-            return 1 if goal is Goal.REVEALING else 0
-        values = []
-        for guess in every:
+            last = 1 if goal is Goal.REVEALING else 0
+            return last if guesses >= last else NEVER
+        if guesses == 0:
+            return NEVER
+        values = [NEVER]
+        for guess in every if among is Among.ALL else sorted(left):
             cells: dict[object, set[Code]] = {}
             for code in left:
                 cells.setdefault(reply(guess, code), set()).add(code)
             if len(cells) == 1:
                 continue
             after = [
-                0 if goal is Goal.REVEALING and answer == board.winning else solved(frozenset(cell))
+                0
+                if goal is Goal.REVEALING and answer == board.winning
+                else solved(frozenset(cell), guesses - 1)
                 for answer, cell in cells.items()
             ]
             values.append(1 + max(after) if worst else len(left) + sum(after))
-        return min(values)
+        return min(min(values), NEVER)
 
-    return solved(frozenset(every))
+    return solved
+
+
+def plainly(board: Board, goal: Goal, *, worst: bool, among: Among = Among.ALL) -> int:
+    every = frozenset(tuple(code) for code in board.codes.tolist())
+    return plain_solver(board, goal, worst=worst, among=among)(every, board.n_codes)
 
 
 @pytest.mark.parametrize("name", ["2x2r", "2x3r", "3x2r", "2x3n", "2x4n", "3x3n", "1x4r"])
 @pytest.mark.parametrize("goal", Goal)
-def test_the_search_finds_what_a_plain_recursion_finds(name: str, goal: Goal) -> None:
+@pytest.mark.parametrize("among", Among)
+def test_the_search_finds_what_a_plain_recursion_finds(name: str, goal: Goal, among: Among) -> None:
     board = board_of(name)
-    average = plainly(board, goal, worst=False)
-    assert optimal_on_average(board, goal).value * board.n_codes == pytest.approx(average)
-    assert optimal_in_worst_case(board, goal).value == plainly(board, goal, worst=True)
+    optimum = optimal_on_average(board, goal, among=among)
+    assert optimum.total == plainly(board, goal, worst=False, among=among)
+    check_certificate(optimum)
+    optimum = optimal_in_worst_case(board, goal, among=among)
+    assert optimum.value == plainly(board, goal, worst=True, among=among)
+    check_certificate(optimum)
+
+
+@pytest.mark.parametrize("name", ["2x3r", "3x2r", "2x4n"])
+@pytest.mark.parametrize("goal", Goal)
+def test_few_guesses_against_a_plain_recursion(name: str, goal: Goal) -> None:
+    board = board_of(name)
+    solved = plain_solver(board, goal)
+    every = frozenset(tuple(code) for code in board.codes.tolist())
+    for guesses in range(1, 6):
+        total = solved(every, guesses)
+        if total < NEVER:
+            assert optimal_on_average(board, goal, max_guesses=guesses).total == total
+            continue
+        with pytest.raises(BnmindError, match="the search was complete"):
+            optimal_on_average(board, goal, max_guesses=guesses)
 
 
 @pytest.mark.parametrize("name", ["2x4r", "3x3r", "3x4n"])
@@ -88,8 +195,30 @@ def test_the_search_finds_what_a_plain_recursion_finds(name: str, goal: Goal) ->
 @pytest.mark.slow
 def test_the_search_finds_what_a_plain_recursion_finds_in_time(name: str, goal: Goal) -> None:
     board = board_of(name)
-    average = plainly(board, goal, worst=False)
-    assert optimal_on_average(board, goal).value * board.n_codes == pytest.approx(average)
+    assert optimal_on_average(board, goal).total == plainly(board, goal, worst=False)
+
+
+@pytest.mark.parametrize("goal", Goal)
+def test_no_opening_takes_less_than_is_told(goal: Goal) -> None:
+    board = Board(3, 4)
+    optimum = optimal_on_average(board, goal)
+    for first, bound in optimum.openings.items():
+        given = optimal_on_average(board, goal, first=first)
+        assert bound is not None
+        assert given.total >= bound
+        assert given.tree.root.guess == board.index(first)
+        check_certificate(given)
+        worst = optimal_in_worst_case(board, goal, first=first)
+        assert worst.tree.root.guess == board.index(first)
+        assert worst.value >= optimal_in_worst_case(board, goal).value
+
+
+def test_openings_of_too_many_guesses_have_no_total() -> None:
+    optimum = optimal_on_average(Board(2, 5), max_guesses=4)
+    assert optimum.total == 81
+    with pytest.raises(BnmindError, match="at most 4 guesses"):
+        optimal_on_average(Board(2, 5), max_guesses=4, first=(1, 1))
+    assert optimum.openings[(1, 1)] is None or optimum.openings[(1, 1)] >= 81
 
 
 def test_one_first_guess_of_each_kind() -> None:
@@ -103,3 +232,77 @@ def test_large_boards_are_refused() -> None:
         optimal_on_average(Board(5, 8))
     with pytest.raises(TooLargeError, match="at most 8,192"):
         optimal_in_worst_case(Board(12, 20))
+    with pytest.raises(InvalidCodeError):
+        optimal_on_average(Board(2, 3), first=(1, 4))
+
+
+def test_optimal_players_have_trees_and_names() -> None:
+    board = Board(3, 4)
+    for name in ("optimal", "optimal-worst"):
+        player = strategy_by_name(name)
+        assert isinstance(player, Optimal)
+        assert player == strategy_by_name(name)
+        assert (player.name, player.deterministic) == (name, True)
+        tree = strategy_tree(player, board)
+        assert tree is player.tree(board)
+        assert tree.total == 206
+        assert tree.worst == player.optimum(board).tree.worst
+
+
+@st.composite
+def games(draw: st.DrawFn, board: Board) -> tuple[Turn, ...]:
+    secret = draw(codes(board))
+    guesses = draw(st.lists(codes(board), min_size=1, max_size=7))
+    return tuple(Turn(guess, reply(guess, secret)) for guess in guesses)
+
+
+@pytest.mark.parametrize("name", ["2x3r", "3x2r", "2x4n"])
+@pytest.mark.parametrize("goal", Goal)
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_exact_regrets_against_a_plain_recursion(name: str, goal: Goal, data: Any) -> None:
+    board = board_of(name)
+    turns = data.draw(games(board))
+    solved = plain_solver(board, goal)
+    left = [tuple(code) for code in board.codes.tolist()]
+    found = exact_regrets(board, turns, rules=SearchRules(goal))
+    for turn, told in zip(turns, found, strict=True):
+        best = solved(frozenset(left), board.n_codes)
+        cells: dict[Reply, set[Code]] = {}
+        for code in left:
+            cells.setdefault(reply(turn.guess, code), set()).add(code)
+        own = len(left) + sum(
+            solved(frozenset(cell), board.n_codes)
+            for answer, cell in cells.items()
+            if answer != board.winning
+        )
+        assert told.value == own / len(left)
+        assert told.best_value == best / len(left)
+        assert told.regret == pytest.approx((own - best) / len(left))
+        assert (told.codes, told.is_possible) == (len(left), turn.guess in left)
+        left = [code for code in left if reply(turn.guess, code) == turn.reply]
+
+
+@given(boards(40).flatmap(lambda board: st.tuples(st.just(board), games(board))), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_advice_is_optimal_off_the_tree_too(
+    game: tuple[Board, tuple[Turn, ...]], in_worst_case: bool
+) -> None:
+    board, turns = game
+    player = Optimal(in_worst_case=in_worst_case)
+    belief = player.start(Channel.exact(board))
+    for turn in turns:
+        belief = belief.update(turn.guess, turn.reply)
+    guess = board.code(player.choose(belief, np.random.default_rng(0))[0])
+    if not in_worst_case:
+        made = Turn(guess, board.winning)
+        assert exact_regrets(board, (*turns, made))[-1].regret == 0
+    # Replies that contradict each other are outlived.
+    again = belief.update(turns[0].guess, board.true_replies[0])
+    again = again.update(turns[0].guess, board.true_replies[-2])
+    assert 0 <= player.choose(again, np.random.default_rng(0))[0] < board.n_codes
+
+
+def test_exact_regrets_refuse_a_limit() -> None:
+    with pytest.raises(BnmindError, match="without a limit"):
+        exact_regrets(Board(2, 3), (), rules=SearchRules(max_guesses=5))
