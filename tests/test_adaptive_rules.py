@@ -14,6 +14,7 @@ from bnmind.adaptive import (
     BatchProgress,
     Design,
     DeviationBelow,
+    DiscriminationIndex,
     Enemies,
     EntropyBelow,
     Examinees,
@@ -31,6 +32,7 @@ from bnmind.adaptive import (
     ProfileCertain,
     Progress,
     Randomesque,
+    Session,
     SkillsCertain,
     StopBy,
     Stopper,
@@ -276,10 +278,25 @@ def test_functions_stop_too() -> None:
     assert stopper.stop(Progress(BELIEF, ("a",))) == "a was asked"
     assert stopper.stop(Progress(BELIEF)) == ""
     assert StopBy(lambda progress: "enough").stop(Progress(BELIEF)) == "enough"
-    with pytest.raises(InvalidModelError, match="batch_function"):
-        told(stopper, "a")
+    assert told(stopper, "a") == "a was asked"
     in_batches = StopBy(stopper.function, "yes", lambda progress: progress.asked[:, 0])
     assert told(in_batches, "a") == "yes"
+
+
+def test_a_function_stops_simulated_tests_as_it_stops_live_ones() -> None:
+    def enough(progress: Progress) -> str:
+        sure = progress.belief.marginal("skill_1").max() > 0.9
+        return f"{progress.asked[-1]} of {len(progress.allowed)}" if progress.asked and sure else ""
+
+    people = Examinees.drawn(BANK, 8, seed=1)
+    run = simulate(BANK, people, {"x": DiscriminationIndex()}, StopBy(enough)).run_of("x")
+    for row, reason, answers in zip(run.asked, run.reasons, people.responses, strict=True):
+        session = Session.start(Design(BANK, DiscriminationIndex(), StopBy(enough)))
+        while not session.stop_reason:
+            item = session.next_item()
+            session = session.answer(item, int(answers[BANK.position(item)]))
+        assert [NAMES[i] for i in row if i != MISSING] == list(session.state.asked)
+        assert reason == session.stop_reason
 
 
 def test_an_ability_is_known_when_its_deviation_is_small() -> None:

@@ -126,7 +126,7 @@ def run_batch(
         values.append(_measured(protocol.measures, moment, rows, values))
         available = eligible[rows] & ~aside[rows]
         allowed = allowed_items(bank, protocol.rules, asked[rows], available=available)
-        ended = _reasons(protocol.stopper, moment, allowed)
+        ended = _reasons(protocol.stopper, moment, allowed, asked[rows])
         stays = ended == ""
         if not stays.all():
             reasons[rows[~stays]] = ended[~stays]
@@ -168,12 +168,17 @@ def _measured(
     return now
 
 
-def _reasons(stopper: Stopper | None, moment: Moment, allowed: NDArray[np.bool_]) -> Reasons:
+def _reasons(
+    stopper: Stopper | None,
+    moment: Moment,
+    allowed: NDArray[np.bool_],
+    sequence: NDArray[np.intp],
+) -> Reasons:
     """Return why tests end, in the order of `Design.stop_reason`; empty if they go on."""
     everything = "every item was asked"
     left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
     found = np.where(moment.asked.all(axis=1), everything, left)
     if stopper is None or not len(found):
         return found
-    said = stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed))
+    said = stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed, sequence))
     return np.where(said != "", said, found)

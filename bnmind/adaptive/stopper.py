@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.batch_belief import BatchBelief
+from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.selector_plain import belief_alone
 from bnmind.errors import InvalidModelError
 
 __all__ = [
@@ -59,11 +60,26 @@ class BatchProgress:
     """``(examinees, items)``, which items were asked."""
     allowed: NDArray[np.bool_]
     """``(examinees, items)``, which may be asked next."""
+    sequence: NDArray[np.intp] | None = None
+    """``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
+    last one. As in the bank unless given."""
 
     @property
     def bank(self) -> ItemBank:
         """The item bank."""
         return self.beliefs.bank
+
+    def of(self, examinee: int) -> Progress:
+        """Return how far the test of one examinee has come, the belief made anew."""
+        names = self.bank.item_names
+        row = np.flatnonzero(self.asked[examinee])
+        if self.sequence is not None:
+            row = self.sequence[examinee][self.sequence[examinee] != MISSING]
+        return Progress(
+            belief_alone(self.beliefs, examinee),
+            tuple(names[i] for i in row.tolist()),
+            tuple(names[i] for i in np.flatnonzero(self.allowed[examinee]).tolist()),
+        )
 
 
 class Stopper(Protocol):
@@ -157,8 +173,8 @@ class StopBy:
     reason
         The reason if the function gives none in words.
     batch_function
-        The same for a `BatchProgress`: ``(examinees,)`` reasons or truth values. Needed for
-        simulations of many examinees at once.
+        The same for a `BatchProgress`: ``(examinees,)`` reasons or truth values. Without it
+        a simulation calls ``function`` for one examinee after the other, which takes long.
     """
 
     function: Callable[[Progress], str | bool]
@@ -171,11 +187,10 @@ class StopBy:
         return found if isinstance(found, str) else self.reason if found else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return what the function for batches says."""
+        """Return what the function for batches says, or the other one of each examinee."""
         if self.batch_function is None:
-            raise InvalidModelError(
-                ["expected a batch_function to stop many examinees by, got none"]
-            )
+            said = [self.stop(progress.of(number)) for number in range(len(progress.beliefs))]
+            return np.array(said, dtype=np.str_)
         found = np.asarray(self.batch_function(progress))
         if found.shape != (len(progress.beliefs),):
             raise InvalidModelError(
