@@ -10,13 +10,18 @@ import numpy as np
 import pytest
 
 from bnmind.adaptive import (
+    Bounds,
     Examinees,
     ItemBank,
+    LearningOptions,
     MaximalItems,
     MinimalEntropy,
     RandomItem,
+    Responses,
     Selector,
     SkillBelief,
+    learn,
+    replay,
     simulate,
     write_bank,
 )
@@ -107,10 +112,31 @@ def test_banks_are_learned_by_fold(source: list[str]) -> None:
     assert accuracy[0] < accuracy[2]
 
 
+def test_learning_by_fold_keeps_to_its_options() -> None:
+    options = ["--max-guess", "0.05", "--max-slip", "0.3", "--starts", "2", "--seed", "3"]
+    arguments = ["--responses", "responses.csv", "--folds", "2", "--stop", "items:1"]
+    found = run_json("simulate", "bank.json", *arguments, *options)
+    asked = LearningOptions(starts=2, seed=3, bounds=Bounds((0, 0.05), (0, 0.3)))
+    expected = replay(
+        lambda others: learn(others, BANK, options=asked).bank,
+        Responses.from_csv("responses.csv"),
+        {"entropy": MinimalEntropy()},
+        MaximalItems(1),
+        folds=2,
+    )
+    scores = found["selectors"][0]["by_items_asked"]["log_score"]["mean"]
+    assert np.allclose(scores, expected.mean("entropy", "log_score")[0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], ["bank", "--qmatrix"]),
+        (["bank.json", "--starts", "2"], ["--folds", "--starts"]),
+        (
+            ["bank.json", "--folds", "2", "--responses", "responses.csv", "--max-slip", "2"],
+            ["bounds", "slip"],
+        ),
         (["bank.json", "--qmatrix", "q.csv"], ["either a bank or --qmatrix"]),
         (["--qmatrix", "q.csv"], ["--responses to learn from"]),
         (["bank.json", "--folds", "3"], ["--responses to learn from"]),

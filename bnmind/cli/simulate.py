@@ -23,7 +23,14 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bnmind.adaptive import ItemBank, Selector, SimulationResult, SkillBelief, Stopper
+    from bnmind.adaptive import (
+        ItemBank,
+        LearningOptions,
+        Selector,
+        SimulationResult,
+        SkillBelief,
+        Stopper,
+    )
 
 __all__ = ["DEFAULT_EXAMINEES", "DEFAULT_SELECTORS", "SIMULATE_HELP", "simulate"]
 
@@ -45,7 +52,7 @@ Tables (summary, curves, steps, exposure, lengths) and plots go to the directory
 Examples:
   bnmind simulate models/banks/fractions.json --stop items:10
   bnmind simulate BANK.json --selector gdi --selector random --stop certainty:0.9 --out gdi
-  bnmind simulate --qmatrix Q.csv --responses R.csv --stop items:10 --json
+  bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
 """
 
 
@@ -72,6 +79,25 @@ def simulate(
             metavar="N",
             help=f"Learn the parameters for each of N folds; {DEFAULT_FOLDS} with --qmatrix.",
             show_default=False,
+        ),
+    ] = None,
+    max_guess: Annotated[
+        float | None,
+        typer.Option(
+            "--max-guess", metavar="P", help="In learning, the largest chance of a guess."
+        ),
+    ] = None,
+    max_slip: Annotated[
+        float | None,
+        typer.Option("--max-slip", metavar="P", help="In learning, the largest chance of a slip."),
+    ] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(
+            "--starts",
+            min=1,
+            metavar="N",
+            help="In learning, from how many starts; 1 unless given.",
         ),
     ] = None,
     selector: Annotated[
@@ -118,6 +144,11 @@ def simulate(
         raise BnmindError("expected either a bank or --qmatrix")
     if responses is None and (qmatrix is not None or folds is not None):
         raise BnmindError("expected --responses to learn from with --qmatrix or --folds")
+    if qmatrix is None and folds is None and (max_guess, max_slip, starts) != (None,) * 3:
+        raise BnmindError(
+            "expected --qmatrix or --folds, as nothing is learned without, got --max-guess,"
+            " --max-slip or --starts"
+        )
     if responses is not None and examinees is not None:
         raise BnmindError("expected either --responses or --examinees, got both")
     tests = _Tests(selectors, stopper, seed or 0, workers)
@@ -128,7 +159,12 @@ def simulate(
         assert bank is not None
         result = tests.recorded(_bank(bank), responses)
     else:
-        result = tests.cross_validated(bank, qmatrix, responses, folds or DEFAULT_FOLDS)
+        result = tests.cross_validated(
+            _model(bank, qmatrix),
+            responses,
+            folds or DEFAULT_FOLDS,
+            _learning(max_guess, max_slip, starts, seed),
+        )
     written = save_simulation(result, out)
     if as_json:
         typer.echo(json.dumps(_as_json(result, seed or 0, written), indent=2))
@@ -182,22 +218,17 @@ class _Tests:
             )
 
     def cross_validated(
-        self, bank: Path | None, qmatrix: Path | None, path: Path, folds: int
+        self, model: ItemBank, path: Path, folds: int, options: LearningOptions
     ) -> SimulationResult:
         from bnmind.adaptive import replay
         from bnmind.adaptive.learn import learn
         from bnmind.adaptive.responses import Responses
 
         answers = Responses.from_csv(path)
-        if qmatrix is not None:
-            model = _qmatrix_bank(qmatrix)
-        else:
-            assert bank is not None
-            model = _bank(bank)
         answers = answers.for_bank(model)  # what does not fit is told before learning
         with progress_bar("tests") as progress:
             return replay(
-                lambda others: learn(others, model).bank,
+                lambda others: learn(others, model, options=options).bank,
                 answers,
                 self.selectors,
                 self.stopper,
@@ -214,13 +245,27 @@ def _bank(path: Path) -> ItemBank:
     return read_bank(path)
 
 
-def _qmatrix_bank(path: Path) -> ItemBank:
-    """Return the bank of a Q-matrix, its parameters being those that learning starts from."""
+def _model(bank: Path | None, qmatrix: Path | None) -> ItemBank:
+    """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
     from bnmind.adaptive import ItemBank
     from bnmind.adaptive.qmatrix_csv import read_qmatrix
 
-    q = read_qmatrix(path)
+    if qmatrix is None:
+        assert bank is not None
+        return _bank(bank)
+    q = read_qmatrix(qmatrix)
     return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
+
+
+def _learning(
+    max_guess: float | None, max_slip: float | None, starts: int | None, seed: int | None
+) -> LearningOptions:
+    from bnmind.adaptive import Bounds, LearningOptions
+
+    guess, slip = (1.0 if most is None else most for most in (max_guess, max_slip))
+    return LearningOptions(
+        starts=starts or 1, seed=seed or 0, bounds=Bounds((0.0, guess), (0.0, slip))
+    )
 
 
 _HEADS = {
