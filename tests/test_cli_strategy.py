@@ -84,9 +84,63 @@ def test_boards_too_large_to_list() -> None:
     assert answer["max"] < 20
 
 
+def test_optimal_strategies_come_with_a_certificate(tmp_path: Path) -> None:
+    answer = run_json("strategy", "optimal")
+    assert (answer["total"], answer["codes"], answer["max"]) == (5625, 1296, 6)
+    certificate = answer["certificate"]
+    assert certificate["bound"] == 5625 == min(certificate["openings"].values())
+    assert list(certificate["openings"]) == ["1111", "1112", "1122", "1123", "1234"]
+    assert 0 < certificate["sets_searched"] < certificate["guesses_tried"]
+    path = tmp_path / "optimal.json"
+    board = ("--pegs", "3", "--colors", "4", "--no-repeats", "--tree", str(path))
+    answer = run_json("strategy", "optimal-worst", *board)
+    assert (answer["total"], answer["max"], read_tree(path).total) == (72, 4, 72)
+    assert "certificate" not in run_json("strategy", "knuth", *board[:-2])
+    said = run("strategy", "optimal", "--pegs", "2", "--colors", "3").stdout.splitlines()
+    assert said[-5] == "Proven: no strategy by these rules takes fewer."
+    assert said[-3:] == ["At least, by first guess:", "  11           23", "  12           21"]
+
+
+@pytest.mark.parametrize(
+    ("options", "total"),
+    [
+        (["--max-guesses", "5"], 5626),
+        (["--consistent"], 5660),
+        (["--consistent", "--first", "1122"], 5752),
+        (["--consistent", "--first", "AABB", "--max-guesses", "6"], 5752),
+        (["--first", "1122", "--max-guesses", "5"], 5702),
+        (["--determining"], 4596),
+    ],
+)
+def test_optimal_strategies_do_as_the_options_say(options: list[str], total: int) -> None:
+    answer = run_json("strategy", "optimal", *options)
+    assert answer["total"] == answer["certificate"]["bound"] == total
+    if "--first" in options:
+        assert list(answer["certificate"]["openings"]) == ["1122"] == [answer["first"]]
+    if "--max-guesses" in options:
+        assert answer["max"] <= answer["max_guesses"]
+        assert answer["found_within"] == 1296
+
+
+def test_optimal_strategies_play_games_too() -> None:
+    board = ("--pegs", "3", "--colors", "4", "--games", "20")
+    answer = run_json("strategy", "optimal", *board, "--first", "112")
+    assert answer["games"] == 20
+    assert "certificate" not in answer
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["optimal", "--max-guesses", "4"], ["at most 4 guesses on 4x6", "complete"]),
+        (["optimal-worst", "--max-guesses", "4"], ["at most 4 guesses on 4x6", "complete"]),
+        (["optimal", "--consistent", "--max-guesses", "5"], ["at most 5 guesses", "got none"]),
+        (["optimal", "--random-ties"], ["one score for --random-ties", "optimal"]),
+        (["optimal", "--first", "1127"], ["1127"]),
+        (["optimal", "--pegs", "5", "--colors", "8"], ["8,192 codes", "32,768"]),
+        (["optimal-worst", "--pegs", "10", "--colors", "12"], ["8,192 codes", "10x12"]),
+        (["optimal", "--weights", "w.json"], ["weighted-entropy", "optimal"]),
+        (["optimal", "--games", "2", "--determining", "--pegs", "2"], ["has a tree", "optimal"]),
         (["nobody"], ["strategy among", "'nobody'"]),
         (["entropy", "--consistent"], ["strategy of one score", "entropy"]),
         (["map", "--first", "1122"], ["strategy of one score", "map"]),
@@ -121,7 +175,8 @@ def test_weights_are_fitted_and_used(tmp_path: Path) -> None:
 
 
 def test_compare_takes_every_name(tmp_path: Path) -> None:
-    names = ("irving", "neuwirth", "larmouth", "kooi", "maxmin", "weighted-entropy", "shapiro")
+    names = ["irving", "neuwirth", "larmouth", "kooi", "maxmin", "weighted-entropy", "shapiro"]
+    names += ["optimal", "optimal-worst"]
     board = ("--pegs", "3", "--colors", "4", "--noise", "false:0.1", "--games", "10")
     answer = run_json("compare", *names, *board, "--out", str(tmp_path / "out"))
-    assert [row["strategy"] for row in answer["strategies"]] == list(names)
+    assert [row["strategy"] for row in answer["strategies"]] == names

@@ -1,0 +1,52 @@
+"""``bnmind regret``."""
+
+from __future__ import annotations
+
+import pytest
+
+from bnmind.mastermind import Board, parse_history
+from bnmind.strategies import ExpectedSize, exact_regrets, regrets
+from tests.command_line import assert_one_line_error, run, run_json
+
+GAME = "1122 0b1w, 3456 1b1w, 3344 0b0w"
+CLASSIC = Board(4, 6)
+
+
+def test_guesses_are_judged_by_the_optimum() -> None:
+    answer = run_json("regret", GAME)
+    told = exact_regrets(CLASSIC, parse_history(CLASSIC, GAME))
+    assert (answer["by"], answer["board"]) == ("optimal", "4x6")
+    assert [row["guess"] for row in answer["guesses"]] == ["1122", "3456", "3344"]
+    assert [row["reply"] for row in answer["guesses"]] == ["0b1w", "1b1w", "0b0w"]
+    assert [row["regret"] for row in answer["guesses"]] == [row.regret for row in told]
+    assert answer["guesses"][0]["best_value"] == 5625 / 1296
+    assert answer["regret"] == pytest.approx(sum(row.regret for row in told))
+    said = run("regret", "11 0b0w, 22 0b0w", "--pegs", "2", "--colors", "3").stdout.splitlines()
+    assert said[0] == "Judged by guesses to come:"
+    assert said[2].split() == ["11", "0b0w", "9", "2.667", "12", "2.333", "0.333"]
+    assert said[-1] == "Lost in all: 0.333 guesses."
+
+
+def test_guesses_are_judged_by_a_score() -> None:
+    answer = run_json("regret", GAME, "--by", "irving")
+    told = regrets(CLASSIC, parse_history(CLASSIC, GAME), ExpectedSize())
+    assert answer["by"] == "irving"
+    assert [row["value"] for row in answer["guesses"]] == [row.value for row in told]
+    large = ("12345 1b1w", "--pegs", "5", "--colors", "8")
+    assert run_json("regret", *large)["by"] == "neuwirth"
+    assert run("regret", *large).stdout.startswith("Judged by the score of neuwirth:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([""], ["at least one guess"]),
+        (["1122 1b0w", "--by", "random"], ["one score for --by", "random"]),
+        (["1122 1b0w", "--by", "nobody"], ["strategy among", "nobody"]),
+        (["1122 1b0w, 1122 2b0w, 1234 0b0w"], ["some code gives", "1122 1b0w, 1122 2b0w"]),
+        (["12345 1b1w", "--pegs", "5", "--colors", "8", "--by", "optimal"], ["8,192 codes"]),
+        (["1127 1b0w"], ["1127"]),
+    ],
+)
+def test_bad_input(arguments: list[str], words: list[str]) -> None:
+    assert_one_line_error(run("regret", *arguments), *words)
