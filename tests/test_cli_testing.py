@@ -116,8 +116,15 @@ def test_bad_files_end_in_one_line_and_answers_stay() -> None:
     assert "Resumed after 2 items." in shown
     assert len(json.loads(Path("ann.json.salvaged").read_text())["events"]) == 2
     assert FILE.read_text() == cut
+    # Answers given since are not replaced by what is salvaged once more.
+    _test("1", options="--session ann.json.salvaged")
+    again = run("test", BANK, "--session", "ann.json", "--salvage")
+    assert_one_line_error(again, "--session ann.json.salvaged resumes")
+    assert len(json.loads(Path("ann.json.salvaged").read_text())["events"]) == 3
     FILE.write_text(whole.replace('"version": 1', '"version": 9'))
-    assert_one_line_error(run("test", BANK, "--session", "ann.json"), "newer bnmind")
+    newer = run("test", BANK, "--session", "ann.json")
+    assert_one_line_error(newer, "newer bnmind")
+    assert "--salvage" not in newer.stderr
     assert_one_line_error(run("test", "none.json"), "none.json")
     assert_one_line_error(run("test", BANK, "--session", "no/where.json"), "directory")
 

@@ -92,7 +92,12 @@ def run_test(
                 f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
             )
         if salvage:
-            run = run.save(session.with_name(f"{session.name}.salvaged"))
+            whole = session.with_name(f"{session.name}.salvaged")
+            if whole.exists():
+                raise BnmindError(
+                    f"expected nothing salvaged before, got {whole}; --session {whole} resumes it"
+                )
+            run = run.save(whole)
     console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
     console.print(
@@ -125,7 +130,8 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
     try:
         saved = salvaged(text) if salvage else session_from_json(text)
     except SessionFileError as fault:
-        more = "" if salvage else "; --salvage saves what is whole in another file"
+        cut = fault.line is not None and not salvage
+        more = "; --salvage saves what is whole in another file" if cut else ""
         raise SessionFileError(f"{fault}, in {path}{more}", str(path)) from fault
     for name, text in asked.items():
         kept = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
