@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = [
     "BnmindError",
+    "CancellationError",
     "ImpossibleEvidenceError",
     "InvalidBoardError",
     "InvalidChannelError",
@@ -135,6 +136,10 @@ class ImpossibleEvidenceError(BnmindError, ValueError):
         super().__init__(message)
         self.evidence = dict(evidence)
         """The findings that cannot hold together, {what: finding}."""
+
+
+class CancellationError(BnmindError, ValueError):
+    """Terms of both signs cancel, and too few digits of their sum are left to answer."""
 
 
 class TooLargeError(BnmindError, ValueError):

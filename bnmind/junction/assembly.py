@@ -45,6 +45,10 @@ _CONFLICT_CELLS = 2**24
 """Contradictions are not searched for in larger plans: all findings are named."""
 
 
+_UNSIGNED_CELLS = 2**24
+"""Where signs cost digits, a plan without them is made if it has no more cells."""
+
+
 @dataclass(frozen=True, eq=False)
 class Query:
     """What a plan was asked for."""
@@ -65,6 +69,8 @@ class Query:
     """Whether restricted plans may have compound variables."""
     factorize: bool = True
     """Whether large functional and noisy distributions may be written as small factors."""
+    signed: bool = True
+    """Whether these may be negative or complex."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +194,7 @@ def _formed(
         domains,
         observed=request.observed,
         joints=[[v.name for v in scope] for scope in joints],
+        signed=request.query.signed,
     )
     new = {v.name: v for p in formed for v in p.scope if v.name not in domains}
     return formed, {**domains, **{name: tuple(range(v.n_states)) for name, v in new.items()}}
@@ -372,7 +379,18 @@ def _assemble(
         ),
         narrow=partial(_narrow, query, known, before),
         conflict=partial(_conflict_of_run, query, known),
+        without_signs=partial(_without_signs, query, known),
+        halved=model.halved,
     )
+
+
+def _without_signs(query: Query, known: _Known) -> Plan | None:
+    """Return a plan for the same without negative factors, unless it is large or they are given."""
+    factors = [p.values for p in query.potentials if isinstance(p, Factor)]
+    if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
+        return None
+    plan = build(replace(query, signed=False), known)
+    return None if plan.is_signed or plan.cells > min(_UNSIGNED_CELLS, query.max_cells) else plan
 
 
 def _child(source: Source) -> int:

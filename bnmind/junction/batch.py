@@ -21,6 +21,13 @@ from bnmind.information import Floats
 from bnmind.junction.batch_memory import batch_size, moving_registers
 from bnmind.junction.case_program import CaseProgram
 from bnmind.junction.findings import case_likelihoods, case_positions, check_names, label_of
+from bnmind.junction.plan_answers import (
+    DOUBTFUL,
+    LOST,
+    cleared,
+    lost_digits,
+    refuse_others,
+)
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
@@ -29,9 +36,6 @@ if TYPE_CHECKING:
     from bnmind.junction.sources import Source
 
 __all__ = ["BatchPosterior", "run_batch"]
-
-RESIDUE = 1e-13
-"""Where terms of both signs cancel to less than this share of their sizes, the sum is zero."""
 
 TINY = 1e-200
 """Evidence less probable than this is computed again with scaled numbers."""
@@ -114,16 +118,45 @@ def run_batch(
         np.zeros((n, *(v.n_states for v in scope)), dtype=np.float64) for scope in plan.targets
     )
     log_evidence = np.zeros(n)
+    doubt = np.ones(n)
     for start in range(0, n, chunk):
         part = slice(start, min(start + chunk, n))
         at = {name: found[part] for name, found in positions.items()}
         weights = {label_of(v.name): found[:, part] for v, found in soft.items()}
-        state.answer(at, weights, [joint[part] for joint in joints], log_evidence[part])
+        state.answer(
+            at, weights, [joint[part] for joint in joints], log_evidence[part], doubt[part]
+        )
+    _without_doubt(plan, cases, inputs, (*joints, log_evidence), doubt)
     for joint in (*joints, log_evidence):
         joint.setflags(write=False)
     return BatchPosterior(plan.targets, joints, log_evidence), np.flatnonzero(
         np.isneginf(log_evidence)
     )
+
+
+def _without_doubt(
+    plan: Plan,
+    cases: Mapping[str, Any],
+    inputs: Mapping[str, Values],
+    answers: Sequence[Floats],
+    doubt: Floats,
+) -> None:
+    """Answer cases again that have lost too many digits, by a plan without signs."""
+    if not (doubt > DOUBTFUL).any():
+        return
+    *joints, log_evidence = answers
+    other = plan.unsigned
+    if other is None:
+        wrong = np.flatnonzero((doubt > LOST) & ~np.isneginf(log_evidence))
+        if wrong.size:
+            raise lost_digits(int(wrong[0]))
+        return
+    again = np.flatnonzero(doubt > DOUBTFUL)
+    some = {name: np.asarray(found)[again] for name, found in cases.items()}
+    found, _ = run_batch(other, some, inputs, max_bytes=None)
+    for joint, better in zip(joints, found.joints, strict=True):
+        joint[again] = better
+    log_evidence[again] = found.log_evidence
 
 
 class _Sums(NamedTuple):
@@ -134,6 +167,8 @@ class _Sums(NamedTuple):
     totals: Floats
     """Of the first answer, as multiples of powers of two."""
     powers: Any
+    doubt: Any = 1.0
+    """How many times as large as the sums the terms were, ``(cases,)``."""
 
 
 class _Batch:
@@ -164,8 +199,9 @@ class _Batch:
         weights: Mapping[str, Floats],
         joints: Sequence[Floats],
         log_evidence: Floats,
+        doubt: Floats,
     ) -> None:
-        """Fill the joints and log-probabilities of a chunk of cases."""
+        """Fill the joints, log-probabilities and doubts of a chunk of cases."""
         plan = self.plan
         n = len(log_evidence)
         known: dict[str, Any] = {name: np.full(n, p) for name, p in plan.certain.items()}
@@ -181,9 +217,13 @@ class _Batch:
                 with np.errstate(under=plan.underflow):
                     found = self._results(n, scaled=True)
             except FloatingPointError:
+                if self.signed:
+                    self._one_by_one(at, weights, joints, log_evidence, doubt)
+                    return
                 # The numbers it starts from may be scaled already.
                 self._fill(known, weights, n)
                 found = self._by_logarithms(n)
+        doubt[:] = found.doubt
         with np.errstate(divide="ignore"):
             log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
         for joint, answer, (values, inverse) in zip(
@@ -206,6 +246,28 @@ class _Batch:
             ]
             whole[(*index, case)] = flat.reshape(*hidden, n)
 
+    def _one_by_one(
+        self,
+        at: Mapping[str, NDArray[np.intp]],
+        weights: Mapping[str, Floats],
+        joints: Sequence[Floats],
+        log_evidence: Floats,
+        doubt: Floats,
+    ) -> None:
+        """Answer a chunk in one case of which terms are too far apart; that is in doubt."""
+        if len(doubt) == 1:
+            doubt[:], log_evidence[:] = np.inf, np.nan
+            return
+        for case in range(len(doubt)):
+            part = slice(case, case + 1)
+            self.answer(
+                {name: found[part] for name, found in at.items()},
+                {label: found[:, part] for label, found in weights.items()},
+                [joint[part] for joint in joints],
+                log_evidence[part],
+                doubt[part],
+            )
+
     def _programs(self, n: int) -> tuple[CaseProgram, CaseProgram | None]:
         """Return the program for so many cases, and one for absolute values if signs cancel."""
         if n not in self.bound:
@@ -219,7 +281,12 @@ class _Batch:
             program = self.plan.program
             absolute = None
             if self.signed:
-                sizes = [np.abs(r) if i in self.signed else r for i, r in enumerate(registers)]
+                # What is scaled in place must be its own.
+                own = [i in self.signed or moves for i, moves in enumerate(self.moving)]
+                sizes = [
+                    np.abs(r) if mine and r.dtype.kind in "fc" else r
+                    for r, mine in zip(registers, own, strict=False)
+                ]
                 absolute = CaseProgram(program, sizes, self.moving, n)
             self.bound = {n: (CaseProgram(program, registers, self.moving, n), absolute)}
         return self.bound[n]
@@ -288,9 +355,10 @@ class _Batch:
         own: list[Any] = []
         if absolute is not None:
             for i, register in enumerate(registers[: len(self.fixed)]):
-                if self.fixed[i] is None:
+                if self.fixed[i] is None and register.dtype.kind in "fc":
                     np.copyto(absolute.registers[i], np.abs(register))
-            own = absolute.run_scaled() if scaled else absolute.run()
+            with np.errstate(under="raise"):
+                own = absolute.run_scaled() if scaled else absolute.run()
         powers = program.run_scaled() if scaled else program.run()
         number: Any = 1.0
         exponent: Any = np.zeros(n)
@@ -302,15 +370,24 @@ class _Batch:
                 exponent = exponent + shift + powers[register]
         results = []
         totals: Any = None
+        doubt: Any = np.ones(n)
         for answer in plan.answers:
             values = self._read(answer, filled, n)
-            joint = np.real(values * number if plan.scalars else values)
+            whole = values * number if plan.scalars else values
+            joint = np.real(whole)
             if absolute is not None:
                 there = np.abs(self._read(answer, absolute.registers, n) * number)
                 if scaled and answer.register is not None:
                     there = np.ldexp(there, own[answer.register] - powers[answer.register])
-                joint = np.where(joint > RESIDUE * there, joint, 0.0)
+                whole, there = whole.reshape(-1, n), there.reshape(-1, n)
+                terms = there.sum(axis=0)
+                refuse_others(whole.sum(axis=0), terms, real=not plan.halved)
+                joint = cleared(joint.reshape(-1, n), there)
             joint = joint.reshape(-1, n)
+            if absolute is not None:
+                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                    lost = terms / joint.sum(axis=0)
+                doubt = np.maximum(doubt, np.nan_to_num(lost, nan=np.inf, posinf=np.inf))
             # All answers sum to the same, but for what is scaled or cancels.
             if totals is None or scaled or absolute is not None:
                 total = joint.sum(axis=0)
@@ -320,7 +397,7 @@ class _Batch:
                 if scaled and answer.register is not None:
                     exponent = exponent + powers[answer.register]
             results.append((joint, inverse))
-        return _Sums(results, totals, exponent)
+        return _Sums(results, totals, exponent, doubt)
 
     def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
         if answer.register is None:

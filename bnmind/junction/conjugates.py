@@ -94,4 +94,5 @@ def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction
             values, weighted = values * weight.reshape(shape), True
         tables.append(Table(table.scope, values))
     lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept])
-    return Reduction({**model.sizes, name: len(kept)}, {**model.lifts, name: lift}, tuple(tables))
+    sizes = {**model.sizes, name: len(kept)}
+    return Reduction(sizes, {**model.lifts, name: lift}, tuple(tables), halved=True)

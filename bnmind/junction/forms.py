@@ -95,6 +95,7 @@ def choose_forms(
     joints: Iterable[Iterable[str]] = (),
     order: OrderFinder | None = None,
     max_cells: int = 2**22,
+    signed: bool = True,
 ) -> tuple[Potential, ...]:
     """Return the potentials with large functional and noisy distributions in their best form.
 
@@ -114,6 +115,8 @@ def choose_forms(
     max_cells
         The most cells of a table to be made of a function, as far as another form is
         known.
+    signed
+        Whether factors may be negative or complex.
 
     Returns
     -------
@@ -145,7 +148,7 @@ def choose_forms(
     fits = all(n_cells(potentials[i], domains) <= max_cells for i in places)
     if fits and estimate.cost({}) <= _SMALL_TREE:
         return tuple(potentials)
-    choices = _choices(potentials, places, domains, max_cells)
+    choices = _choices(potentials, places, domains, max_cells, signed=signed)
     chosen = _best(choices, estimate)
     result: list[Potential] = []
     for i, potential in enumerate(potentials):
@@ -195,7 +198,12 @@ def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
 
 
 def _choices(
-    potentials: Sequence[Potential], places: Sequence[int], domains: Domains, max_cells: int
+    potentials: Sequence[Potential],
+    places: Sequence[int],
+    domains: Domains,
+    max_cells: int,
+    *,
+    signed: bool,
 ) -> list[_Choice]:
     """Return the distributions by shape, those with the largest tables first."""
     taken = {v.name for potential in potentials for v in potential.scope} | set(domains)
@@ -204,7 +212,7 @@ def _choices(
         potential = potentials[i]
         kind = type(potential.function) if isinstance(potential, FunctionalCPD) else type(potential)
         sizes = [len(domains[v.name]) for v in potential.scope]
-        forms = _forms(potential, domains, taken, max_cells)
+        forms = _forms(potential, domains, taken, max_cells, signed=signed)
         shape = (kind, sizes[0], *sorted(sizes[1:]), *forms)
         shapes.setdefault(shape, {})[i] = forms
     choices = [
@@ -215,7 +223,7 @@ def _choices(
 
 
 def _forms(
-    potential: Potential, domains: Domains, taken: set[str], max_cells: int
+    potential: Potential, domains: Domains, taken: set[str], max_cells: int, *, signed: bool
 ) -> dict[str, _Form]:
     """Return the forms that a distribution may take, by kind."""
     assert not isinstance(potential, Factor)  # as chosen by the caller
@@ -230,7 +238,7 @@ def _forms(
     if chain is not None:
         forms[_CHAIN] = _Form(chain, sum(_remaining(part.scope, domains) for part in chain))
     rank_one = rank_one_form(potential, states=states, name=_free(f"B_{child}", taken))
-    if rank_one is not None:
+    if rank_one is not None and (signed or not rank_one.is_signed):
         cells = sum(_remaining(factor.scope, domains) for factor in rank_one.factors)
         forms[_RANK_ONE] = _Form(rank_one.factors, cells, rank_one.is_signed)
     return forms or {_TABLE: _Form((potential,), n_cells(potential, domains))}

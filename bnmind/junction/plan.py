@@ -11,22 +11,22 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, zip_longest
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.errors import (
+    CancellationError,
     InvalidModelError,
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction.batch import HUGE, RESIDUE, TINY, BatchPosterior, run_batch
+from bnmind.junction.batch import HUGE, TINY, BatchPosterior, run_batch
 from bnmind.junction.batch_memory import batch_size
 from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Findings, check_names, label_of, likelihood
 from bnmind.junction.logarithms import joints_by_logarithms, logarithms
+from bnmind.junction.plan_answers import DOUBTFUL, LOST, Found, lost_digits, read_answers
 from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
 from bnmind.junction.posterior import Posterior
 from bnmind.junction.program import Program, near_one
@@ -37,10 +37,6 @@ from bnmind.pgm.factor import Values, numbers_of
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Plan", "Savings", "too_large"]
-
-
-_NEGATIVE = 1e-6
-"""What is negative by more than this share of its terms is no rounding error."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +84,10 @@ class Plan:
     narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
     conflict: Callable[[Findings, Mapping[str, Values]], Findings]
     """Tells which of the findings contradict each other."""
+    without_signs: Callable[[], Plan | None]
+    """Makes a plan that holds no negative or complex numbers, if it can be had."""
+    halved: bool
+    """Whether one of each pair of conjugate terms is left out: only the real parts count."""
 
     @property
     def tree(self) -> JunctionTree:
@@ -175,6 +175,8 @@ class Plan:
         ImpossibleEvidenceError
             If the evidence has probability zero; it names findings that contradict
             each other.
+        CancellationError
+            If factors of both signs leave too few digits, and there is no other plan for it.
         TooLargeError
             If the plan is over its budget; restricting it may help.
         UnknownNameError, InvalidModelError
@@ -184,7 +186,12 @@ class Plan:
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
-        results, log_evidence = self._sums(observed, given)
+        try:
+            results, log_evidence = self._sums(observed, given)
+        except CancellationError:
+            if self.unsigned is None:
+                raise
+            return self.unsigned.run(evidence, inputs)
         if not log_evidence > -math.inf:
             raise impossible(self.conflict(evidence, given))
         joints = tuple(
@@ -232,7 +239,7 @@ class Plan:
             If positions or likelihoods are out of range; it names the case.
         TooLargeError
             If the plan is over its budget, or the batch over ``max_bytes``.
-        UnknownNameError
+        CancellationError, UnknownNameError
             As in `run`.
         """
         given = self._given(dict(inputs or {}))
@@ -252,7 +259,12 @@ class Plan:
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
-        return self._sums(observed, given)[1] > -math.inf
+        try:
+            return self._sums(observed, given)[1] > -math.inf
+        except CancellationError:
+            if self.unsigned is None:
+                raise
+            return self.unsigned.is_possible(evidence, inputs)
 
     def start(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> list[Values]:
         """Return what the program's registers start as: tables at the evidence, then positions.
@@ -277,26 +289,43 @@ class Plan:
             with np.errstate(over="ignore", invalid="ignore", under=self.underflow):
                 filled = self.program.run(registers)
                 number, _ = self._number(registers, scaled=False)
-                results, totals = self._results(registers, filled, number)
-            if min(totals) > TINY and max(totals) < HUGE:
-                return results, math.log(totals[0])
+                found = read_answers(self, registers, filled, number)
+            if min(found.totals) > TINY and max(found.totals) < HUGE:
+                return self._trusted(found), math.log(found.totals[0])
         except FloatingPointError:
             pass
         try:
             with np.errstate(under=self.underflow):
                 filled, powers = self.program.run_scaled(registers)
+            number, power = self._number(registers, scaled=True)
+            found = read_answers(self, registers, filled, number, powers)
         except FloatingPointError:
+            if self.is_signed:
+                raise lost_digits() from None
             return self.by_logarithms(registers)
-        number, power = self._number(registers, scaled=True)
-        results, totals = self._results(registers, filled, number, powers)
         power += 0 if (first := self.answers[0].register) is None else powers[first]
-        log_total = math.log(totals[0]) if totals[0] > 0 else -math.inf
-        return results, log_total + power * math.log(2.0)
+        total = found.totals[0]
+        log_total = math.log(total) if total > 0 else -math.inf
+        return self._trusted(found), log_total + power * math.log(2.0)
+
+    def _trusted(self, found: Found) -> list[Values]:
+        """Return the joints, unless too few of their digits are left."""
+        possible = found.totals[0] > 0
+        if found.doubt > DOUBTFUL and (
+            self.unsigned is not None or (possible and found.doubt > LOST)
+        ):
+            raise lost_digits()
+        return found.joints
+
+    @cached_property
+    def unsigned(self) -> Plan | None:
+        """A plan for the same that needs no negative numbers; None if it is not to be had."""
+        return self.without_signs()
 
     @property
     def underflow(self) -> Literal["raise", "ignore"]:
         """What to do where numbers get too small; those with signs have no logarithms."""
-        return "ignore" if self._is_signed else "raise"
+        return "ignore" if self.is_signed else "raise"
 
     def by_logarithms(self, registers: Sequence[Values]) -> tuple[list[Values], float]:
         """Return the normalized joints, and the logarithm of what the first summed to."""
@@ -425,65 +454,9 @@ class Plan:
         return number, power
 
     @cached_property
-    def _is_signed(self) -> bool:
+    def is_signed(self) -> bool:
+        """Whether it holds negative or complex numbers, so that terms may cancel."""
         return any(source.signed for source in self.sources)
-
-    def _results(
-        self,
-        registers: list[Values],
-        filled: Sequence[Values],
-        number: complex,
-        powers: Sequence[int] | None = None,
-    ) -> tuple[list[Values], list[float]]:
-        """Return the joint of each target over its reduced variables, and what it summed to."""
-        found = [answer.read(filled) for answer in self.answers]
-        flat = np.real(np.concatenate([values.ravel() for values in found]) * number)
-        if self._is_signed:
-            sizes = self._magnitudes(registers, powers) * abs(number)
-            if np.sum(flat) < -_NEGATIVE * np.sum(sizes):
-                raise InvalidModelError(
-                    ["expected factors whose product sums to no negative number"]
-                )
-            flat = np.where(flat > RESIDUE * sizes, flat, 0.0)
-        starts = self._starts
-        sums = np.add.reduceat(flat, starts)
-        lengths = np.diff([*starts, len(flat)])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            flat = flat / np.repeat(sums, lengths)
-        flat.setflags(write=False)
-        results = [
-            flat[start : start + length].reshape(values.shape)
-            for start, length, values in zip(starts, lengths.tolist(), found, strict=True)
-        ]
-        return results, sums.tolist()
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where each answer starts when all are laid end to end."""
-        lengths = [math.prod(answer.shape) for answer in self.answers]
-        return [0, *accumulate(lengths[:-1])]
-
-    def _magnitudes(
-        self, registers: Sequence[Values], powers: Sequence[int] | None
-    ) -> NDArray[np.float64]:
-        """Return what the answers would be if no terms cancelled, end to end."""
-        sizes = [
-            np.abs(values) if source and source.signed else values
-            for values, source in zip_longest(registers, self.sources)
-        ]
-        if powers is None:
-            filled = self.program.run(sizes)
-            return np.concatenate([answer.read(filled).ravel() for answer in self.answers])
-        filled, own = self.program.run_scaled(sizes)
-        return np.concatenate(
-            [
-                np.ldexp(
-                    answer.read(filled).ravel(),
-                    0 if (r := answer.register) is None else own[r] - powers[r],
-                )
-                for answer in self.answers
-            ]
-        )
 
 
 def too_large(plan: Plan, needed: int, budget: int, unit: str) -> TooLargeError:

@@ -168,11 +168,12 @@ class RandomizedGreedy:
 def quick_order(graph: InteractionGraph) -> EliminationOrder:
     """Return what a search starts from: simplicial variables first, then min-fill."""
     first, kept, core = core_of(graph)
-    order: Sequence[int] | None = ()
+    order: Sequence[int] = ()
     if core.n:
         search = CompiledSearch(core) if _is_large(graph, core) else PlainSearch(core)
-        order = search.greedy(Score.FILL, np.zeros(core.n, dtype=np.int64)).order
-        assert order is not None  # without a limit a pass always ends
+        found = search.greedy(Score.FILL, np.zeros(core.n, dtype=np.int64))
+        assert found.order is not None  # without a limit a pass always ends
+        order = found.order
     return measured_order(graph, [*first, *(kept[v] for v in order)], method="min-fill")
 
 

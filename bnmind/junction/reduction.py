@@ -54,6 +54,8 @@ class Reduction:
     sizes: Mapping[str, int]
     lifts: Mapping[str, Lift]
     tables: tuple[Table, ...]
+    halved: bool = False
+    """Whether one of each pair of conjugate terms is left out: only the real parts count."""
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables that original ones live in."""
@@ -140,7 +142,7 @@ def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
     forgotten = [size for name, size in model.sizes.items() if name not in used | summed]
     tables += [Table((), np.asarray(float(size))) for size in forgotten]
     sizes = {name: size for name, size in model.sizes.items() if name in used}
-    return Reduction(sizes, model.lifts, tuple(tables))
+    return Reduction(sizes, model.lifts, tuple(tables), model.halved)
 
 
 def _essential(table: Table) -> Table:
