@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 
 from bnmind.adaptive import (
     FreeTable,
@@ -66,7 +66,10 @@ def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
         method="SLSQP",
         options={"maxiter": 500, "ftol": 1e-12},
     )
-    return -float(found.fun)
+    reached = found.x.reshape(shape)
+    for axis in range(len(shape)):  # the solver may stop where the order does not quite hold
+        reached = np.maximum.accumulate(reached, axis=axis)
+    return -negative(reached.reshape(-1))
 
 
 @settings(max_examples=40, deadline=None)
@@ -74,12 +77,17 @@ def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
     st.sampled_from([(2,), (4,), (2, 2), (3, 2), (2, 2, 2)]),
     st.integers(0, 9999),
     st.sampled_from([((0.0, 1.0), (0.0, 1.0)), ((0.0, 0.3), (0.6, 1.0)), ((0.1, 0.6), (0.4, 1.0))]),
+    st.sampled_from([0.0, 0.5]),
 )
 def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
-    shape: tuple[int, ...], seed: int, bounds: tuple[tuple[float, float], tuple[float, float]]
+    shape: tuple[int, ...],
+    seed: int,
+    bounds: tuple[tuple[float, float], tuple[float, float]],
+    empty: float,
 ) -> None:
     rng = np.random.default_rng(seed)
     total = rng.uniform(1, 20, shape)
+    total[rng.random(shape) < empty] = 0.0
     right = total * rng.uniform(0.05, 0.95, shape)
     limits = np.array(bounds)
     p = monotone_chances(right, total, np.full(shape, 0.5), limits, monotone=True)
@@ -92,6 +100,36 @@ def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
     if shape == (2,):
         two = two_chances(right, total, np.full(2, 0.5), limits, monotone=True)
         np.testing.assert_allclose(two, p, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3, 2), (2, 2, 2, 2)])
+def test_isotonic_regression_is_that_of_the_dual_however_small_weights_are(
+    shape: tuple[int, ...],
+) -> None:
+    rng = np.random.default_rng(1)
+    cells = np.arange(np.prod(shape)).reshape(shape)
+    pairs = [
+        (a, b)
+        for axis, size in enumerate(shape)
+        for a, b in zip(
+            cells.take(range(size - 1), axis).flat,
+            cells.take(range(1, size), axis).flat,
+            strict=True,
+        )
+    ]
+    order = np.zeros((len(pairs), cells.size))
+    for row, (a, b) in zip(order, pairs, strict=True):
+        row[[a, b]] = 1, -1
+    for small in (1.0, 1e-3, 1e-9):
+        weights = np.where(rng.random(shape) < 0.5, small, rng.uniform(0.1, 20, shape))
+        shares = rng.random(shape)
+        root = np.sqrt(weights.reshape(-1))
+        force, _ = nnls((order / root).T, root * shares.reshape(-1), maxiter=10_000)
+        dual = (shares.reshape(-1) - order.T @ force / root**2).reshape(shape)
+        found = isotonic(shares, weights)
+        assert all(np.all(np.diff(found, axis=axis) >= 0) for axis in range(found.ndim))
+        lost = (weights * ((found - shares) ** 2 - (dual - shares) ** 2)).sum()
+        assert abs(lost) < 1e-6
 
 
 def test_what_is_in_order_stays_as_it_is() -> None:
