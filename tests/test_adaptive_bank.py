@@ -141,12 +141,15 @@ def test_banks_survive_pickling() -> None:
 @pytest.mark.parametrize(
     ("q", "words"),
     [
-        ([[1, 0], [0, 0]], "item_2 to need a skill, got none in row 1 .*; expected an item that"),
-        ([[1, 0], [1, 0]], "needs skill skill_2, got none in column 1"),
-        ([[1, -1], [0.5, 1]], "at item item_1, skill skill_2, got -1; .* skill_1, got 0.5"),
+        ([[1, 0], [0, 0]], "item_2 to need a skill, got none in row 2 .*; expected an item that"),
+        ([[1, 0], [1, 0]], "needs skill skill_2, got none in column 2"),
+        (
+            [[1, -1], [0.5, 1]],
+            r"row 1 \(item item_1\), column skill_2 .* got -1.0; .* skill_1 .* got 0.5",
+        ),
         ([[1, float("nan")]], "whole number"),
         ([1, 0], "got an array of shape"),
-        ([["1", "x"]], "whole numbers in the Q-matrix"),
+        ([["1", "x"]], "whole number .*, column skill_2 of the Q-matrix, got 'x'"),
         ([[1, 2]], "level of skill_2 below 2 in the Q-matrix at item item_1, got 2"),
     ],
 )
@@ -161,10 +164,10 @@ def test_bad_q_matrices_are_refused(q: object, words: str) -> None:
         ({"guess": 1.5}, r"a guess in \[0, 1\], got 1.5, in item item_1"),
         ({"guess": [0.1, 0.2]}, "4 guesses"),
         ({"slip": [0.1, 0.1, 0.1, 2]}, "in item item_4"),
-        ({"items": ["a", "b", "a", "c"]}, "distinct items in the Q-matrix, got a twice"),
+        ({"items": ["a", "b", "a", "c"]}, "distinct items in the Q-matrix, got a in rows 1, 3"),
         ({"items": ["a"]}, "1 items and 3 skills"),
         ({"skill_names": ["s", "s", "t"]}, "distinct skills"),
-        ({"levels": 1}, "at least 2 levels"),
+        ({"levels": 1}, "2 to 1001 levels"),
         ({"levels": (2, 2)}, "each of 3 skills"),
         ({"skills": Independent([0.5])}, "each of 3 skills"),
         ({"skills": Network((TabularCPD(variable("s"), (), np.ones(2) / 2),))}, "skill skill_1"),

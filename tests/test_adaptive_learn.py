@@ -350,6 +350,15 @@ def test_thirty_skills_are_learned_by_the_tree() -> None:
     assert found.n_parameters == 120 + 59
 
 
+@pytest.mark.parametrize("max_profiles", [2**14, 0])
+def test_who_answered_what_is_impossible_is_named(max_profiles: int) -> None:
+    bank = ItemBank.from_qmatrix([[1], [1]], 0.0, 0.0)
+    responses = Responses.of([[1, 1], [0, 0], [1, 0]], examinees=["ann", "bob", "cid"])
+    options = LearningOptions(fixed=frozenset(bank.item_names), max_profiles=max_profiles)
+    with pytest.raises(ImpossibleEvidenceError, match="item_1=1, item_2=0 of examinee cid"):
+        learn(responses, bank, options=options)
+
+
 def test_what_cannot_be_learned_is_refused() -> None:
     bank = ItemBank.from_qmatrix(Q, 0.0, 0.0)
     codes = [[1, 1, 0, 1, 1, 1]]

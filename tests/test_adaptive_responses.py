@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bnmind.adaptive import ItemBank, Responses, read_qmatrix
+from bnmind.adaptive import ItemBank, QMatrix, Responses, read_qmatrix
 from bnmind.errors import InvalidModelError, InvalidResponsesError, ModelFileError
 
 TEXT = "id,easy,hard\nann,1,0\nbob,,1\ncid,NA,0.0\n"
@@ -107,11 +107,44 @@ def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
         ("a,\n1,0\n", "expected a name for column 2"),
         ("a,b\n", "expected examinees"),
         ("a,a\n1,0\n", "distinct items"),
+        ("id,a\n,0\n,1\n", "^expected a name of the examinee in row 1, got none; .* in row 2"),
     ],
 )
 def test_faulty_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InvalidResponsesError, match=message):
         Responses.from_csv(csv(tmp_path, text))
+
+
+def test_what_is_no_csv_is_refused(tmp_path: Path) -> None:
+    path = csv(tmp_path, "a,b\n0,1\n0," + "9" * 200_000)
+    for read in (Responses.from_csv, read_qmatrix):
+        with pytest.raises(ModelFileError, match=r"comma-separated values in .* got line 3"):
+            read(path)
+
+
+def test_rows_of_several_lengths_are_refused() -> None:
+    refused([[1, 0], [1, 0], [1]], "expected 2 responses in row 3, got 1")
+    with pytest.raises(InvalidModelError, match="expected 2 cells in row 2 of the Q-matrix, got 1"):
+        QMatrix.of([[1, 0], [1]])
+
+
+def test_what_is_masked_is_missing() -> None:
+    masked = np.ma.masked_array([[1, 0], [1, 1]], mask=[[False, True], [False, False]])
+    assert Responses.of(masked).codes.tolist() == [[1, -1], [1, 1]]
+
+
+def test_a_qmatrix_may_hold_objects_and_names_the_cell_that_is_none() -> None:
+    frame = pd.DataFrame({"item": ["x", "y"], "a": [1, 0], "b": [0, True]}, dtype=object)
+    assert QMatrix.of(frame).needs.tolist() == [[1, 0], [0, 1]]
+    frame.loc[1, "b"] = "yes"
+    with pytest.raises(InvalidModelError, match=r"row 2 \(item y\), column b .* got 'yes'"):
+        QMatrix.of(frame)
+
+
+def test_levels_are_a_few() -> None:
+    for levels in (1, 10**9, 2.5, [2, 2]):
+        with pytest.raises(InvalidModelError, match="2 to 1001 levels"):
+            ItemBank.from_qmatrix([[1]], levels=levels)  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -152,9 +185,15 @@ def test_qmatrices_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "messages"),
     [
-        ("item,a,b\nx,1,0\ny,1,0\n", ["skill b, got none in column 1"]),
-        ("item,a\nx,0\ny,1\n", ["item x to need a skill, got none in row 0"]),
-        ("item,a\nx,1\nx,1\n", ["distinct items"]),
+        ("item,a,b\nx,1,0\ny,1,0\n", ["skill b, got none in column 2"]),
+        ("item,a\nx,0\ny,1\n", ["item x to need a skill, got none in row 1"]),
+        ("item,a\nx,1\nx,1\n", ["distinct items in the Q-matrix, got x in rows 1, 2"]),
+        ("item,a,a\nx,1,1\n", ["distinct skills in the Q-matrix, got a in columns 1, 2"]),
+        ("item,a,b\nx y,1,1\n,1,1\n", ["'x y', in row 1", "'', in row 2"]),
+        ("item,a,\nx,1,1\n", ["'', in column 2"]),
+        ("item,a,b\na,1,1\n", ["expected a to be a skill or an item"]),
+        ("item,a\nx,1e300\ny,.5\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
+        ("item,a\n", ["shape (0, 1) for 0 items and 1 skills"]),
         ("item,a\nx,yes\ny,-1\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
         ("item,a\nx,1,1\n", ["expected 2 cells in row 1"]),
     ],

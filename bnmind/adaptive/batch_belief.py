@@ -173,9 +173,12 @@ def checked_answers(
 
 
 def impossible_rows(
-    bank: ItemBank, responses: Responses, rows: Sequence[int]
+    bank: ItemBank, responses: Responses, rows: Sequence[int], *, who: str | None = None
 ) -> ImpossibleEvidenceError:
-    """Return the error that names the responses of the first of some examinees."""
+    """Return the error that names the responses of the first of some examinees.
+
+    The examinee is called by position unless it is said who it is.
+    """
     first = responses[rows[0]]
     evidence: dict[str, Any] = {
         name: bank.responses(name)[number]
@@ -186,6 +189,6 @@ def impossible_rows(
     more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     return ImpossibleEvidenceError(
         f"expected responses that some profile of the skills explains, got {listed} of examinee"
-        f" {rows[0]}{more}",
+        f" {rows[0] if who is None else who}{more}",
         evidence,
     )

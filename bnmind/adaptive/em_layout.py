@@ -46,8 +46,8 @@ class Patterns(NamedTuple):
 
     rows: NDArray[np.signedinteger[Any]]
     counts: Floats
-    first: NDArray[np.intp]
-    """An examinee who has each."""
+    examinees: tuple[str, ...]
+    """The first examinee who has each."""
 
     @classmethod
     def of(cls, responses: Responses) -> Patterns:
@@ -55,7 +55,8 @@ class Patterns(NamedTuple):
         rows, inverse, counts = responses.patterns
         first = np.full(len(rows), len(inverse), dtype=np.intp)
         np.minimum.at(first, inverse, np.arange(len(inverse)))
-        return cls(rows, counts.astype(np.float64), first)
+        names = tuple(responses.examinees[place] for place in first.tolist())
+        return cls(rows, counts.astype(np.float64), names)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ say nothing; the targets are their parent sets, and the families of the hidden v
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,7 +104,7 @@ class PlanExpectation:
             try:
                 posterior = self.plan.run_batch(cases, inputs)
             except ImpossibleEvidenceError:
-                raise impossible_rows(self.bank, rows.astype(np.int16), [part.start]) from None
+                raise self._impossible(cases, inputs, part.start) from None
             weights = counts[part]
             total += float(weights @ posterior.log_evidence)
             for table, scope in zip(families, self.skills.scopes, strict=True):
@@ -112,6 +113,22 @@ class PlanExpectation:
                 joint = posterior.joints[place[cause]].reshape(len(weights), -1)
                 self._add(found, number, joint * weights[:, None], rows[part])
         return Expected(total, found, tuple(families))
+
+    def _impossible(
+        self, cases: Mapping[str, NDArray[np.intp]], inputs: Mapping[str, Floats], start: int
+    ) -> ImpossibleEvidenceError:
+        """Return the error that names the first of some patterns that is impossible."""
+        place = start
+        while True:
+            case = {
+                name: states[place - start : place - start + 1] for name, states in cases.items()
+            }
+            try:
+                self.plan.run_batch(case, inputs)
+            except ImpossibleEvidenceError:
+                rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+                return impossible_rows(self.bank, rows, [place], who=who)
+            place += 1
 
     def _add(
         self, found: Floats, item: int, masses: Floats, rows: NDArray[np.signedinteger[Any]]

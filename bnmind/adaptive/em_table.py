@@ -159,8 +159,8 @@ class TableExpectation:
         wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
         if wrong.size:
             place = int(wrong[0]) + (part.start or 0)
-            rows = self.patterns.rows.astype(np.int16)
-            raise impossible_rows(self.bank, rows, [place])
+            rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+            raise impossible_rows(self.bank, rows, [place], who=who)
 
 
 def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:

@@ -12,6 +12,8 @@ file                          holds
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from pathlib import Path
 from uuid import uuid4
@@ -20,7 +22,7 @@ from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import ModelFileError
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, read_network, write_model
 
-__all__ = ["read_bank", "read_text", "write_bank", "write_text"]
+__all__ = ["read_bank", "read_rows", "read_text", "write_bank", "write_text"]
 
 
 def write_bank(
@@ -101,6 +103,24 @@ def read_text(path: str | os.PathLike[str], *, damaged: bool = False) -> str:
     if not text.strip():
         raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
     return text
+
+
+def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """Return the lines of a CSV file that hold anything, as cells without surrounding blanks.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, or is no CSV; it names the line.
+    """
+    lines = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff")))
+    try:
+        return [[cell.strip() for cell in row] for row in lines if row]
+    except csv.Error as fault:
+        raise ModelFileError(
+            f"expected comma-separated values in {path}, got line {lines.line_num} ({fault})",
+            str(path),
+        ) from fault
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -247,7 +247,10 @@ def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
     >>> logistic_items([[1.2, -0.5], [0.8, 1.0]])[1]
     Logistic(slope=0.8, difficulty=1.0, lower=0.0, upper=1.0)
     """
-    table = np.asarray(parameters, dtype=np.float64)
+    try:
+        table = np.asarray(parameters, dtype=np.float64)
+    except ValueError as fault:
+        raise InvalidModelError([f"expected a table of numbers, got another ({fault})"]) from None
     if table.ndim != 2 or not 2 <= table.shape[1] <= 5:
         raise InvalidModelError(
             [f"expected 2 to 5 parameters for each item, got an array of shape {table.shape}"]
@@ -257,7 +260,7 @@ def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
         try:
             items.append(Logistic(*row))
         except InvalidModelError as fault:
-            problems += [f"{problem}, in row {number}" for problem in fault.problems]
+            problems += [f"{problem}, in row {number + 1}" for problem in fault.problems]
     if problems:
         raise InvalidModelError(problems)
     return tuple(items)

@@ -16,7 +16,10 @@ from bnmind.adaptive.profiles import ProfileDistribution, Saturated
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import CPD, Network, Variable
 
-__all__ = ["QMatrix", "bank_parts"]
+__all__ = ["MAX_LEVEL", "QMatrix", "bank_parts"]
+
+MAX_LEVEL = 1000
+"""The highest level of a skill that an item may need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,8 @@ class QMatrix:
     ------
     InvalidModelError
         If an item needs no skill, no item needs a skill, an entry is no whole number of
-        at least 0, or names are doubled or too few; all faults at once.
+        at least 0, or names are doubled or too few; all faults at once, with their rows
+        and columns, counted from 1.
     """
 
     needs: NDArray[np.intp]
@@ -46,38 +50,43 @@ class QMatrix:
     def __post_init__(self) -> None:
         names = [item.name for item in self.items]
         problems = [
-            f"expected distinct {kind} in the Q-matrix, got {name} twice"
-            for kind, listed in (("items", names), ("skills", list(self.skills)))
-            for name in sorted({name for name in listed if listed.count(name) > 1})
+            *_name_faults("item", "row", names),
+            *_name_faults("skill", "column", self.skills),
+            *(
+                f"expected {name} to be a skill or an item of the Q-matrix, not both"
+                for name in sorted(set(names) & set(self.skills))
+            ),
         ]
-        needs = np.asarray(self.needs)
-        if needs.ndim != 2 or needs.shape != (len(names), len(self.skills)) or not needs.size:
+        given = _cells(self.needs)
+        if given.shape != (len(names), len(self.skills)) or not given.size:
             problems.append(
-                f"expected a Q-matrix of {len(names)} items and {len(self.skills)} skills,"
-                f" got an array of shape {needs.shape}"
+                "expected a Q-matrix with a row for each item and a column for each skill, got"
+                f" an array of shape {given.shape} for {len(names)} items and"
+                f" {len(self.skills)} skills"
             )
             raise InvalidModelError(problems)
-        if needs.dtype.kind not in "biuf":
-            problems.append(f"expected whole numbers in the Q-matrix, got {needs.dtype}")
-            raise InvalidModelError(problems)
-        numbers = needs.astype(np.float64)
+        whole = np.ones(given.shape, dtype=np.intp)  # what is wrong is at least there
+        for row, column in np.ndindex(given.shape):
+            cell = given[row, column : column + 1].tolist()[0]  # a number of Python's
+            level = _level(cell)
+            if level is None:
+                problems.append(
+                    f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
+                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got {cell!r}"
+                )
+            else:
+                whole[row, column] = level
         problems += [
-            f"expected a whole number of at least 0 in the Q-matrix at item {names[row]}, skill"
-            f" {self.skills[column]}, got {numbers[row, column]:g}"
-            for row, column in np.argwhere(~((numbers >= 0) & (numbers % 1 == 0)))
-        ]
-        problems += [
-            f"expected item {names[row]} to need a skill, got none in row {row} of the Q-matrix"
-            for row in np.flatnonzero(~np.any(numbers, axis=1))
+            f"expected item {names[row]} to need a skill, got none in row {row + 1} of the Q-matrix"
+            for row in np.flatnonzero(~np.any(whole, axis=1))
         ]
         problems += [
             f"expected an item that needs skill {self.skills[column]}, got none in column"
-            f" {column} of the Q-matrix"
-            for column in np.flatnonzero(~np.any(numbers, axis=0))
+            f" {column + 1} of the Q-matrix"
+            for column in np.flatnonzero(~np.any(whole, axis=0))
         ]
         if problems:
             raise InvalidModelError(problems)
-        whole = np.array(needs, dtype=np.intp)
         whole.setflags(write=False)
         object.__setattr__(self, "needs", whole)
 
@@ -108,7 +117,7 @@ class QMatrix:
             items = [str(name) for name in table.index] if items is None else items
             skills = [str(name) for name in table.columns] if skills is None else skills
             table = table.to_numpy()
-        needs = np.asarray(table)
+        needs = _cells(table)
         n_rows, n_columns = needs.shape if needs.ndim == 2 else (0, 0)
         if items is None:
             items = [f"item_{number + 1}" for number in range(n_rows)]
@@ -152,6 +161,50 @@ class QMatrix:
         if problems:
             raise InvalidModelError(problems)
         return tuple(gates)
+
+
+def _cells(table: Any) -> NDArray[Any]:
+    """Return the entries of a Q-matrix as they are; what is no table is refused."""
+    try:
+        found = np.asarray(table)
+    except ValueError:
+        sizes = [np.size(row) for row in table]
+        raise InvalidModelError(
+            [
+                f"expected {sizes[0]} cells in row {row} of the Q-matrix, got {size}"
+                for row, size in enumerate(sizes, 1)
+                if size != sizes[0]
+            ]
+            or ["expected a table of items and skills as Q-matrix"]
+        ) from None
+    return found.astype(object) if found.dtype.kind not in "biuf" else found
+
+
+def _level(cell: Any) -> int | None:
+    """Return the level that a cell of a Q-matrix is; None if it is none."""
+    try:
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return int(number) if 0 <= number <= MAX_LEVEL and number % 1 == 0 else None
+
+
+def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
+    """Return what is wrong with names of items or skills, and in which rows or columns."""
+    places: dict[Any, list[str]] = {}
+    for place, name in enumerate(names, 1):
+        places.setdefault(name, []).append(str(place))
+    problems = [
+        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(found)}"
+        for name, found in places.items()
+        if name and len(found) > 1
+    ]
+    for name, found in places.items():
+        try:
+            Variable(name, ("0",))
+        except InvalidModelError as fault:
+            problems += [f"{p}, in {line} {found[0]} of the Q-matrix" for p in fault.problems]
+    return problems
 
 
 def bank_parts(
@@ -203,11 +256,12 @@ def _skill_cpds(
             raise InvalidModelError(problems)
         return list(skills.cpds)
     each = np.asarray(levels)
-    if each.ndim > 1 or (each.ndim and len(each) != len(q.skills)) or np.any(each < 2):
+    fits = each.ndim == 0 or each.shape == (len(q.skills),)
+    if not fits or each.dtype.kind not in "iu" or np.any((each < 2) | (each > MAX_LEVEL + 1)):
         raise InvalidModelError(
             [
-                f"expected at least 2 levels, for all or for each of {len(q.skills)} skills,"
-                f" got {levels}"
+                f"expected 2 to {MAX_LEVEL + 1} levels, for all or for each of {len(q.skills)}"
+                f" skills, got {levels}"
             ]
         )
     variables = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -112,7 +110,7 @@ class Responses:
             if examinees is None and not _counts_up(frame.index):
                 examinees = list(frame.index)
             return _parsed(names, rows, items, examinees, missing)
-        array = np.asarray(table)
+        array = _array(table)
         if array.ndim != 2:
             raise InvalidResponsesError(
                 [f"expected an array (examinees, items), got one of shape {array.shape}"]
@@ -147,12 +145,10 @@ class Responses:
         InvalidResponsesError
             If what is in it are no responses.
         """
-        from bnmind.adaptive.files import read_text
+        from bnmind.adaptive.files import read_rows
 
-        lines = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff")))
-        # A line without commas is a response that is missing where there is one item only.
-        found = [row for row in lines if row]
-        header = [name.strip() for name in found[0]] if found else []
+        found = read_rows(path)
+        header = found[0] if found else []
         problems = [
             f"expected a name for column {number + 1}, got none"
             for number, name in enumerate(header)
@@ -241,6 +237,24 @@ def _place(row: int, column: int, examinees: Sequence[str], items: Sequence[str]
     return f"row {row + 1}{who}, column {items[column]}"
 
 
+def _array(table: ArrayLike) -> NDArray[Any]:
+    """Return an array, masked if it was; what has rows of several lengths is refused."""
+    if isinstance(table, np.ma.MaskedArray):
+        return table  # whose tolist() has None for what is masked
+    try:
+        return np.asarray(table)
+    except ValueError:
+        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
+        raise InvalidResponsesError(
+            [
+                f"expected {rows[0]} responses in row {number}, got {size}"
+                for number, size in enumerate(rows, 1)
+                if size != rows[0]
+            ]
+            or [f"expected an array (examinees, items), got {len(rows)} rows"]
+        ) from None
+
+
 def _counts_up(index: Any) -> bool:
     return list(index) == list(range(len(index)))
 
@@ -252,16 +266,22 @@ def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
     return [
         f"expected distinct {what}, got {name} in {where} {', '.join(map(str, found))}"
         for name, found in places.items()
-        if len(found) > 1
+        if name and len(found) > 1
     ]
 
 
 def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str]) -> list[str]:
     problems = _doubled(items, "items", "columns")
     if not codes.size:
-        return [*problems, f"expected examinees and items, got {codes.shape[0]} of the former"]
+        n_rows, n_columns = codes.shape
+        return [*problems, f"expected examinees and items, got {n_rows} and {n_columns}"]
     if len(examinees) != len(codes):
         return [*problems, f"expected {len(codes)} examinees, got {len(examinees)}"]
+    problems += [
+        f"expected a name of the examinee in row {row}, got none"
+        for row, name in enumerate(examinees, 1)
+        if not name
+    ]
     problems += _doubled(examinees, "examinees", "rows")
     problems += [
         f"expected a response from 0 to {_MOST}, or {MISSING} where there is none, in"
