@@ -1,6 +1,8 @@
 """Strategies: code-breakers, and the trees they make of a game."""
 
 from bnmind.strategies.consistent_search import FoundCode, find_possible_code, play_by_search
+from bnmind.strategies.deeper import Deeper, deeper
+from bnmind.strategies.endgame import Breadth
 from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.fit_weights import FittedWeights, fit_weights
 from bnmind.strategies.goal import Goal
@@ -52,8 +54,10 @@ from bnmind.strategies.tree_plot import tree_to_svg
 __all__ = [
     "STRATEGIES",
     "Among",
+    "Breadth",
     "CellTerms",
     "Combination",
+    "Deeper",
     "Entropy",
     "EntropyLeft",
     "ExpectedSize",
@@ -85,6 +89,7 @@ __all__ = [
     "build_tree",
     "check_tree",
     "compare_trees",
+    "deeper",
     "describe_guess",
     "exact_regrets",
     "find_possible_code",

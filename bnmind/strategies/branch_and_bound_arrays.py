@@ -31,6 +31,7 @@ __all__ = [
     "make_work",
     "memo_bits",
     "no_symmetry",
+    "random_words",
 ]
 
 INFINITE = 1 << 30
@@ -128,7 +129,6 @@ def make_game(
     goal: Goal,
     *,
     possible_only: bool = False,
-    widths: NDArray[np.int64] | None = None,
 ) -> Game:
     """Return a game.
 
@@ -144,8 +144,6 @@ def make_game(
         When a game is over.
     possible_only
         Whether only codes are guessed that are still possible.
-    widths
-        By the size of a set, how many guesses are tried at most; all unless given.
     """
     n_guesses, n_codes = places.shape
     n_planes = -(-n_replies // LANE)
@@ -158,12 +156,12 @@ def make_game(
     tables = np.zeros((3, sizes), dtype=np.int64)
     tables[0] = lower_bounds(n_codes, n_replies, goal)
     tables[1] = estimates(n_codes)
-    tables[2] = n_guesses if widths is None else widths
+    tables[2] = n_guesses
     return Game(
         np.ascontiguousarray(places),
         planes,
         own.astype(np.int64),
-        _random_words(n_codes),
+        random_words(n_codes),
         tables,
         capacities(n_codes, n_replies, goal, _depths(n_codes)),
         n_replies - 1,
@@ -224,7 +222,7 @@ def _depths(n_codes: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def _random_words(n: int) -> Words:
+def random_words(n: int) -> Words:
     """Return two random words for each code (splitmix64), the same on every machine."""
     word = np.arange(1, 2 * n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -198,6 +198,7 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
             m += 1
         elif bounds[x] < top:
             floor = min(floor, bounds[x])
+    m = _keep_best(order, m, ranks if is_large else bounds, 8 * game.tables[2, n])
     counts = work.cells[work.cells.shape[0] - 1, 0]
     for i in range(m):
         x = order[i]
@@ -222,6 +223,23 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
     frame[_N_ORDER], frame[_NEXT], frame[_IS_OPEN], frame[_TRIED] = m, 0, 0, 0
     work.seen[depth, :] = 0
     return -1
+
+
+@njit
+def _keep_best(order: Integers, m: int, values: Integers, wanted: int) -> int:
+    """Keep of guesses so many of the least values, and what is as good; return how many.
+
+    Where few guesses are tried, it takes longer to sort all of them than to try those.
+    """
+    if m <= wanted:
+        return m
+    last = np.partition(values[order[:m]], wanted)[wanted]
+    kept = 0
+    for i in range(m):
+        if values[order[i]] <= last:
+            order[kept] = order[i]
+            kept += 1
+    return kept
 
 
 @njit

@@ -29,6 +29,7 @@ __all__ = [
     "grow_exactly",
     "is_growable",
     "myopic_rule",
+    "smallest_guesses",
 ]
 
 MAX_TREE_CODES = 2**17
@@ -115,11 +116,11 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
     if strategy.first is None:
         possible = np.ones(board.n_codes, dtype=np.uint8)
         first, _ = best_guess(
-            arrays, rule, 0, every, possible, arrays.all_colors, _candidates(board, ())
+            arrays, rule, 0, every, possible, arrays.all_colors, smallest_guesses(board, ())
         )
     else:
         first = board.index(strategy.first)
-    second = _candidates(board, (board.code(first),))
+    second = smallest_guesses(board, (board.code(first),))
     # The root alone, then what follows each reply.
     free = arrays.all_colors & ~arrays.colors_of[first]
     parts = [grow(arrays, rule, 0, every, arrays.all_colors, 1, second, first)]
@@ -157,7 +158,7 @@ def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
 
 
 @lru_cache(maxsize=32)
-def _candidates(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
+def smallest_guesses(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
     """Return the smallest guess of each kind; nothing, that is all, where they take too long."""
     try:
         found = guess_classes(board, guesses).representatives.astype(np.int32)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import cast
 
 from bnmind.errors import BnmindError, UnknownNameError
+from bnmind.strategies.deeper import deeper
 from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.knuth import Knuth
 from bnmind.strategies.map_code import MapCode
@@ -42,6 +43,7 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
         "random": RandomCode,
         "optimal": Optimal,
         "optimal-worst": lambda: Optimal("optimal-worst", in_worst_case=True),
+        "deeper": deeper,
     }
 )
 """What makes each strategy that has a name, by its name."""

@@ -1,0 +1,176 @@
+"""Deeper than one guess ahead, on boards whose optimum is out of reach.
+
+============  ================================================================
+sets          what is done
+============  ================================================================
+large ones    the guesses that promise most are tried in turn: what they leave
+              is searched the same way, down to endgames, and the least total
+              counts. Symmetry leaves few first and second guesses to look at
+the others    are endgames (`endgame`): first with few guesses looked at, to
+              choose among large sets' guesses; in the end, for the guesses
+              that were chosen, with more
+============  ================================================================
+
+References
+----------
+K. Koyama and T. W. Lai, An optimal Mastermind strategy, Journal of Recreational Mathematics
+25 (1993) 251-256, search so with all guesses. Trying only those of the best heuristic values
+is beam search.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.reply_table import replies_to
+from bnmind.strategies.endgame import Breadth, Endgame, set_estimates
+from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses
+from bnmind.strategies.exact_tree import MAX_TREE_CODES, is_growable, smallest_guesses
+from bnmind.strategies.planned import Planned
+from bnmind.strategies.reply_rows import board_arrays
+from bnmind.strategies.tree import StrategyTree, TreeNode
+
+__all__ = ["Deeper", "deeper"]
+
+Codes = NDArray[np.int32]
+History = tuple[int, ...]
+
+_ENDLESS = 1 << 40  # more than any total
+
+
+@dataclass(frozen=True)
+class Deeper:
+    """How a strategy is looked for; called with a board, it is found.
+
+    Examples
+    --------
+    >>> Deeper()(Board(4, 6)).total
+    5627.0
+    """
+
+    firsts: int = 2
+    """So many first guesses are tried."""
+    seconds: int = 10
+    """So many guesses are tried for each set after them that is no endgame."""
+    choosing: Breadth = field(default_factory=lambda: Breadth(256, 6, 20_000))
+    """How endgames are searched to choose among these."""
+    playing: Breadth = field(default_factory=lambda: Breadth(4096, 60))
+    """How the endgames are searched that are played."""
+    endgame: int = 2048
+    """After two guesses, sets of so many codes at most are endgames."""
+    share: float = 15 / 16
+    """A guess is given up when the cells not yet searched would have to take less than this
+    share of what they promise; 0 gives up nothing that could be better."""
+
+    def __call__(self, board: Board) -> StrategyTree:
+        """Return the strategy found.
+
+        Raises
+        ------
+        TooLargeError
+            If the board is too large, or an endgame takes too much work.
+        """
+        if not is_growable(board):
+            raise TooLargeError(
+                f"expected a board of at most {MAX_TREE_CODES:,} codes, got {board} with "
+                f"{board.n_codes:,} codes",
+                needed=board.n_codes,
+                budget=MAX_TREE_CODES,
+            )
+        search = _Search(board, self)
+        every = np.arange(board.n_codes, dtype=np.int32)
+        plan = search.plan(every, ())
+        return StrategyTree(Channel.exact(board), search.node(plan, every, -1))
+
+
+def deeper(settings: Deeper | None = None) -> Planned:
+    """Return a strategy that looks deeper than one guess ahead, as a player."""
+    return Planned("deeper", Deeper() if settings is None else settings)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    total: int
+    """How many guesses it takes."""
+    guess: int
+    """The next guess, −1 for an endgame."""
+    below: dict[int, _Plan]
+
+
+class _Search:
+    def __init__(self, board: Board, settings: Deeper) -> None:
+        self._board, self._settings = board, settings
+        self._arrays, self._estimates = board_arrays(board), set_estimates(board)
+        self._winning = len(board.true_replies) - 1
+
+    def plan(self, codes: Codes, guesses: History) -> _Plan:
+        """Return how to go on with a set after some guesses."""
+        settings, n = self._settings, codes.size
+        if n < 3:
+            return _Plan(2 * n - 1, -1, {})
+        if n <= settings.endgame and len(guesses) > 1:
+            return _Plan(self._endgame(codes, settings.choosing).total, -1, {})
+        best = _Plan(_ENDLESS, -1, {})
+        for guess in self._promising(codes, guesses):
+            below = self._below((*guesses, guess), codes, best.total)
+            total = n + sum(plan.total for plan in below.values())
+            if below and total < best.total:
+                best = _Plan(total, guess, below)
+        return best
+
+    def _below(self, guesses: History, codes: Codes, limit: int) -> dict[int, _Plan]:
+        """Return how to go on after each reply to the last guess; nothing if it is given up."""
+        guess, promised = guesses[-1], self._estimates
+        cells = self._cells(guess, codes)
+        total, rest = codes.size, sum(int(promised[cell.size]) for cell in cells.values())
+        below: dict[int, _Plan] = {}
+        for place, cell in sorted(cells.items(), key=lambda item: -item[1].size):
+            if place == self._winning:
+                continue
+            if total + self._settings.share * rest / 1000 >= limit:
+                return {}
+            below[place] = self.plan(cell, guesses)
+            total += below[place].total
+            rest -= int(promised[cell.size])
+        return below
+
+    def _promising(self, codes: Codes, guesses: History) -> list[int]:
+        """Return the guesses to try for a set, best first."""
+        settings, board, arrays = self._settings, self._board, self._arrays
+        candidates = np.zeros(0, dtype=np.int32)
+        if len(guesses) < 2:
+            candidates = smallest_guesses(board, tuple(board.code(guess) for guess in guesses))
+        if not candidates.size:
+            candidates = np.arange(board.n_codes, dtype=np.int32)
+        used = np.bitwise_or.reduce(arrays.colors_of[list(guesses)], initial=np.uint64(0))
+        free = np.uint64(arrays.all_colors & ~used)
+        sums = estimate_guesses(arrays, codes, candidates, free, self._estimates)
+        order = np.argsort(sums, kind="stable")[: settings.seconds if guesses else settings.firsts]
+        return [int(guess) for guess in candidates[order[sums[order] < UNWANTED]]]
+
+    def _endgame(self, codes: Codes, breadth: Breadth) -> Endgame:
+        return Endgame(self._board, codes, breadth)
+
+    def _cells(self, guess: int, codes: Codes) -> dict[int, Codes]:
+        replies = replies_to(self._board, self._board.code(guess))[codes]
+        return {place: codes[replies == place] for place in np.unique(replies).tolist()}
+
+    def node(self, plan: _Plan, codes: Codes, before: int) -> TreeNode:
+        """Return a plan as a tree, its endgames searched as they are played."""
+        n, guess = codes.size, plan.guess
+        if n == 1:
+            return TreeNode(1.0, 0.0, 1, int(codes[0]) == before, None, ())
+        if guess < 0:
+            return self._endgame(codes, self._settings.playing).tree()
+        children = tuple(
+            (place, self.node(plan.below.get(place, plan), cell, guess))
+            for place, cell in self._cells(guess, codes).items()
+        )
+        return TreeNode(float(n), math.log2(n), n, False, guess, children)

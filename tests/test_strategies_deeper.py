@@ -1,0 +1,162 @@
+"""Deeper than one guess ahead: known optima, a plain recursion, and what is reached at 5x8."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import TooLargeError
+from bnmind.mastermind import Board, Channel
+from bnmind.mastermind.reply_table import replies_to, reply_table
+from bnmind.strategies import (
+    Breadth,
+    Deeper,
+    StrategyTree,
+    build_tree,
+    check_tree,
+    deeper,
+    strategy_by_name,
+    strategy_tree,
+)
+from bnmind.strategies.endgame import Endgame, set_estimates
+from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses, replies_of_guesses
+from bnmind.strategies.reply_rows import board_arrays
+from bnmind.strategies.tree import TreeNode
+
+ALL = Breadth(10**6, 10**6, budget=10**8)
+BOARDS = [Board(2, 3), Board(3, 3), Board(2, 6), Board(3, 4, repeats=False), Board(4, 2)]
+
+
+def least_total(board: Board, codes: frozenset[int]) -> int:
+    """Return what a set of codes takes at least, by plain recursion over all guesses."""
+    table = reply_table(board)
+
+    @cache
+    def total(left: frozenset[int]) -> int:
+        if len(left) < 3:
+            return 2 * len(left) - 1
+        best = len(left) ** 2
+        for guess in range(board.n_codes):
+            cells: dict[int, set[int]] = {}
+            for code in left:
+                cells.setdefault(int(table[guess, code]), set()).add(code)
+            if len(cells) > 1:
+                on = (frozenset(cell) for cell in cells.values() if cell != {guess})
+                best = min(best, len(left) + sum(total(cell) for cell in on))
+        return best
+
+    return total(codes)
+
+
+def check_node(board: Board, node: TreeNode, codes: np.ndarray) -> int:
+    """Return the total of a tree of a set of codes, whose every node is what it says."""
+    assert node.possible == len(codes)
+    if node.guess is None:
+        assert len(codes) == 1
+        return int(not node.found)
+    replies = replies_to(board, board.code(node.guess))[codes]
+    assert [place for place, _ in node.children] == sorted(set(replies.tolist()))
+    total = len(codes)
+    for place, child in node.children:
+        assert child.found == (place == len(board.true_replies) - 1)
+        total += check_node(board, child, codes[replies == place])
+    return total
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=str)
+def test_everything_tried_is_optimal(board: Board) -> None:
+    thorough = Deeper(100, 10_000, choosing=ALL, playing=ALL, endgame=8, share=0)
+    assert thorough(board).total == least_total(board, frozenset(range(board.n_codes)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_endgames(data: st.DataObject) -> None:
+    board = data.draw(st.sampled_from(BOARDS))
+    code = st.integers(0, board.n_codes - 1)
+    codes = np.array(sorted(data.draw(st.sets(code, min_size=2, max_size=12))), dtype=np.int32)
+    best = least_total(board, frozenset(codes.tolist()))
+    narrow = Breadth(data.draw(st.integers(1, 9)), data.draw(st.integers(1, 4)))
+    for breadth in (ALL, narrow):
+        endgame = Endgame(board, codes, breadth)
+        assert endgame.total == check_node(board, endgame.tree(), codes)
+        assert endgame.total == best if breadth is ALL else endgame.total >= best
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_kernels(data: st.DataObject) -> None:
+    board = data.draw(st.sampled_from([*BOARDS, Board(5, 3)]))
+    code = st.integers(0, board.n_codes - 1)
+    codes = np.array(sorted(data.draw(st.sets(code, min_size=2))), dtype=np.int32)
+    guesses = np.array(sorted(data.draw(st.sets(code, min_size=1))), dtype=np.int32)
+    expected = reply_table(board)[guesses][:, codes]
+    places, planes = replies_of_guesses(board_arrays(board), codes, guesses, 2)
+    assert np.array_equal(places, expected)
+    bits = planes[0].astype(np.int64) + (planes[1].astype(np.int64) << 16)
+    assert np.array_equal(bits, 1 << expected.T.astype(np.int64))
+    estimates = set_estimates(board)
+    sums = estimate_guesses(board_arrays(board), codes, guesses, np.uint64(0), estimates)
+    for row, found in zip(expected, sums.tolist(), strict=True):
+        counts = np.bincount(row, minlength=len(board.true_replies))
+        if found < UNWANTED:
+            assert found == estimates[counts[:-1]].sum()
+    assert (sums < UNWANTED).any() or (expected == expected[:, :1]).all(axis=1).any()
+
+
+def test_without_budget_endgames_are_narrower_or_refused() -> None:
+    board = Board(4, 4)
+    codes = np.arange(board.n_codes, dtype=np.int32)
+    wide = Endgame(board, codes, Breadth(256, 64))
+    narrow = Endgame(board, codes, Breadth(256, 64, budget=60))
+    assert wide.total <= narrow.total == check_node(board, narrow.tree(), codes)
+    with pytest.raises(TooLargeError, match="within 3 guesses tried"):
+        Endgame(board, codes, Breadth(256, 64, budget=3))
+
+
+def test_default_settings_come_near_the_optimum() -> None:
+    for board, found, optimum in ((Board(4, 6), 5627, 5625), (Board(4, 7), 11_237, 11_228)):
+        tree = strategy_tree(deeper(), board)
+        check_tree(tree)
+        assert tree.total == found >= optimum
+        greedy = build_tree(strategy_by_name("kooi"), tree.channel)
+        assert found < greedy.total
+
+
+@pytest.mark.parametrize(
+    ("board", "optimum"),
+    [
+        pytest.param(Board(4, 6), 5625, id="4x6"),
+        pytest.param(Board(4, 7), 11_228, id="4x7", marks=pytest.mark.slow),
+    ],
+)
+def test_wider_search_finds_the_optimum(board: Board, optimum: int) -> None:
+    assert Deeper(firsts=3, seconds=50, choosing=Breadth(512, 20))(board).total == optimum
+
+
+def test_as_a_player() -> None:
+    board = Board(3, 4)
+    player = strategy_by_name("deeper")
+    tree = strategy_tree(player, board)
+    assert isinstance(tree, StrategyTree)
+    assert player.deterministic
+    rng = np.random.default_rng(0)
+    belief = player.start(Channel.exact(board))
+    assert player.choose(belief, rng)[0] == tree.root.guess
+
+
+def test_large_boards_are_refused() -> None:
+    with pytest.raises(TooLargeError, match="expected a board of at most"):
+        Deeper()(Board(7, 7))
+
+
+@pytest.mark.slow
+def test_5x8() -> None:
+    """The best known elsewhere is 179,274; one guess ahead by entropy takes 179,863."""
+    tree = Deeper()(Board(5, 8))
+    check_tree(tree)
+    assert tree.total == 178_575
