@@ -94,7 +94,8 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     texts = [element.text for element in ElementTree.parse(path).iter(f"{SVG}text")]
     assert {"H1", "C_reported", "= 2", "42.2%"} <= set(texts)
     assert run_json("query", MODEL, "--targets", "P", "--svg", str(path))["marginals"]
-    assert_one_line_error(run("query", MODEL, "--svg", str(tmp_path / "no" / "x.svg")), "x.svg")
+    nowhere = str(tmp_path / "no" / "x.svg")
+    assert_one_line_error(run("query", MODEL, "--targets", "P", "--svg", nowhere), "x.svg")
 
 
 def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_posteriors_equal_enumeration(
         assert result.log_evidence == pytest.approx(math.log(chance), abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(queries())
 def test_inputs_multiply_the_model(
     query: tuple[Network, dict[str, str], list[list[str]], list[str], list[float]],
