@@ -350,6 +350,31 @@ def test_thirty_skills_are_learned_by_the_tree() -> None:
     assert found.n_parameters == 120 + 59
 
 
+def test_bounds_hold_for_curves_too() -> None:
+    truth = irt_bank([Logistic(1.5, b, 0.2, 0.9) for b in (-1, -0.5, 0, 0.5, 1)])
+    responses = answers(truth, 300, 1)
+    bounds = Bounds(guess=(0.25, 0.25), slip=(0.05, 0.2), slope=(1.0, 1.2))
+    options = LearningOptions(fixed=frozenset({"ability"}), bounds=bounds)
+    found = learn(responses, irt_bank([Logistic()] * 5), options=options)
+    assert np.diff(found.record.log_likelihoods).min(initial=0.0) >= -1e-7
+    assert found.n_parameters == 15
+    for item in found.bank.items:
+        gate = item.gate
+        assert isinstance(gate, Logistic)
+        assert gate.lower == pytest.approx(0.25)
+        assert 0.8 - 1e-9 <= gate.upper <= 0.95 + 1e-9
+        assert 1.0 - 1e-9 <= gate.slope <= 1.2 + 1e-9
+
+
+def test_bounds_that_contradict_the_order_are_refused() -> None:
+    codes = [[1, 1, 0, 1, 1, 1], [0, 1, 0, 0, 0, 0]]
+    bounds = Bounds(guess=(0.8, 0.9), slip=(0.8, 0.9))
+    with pytest.raises(InvalidModelError, match=r"item_1 that sum to at most 1, got 0\.8"):
+        learn(codes, Q, options=LearningOptions(bounds=bounds))
+    found = learn(codes, Q, options=LearningOptions(bounds=bounds, monotone=False))
+    assert min(item.guess for item in found.items) >= 0.8 - 1e-12
+
+
 @pytest.mark.parametrize("max_profiles", [2**14, 0])
 def test_who_answered_what_is_impossible_is_named(max_profiles: int) -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], 0.0, 0.0)

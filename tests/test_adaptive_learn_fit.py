@@ -175,6 +175,24 @@ def test_there_is_no_standard_error_at_a_bound() -> None:
     assert said.covariance.shape == (16, 16)
 
 
+def test_there_is_no_standard_error_where_the_order_holds_a_chance() -> None:
+    codes = np.array(drawn(500, 1).codes)
+    codes[:, 0] = np.random.default_rng(2).permutation(codes[:, 3] == 0)  # nothing but chance
+    learned = learn(codes, Q)
+    assert learned.items[0].guess + learned.items[0].slip == pytest.approx(1)
+    said = standard_errors(learned)
+    assert all(np.isnan(error) for error in said.of("item_1").values())
+    assert all(np.isfinite(error) for error in said.of("item_4").values())
+
+
+def test_a_fixed_parameter_takes_no_degree_of_freedom() -> None:
+    responses = drawn(600, 1)
+    free = item_fit(learn(responses, Q))
+    options = LearningOptions(bounds=Bounds(guess=(0.2, 0.2)))
+    fixed = item_fit(learn(responses, Q, options=options))
+    assert [a.degrees + 1 for a in free] == [b.degrees for b in fixed]
+
+
 def test_items_of_the_model_fit_and_others_do_not() -> None:
     right = item_fit(learn(drawn(3000, 2), Q))
     assert min(fit.p_value for fit in right) > 0.001

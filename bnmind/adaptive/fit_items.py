@@ -77,7 +77,15 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     places = expectation.places
     of_class = placed_sums(expectation.classes, prior, places.shape[1])
     names = [name for block in layout.blocks for name in block.names]
-    free = [sum(item == name for b in layout.blocks for item, _ in b.parameters) for name in names]
+    # Parameters whose bounds are equal are not free.
+    free = [
+        sum(
+            item == name and low < high
+            for block in layout.blocks
+            for (item, _), (low, high) in zip(block.parameters, block.limits.tolist(), strict=True)
+        )
+        for name in names
+    ]
     scores = _score_shares(learned, expectation, cells, of_class)
     rows = np.cumsum([0, *(n for _, n in layout.shapes)])
     found = {}

@@ -49,8 +49,9 @@ _FARTHEST = 100.0
 class CurveBlock:
     """An item with a `Graded`, `Logistic` or `GradedResponse` gate.
 
-    Asymptotes are learned where they are above 0 or below 1 to start with. Priors do not
-    apply; of the bounds that of the guess does, to the lower asymptote.
+    Asymptotes are learned where they are above 0 or below 1 to start with, or their bounds
+    keep them from it: those of the guess apply to the lower one, of the slip to the upper
+    one; `Graded` has none. Priors do not apply.
 
     Parameters
     ----------
@@ -96,7 +97,8 @@ class CurveBlock:
         """Whether the lower and the upper asymptote are learned."""
         gate = self._gate
         if isinstance(gate, Logistic):
-            return gate.lower > 0, gate.upper < 1
+            bounds = self.rule.bounds
+            return gate.lower > 0 or bounds.guess[0] > 0, gate.upper < 1 or bounds.slip[0] > 0
         return False, False
 
     @property
@@ -121,13 +123,15 @@ class CurveBlock:
 
     @property
     def limits(self) -> Floats:
-        """Slopes from nearly 0, asymptotes in [0, 1]."""
+        """Slopes from nearly 0, asymptotes in [0, 1], as far as the bounds say so."""
         gate = self._gate
         least = 0.0 if isinstance(gate, Graded) else _FLATTEST
-        found = [(least, _STEEPEST)] * self._n_slopes
+        lowest, highest = np.clip(self.rule.bounds.slope, least, _STEEPEST).tolist()
+        found = [(lowest, highest)] * self._n_slopes
         found += [(-_FARTHEST, _FARTHEST)] * (self.shape[1] - 1)
         lower, upper = self._edges
-        found += [self.rule.bounds.guess] * lower + [(0.0, 1.0)] * upper
+        slip = self.rule.bounds.slip
+        found += [self.rule.bounds.guess] * lower + [(1 - slip[1], 1 - slip[0])] * upper
         return np.array(found)
 
     def start(self) -> Floats:

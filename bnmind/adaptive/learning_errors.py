@@ -9,10 +9,11 @@ I = Σ_n w_n s_n s_nᵀ  ``information``, the outer product of the scores
 I⁻¹                 ``covariance``
 ==================  ======================================================================
 
-Parameters at a bound, or fixed, and probabilities of profiles that have gone to zero are
-left out: they have no standard error. Parameters that the responses do not identify,
-along which I has nothing, have none either. That of a saturated distribution of the
-skills is about the classes of profiles that the items tell apart.
+Parameters at a bound, fixed, or held by the order of chances, and probabilities of
+profiles that have gone to zero are left out: they have no standard error. Parameters
+that the responses do not identify, along which I has nothing, have none either. That of a
+saturated distribution of the skills is about the classes of profiles that the items tell
+apart.
 
 References
 ----------
@@ -33,6 +34,7 @@ from numpy.typing import NDArray
 from bnmind.adaptive.em_layout import Patterns
 from bnmind.adaptive.em_table import TableExpectation, placed_sums
 from bnmind.adaptive.learn import Learned
+from bnmind.adaptive.learning_items import ItemBlock
 from bnmind.adaptive.profile_space import n_profiles
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
@@ -143,7 +145,7 @@ def _scores(
             up, down = values.copy(), values.copy()
             up[place], down[place] = min(value + step, high), max(value - step, low)
             width = up[place] - down[place]
-            inner = low + _EDGE < value < high - _EDGE
+            inner = low + _EDGE < value < high - _EDGE and _is_free(block, values, place)
             columns.append(
                 inside[:, part] @ _log_slope(block.cells(up), block.cells(down), cells[part], width)
                 if width > 0
@@ -158,6 +160,16 @@ def _scores(
         free.append(number)
         number += 1
     return np.stack(columns, axis=1), np.array(free, dtype=np.intp), n_items
+
+
+def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
+    """Return whether a parameter may move either way, and is not held by the order of chances."""
+    for sign in (1, -1):
+        moved = values.copy()
+        moved[place] += sign * _EDGE
+        if not block.valid(moved):
+            return False
+    return True
 
 
 def _log_slope(up: Floats, down: Floats, here: Floats, width: float) -> Floats:

@@ -94,6 +94,8 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     ------
     UnknownNameError
         If what is fixed or bounded is unknown.
+    InvalidModelError
+        If bounds contradict the order that more skill does not harm.
     """
     known = {*bank.item_names, *(v.name for v in bank.hidden)}
     for name in sorted(set(options.fixed) - known):
@@ -101,13 +103,21 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     if not isinstance(options.bounds, Bounds):
         for name in options.bounds:
             bank.position(name)
-    rules = []
+    rules, problems = [], []
     for item in bank.items:
         parents = bank.network.cpd(item.name).parents
         ordered = tuple(v.name in bank.skills for v in parents)
         channel = _channel(bank, item.name, parents)
         bounds = options.bounds_of(item.name)
         rules.append(ItemRule(item.name, item.gate, parents, channel, bounds, ordered))
+        may_fall = item.gate is None or isinstance(item.gate, Dina | Dino | FreeTable)
+        if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
+            problems.append(
+                f"expected a least guess and a least slip of item {item.name} that sum to at most"
+                f" 1, got {bounds.guess[0]} and {bounds.slip[0]}"
+            )
+    if problems:
+        raise InvalidModelError(problems)
     return tuple(rules)
 
 

@@ -21,23 +21,27 @@ class Bounds:
         The least and the largest chance of a right response at the lowest levels.
     slip
         The least and the largest chance of a wrong response at the highest levels.
+    slope
+        The least and the largest slope of a curve, which others do not have.
 
     Examples
     --------
     >>> Bounds(guess=(0.25, 0.25))  # four alternatives, of which one is right
-    Bounds(guess=(0.25, 0.25), slip=(0.0, 1.0))
+    Bounds(guess=(0.25, 0.25), slip=(0.0, 1.0), slope=(0.0, inf))
+    >>> rasch = Bounds(slope=(1, 1))
     """
 
     guess: tuple[float, float] = (0.0, 1.0)
     slip: tuple[float, float] = (0.0, 1.0)
+    slope: tuple[float, float] = (0.0, math.inf)
 
     def __post_init__(self) -> None:
         problems = []
-        for name in ("guess", "slip"):
+        for name, most in (("guess", 1), ("slip", 1), ("slope", math.inf)):
             low, high = getattr(self, name)
-            if not 0 <= low <= high <= 1:
+            if not 0 <= low <= high <= most:
                 problems.append(
-                    f"expected bounds 0 <= low <= high <= 1 of a {name}, got {low, high}"
+                    f"expected bounds 0 <= low <= high <= {most} of a {name}, got {low, high}"
                 )
             object.__setattr__(self, name, (float(low), float(high)))
         if problems:
