@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
-from bnmind.mastermind import Board, Channel, Reply, Turn, reply
+from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, reply
+from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies import (
     Among,
     Goal,
@@ -30,7 +31,8 @@ from bnmind.strategies import (
     strategy_tree,
     walk_tree,
 )
-from bnmind.strategies.branch_and_bound import SearchRules
+from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
+from bnmind.strategies.set_search import SetSearch
 from tests.strategies import boards, codes
 
 FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
@@ -303,6 +305,26 @@ def test_advice_is_optimal_off_the_tree_too(
     assert 0 <= player.choose(again, np.random.default_rng(0))[0] < board.n_codes
 
 
+def test_a_set_alone_takes_what_it_takes_on_its_board() -> None:
+    board, rules = Board(4, 6), SearchRules()
+    search = BoardSearch(board, rules)
+    for text in ("1123 1b1w, 2345 0b1w", "1234 0b2w, 2551 1b1w, 6666 0b0w"):
+        turns = parse_history(board, text)
+        left = np.ones(board.n_codes, dtype=np.bool_)
+        for turn in turns:
+            left &= replies_to(board, turn.guess) == board.true_replies.index(turn.reply)
+        codes = np.flatnonzero(left)
+        own = search.solve(codes, [board.index(turn.guess) for turn in turns])
+        assert own is not None
+        assert SetSearch(board, codes, rules).solve(codes).total == own.total
+    with pytest.raises(BnmindError, match="at least one code"):
+        SetSearch(board, np.arange(0), rules)
+    with pytest.raises(TooLargeError, match="at most 64 codes"):
+        SetSearch(board, np.arange(65), rules)
+    with pytest.raises(TooLargeError, match="within 1 guesses tried"):
+        SetSearch(board, np.arange(64), SearchRules(max_tried=1)).solve(np.arange(64))
+
+
 def test_exact_regrets_refuse_a_limit() -> None:
     with pytest.raises(BnmindError, match="without a limit"):
-        exact_regrets(Board(2, 3), (), rules=SearchRules(max_guesses=5))
+        exact_regrets(Board(2, 3), [Turn((1, 2), Reply(0, 0))], rules=SearchRules(max_guesses=5))

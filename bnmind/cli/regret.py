@@ -18,16 +18,16 @@ __all__ = ["REGRET_HELP", "regret"]
 
 OPTIMAL = "optimal"
 SCORE_ELSE = "neuwirth"
-"""By which strategy guesses are judged where the optimum is out of reach."""
+"""By which strategy a guess is judged where the optimum is out of reach."""
 
-MOST_TRIED = 10**6
-"""How many guesses may be tried for the optimum: half a minute."""
+MOST_TRIED = 300_000
+"""How many guesses may be tried for the optimum: some seconds, 4x7 from the start."""
 
 REGRET_HELP = """Say what each guess of a game lost against the best guess at that point.
 
-Replies are taken for the truth. Guesses are judged by the mean number of guesses that the game
+Replies are taken for the truth. A guess is judged by the mean number of guesses that the game
 still takes if all that follow are optimal; where that is out of reach, or with --by NAME, by the
-score of a strategy: knuth, irving, neuwirth, larmouth, kooi, weighted-entropy.
+score of a strategy: knuth, irving, neuwirth (in bits), larmouth, kooi, weighted-entropy.
 
 \b
 Examples:
@@ -54,27 +54,38 @@ def regret(
 ) -> None:
     """Print a row for each guess."""
     from bnmind.mastermind import Board, parse_history
-    from bnmind.strategies import exact_regrets
-    from bnmind.strategies.branch_and_bound import SearchRules
 
     board = Board(pegs, colors, repeats=not no_repeats)
     turns = parse_history(board, history)
     if not turns:
         raise BnmindError("expected a game of at least one guess, got none")
-    if by in (None, OPTIMAL):
-        try:
-            found = exact_regrets(board, turns, rules=SearchRules(max_tried=MOST_TRIED))
-            judge = OPTIMAL
-        except TooLargeError:
-            if by == OPTIMAL:
-                raise
-            found, judge = _by_score(board, turns, SCORE_ELSE), SCORE_ELSE
+    if by is not None and by != OPTIMAL:
+        judged = [(by, row) for row in _by_score(board, turns, by)]
     else:
-        found, judge = _by_score(board, turns, str(by)), str(by)
+        judged = _by_optimum(board, turns, or_score=by is None)
     if as_json:
-        typer.echo(json.dumps(_as_json(board, turns, found, judge), indent=2))
+        typer.echo(json.dumps(_as_json(board, turns, judged), indent=2))
     else:
-        _show(board, turns, found, judge)
+        _show(board, turns, judged)
+
+
+def _by_optimum(
+    board: Board, turns: tuple[Turn, ...], *, or_score: bool
+) -> list[tuple[str, GuessRegret]]:
+    """Return each guess judged by the optimum, or else by a score, and by which of them."""
+    from bnmind.strategies import exact_regret
+    from bnmind.strategies.branch_and_bound import SearchRules
+
+    judged: list[tuple[str, GuessRegret]] = []
+    rules = SearchRules(max_tried=MOST_TRIED)
+    for number in range(1, len(turns) + 1):
+        try:
+            judged.append((OPTIMAL, exact_regret(board, turns[:number], rules=rules)))
+        except TooLargeError:
+            if not or_score:
+                raise
+            judged.append((SCORE_ELSE, _by_score(board, turns[:number], SCORE_ELSE)[-1]))
+    return judged
 
 
 def _by_score(board: Board, turns: tuple[Turn, ...], name: str) -> tuple[GuessRegret, ...]:
@@ -87,48 +98,45 @@ def _by_score(board: Board, turns: tuple[Turn, ...], name: str) -> tuple[GuessRe
     return regrets(board, turns, rule.score)
 
 
-def _show(
-    board: Board, turns: tuple[Turn, ...], found: tuple[GuessRegret, ...], judge: str
-) -> None:
+def _show(board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRegret]]) -> None:
     from bnmind.cli.show import plain_table, show_table, terminal
 
     console = terminal()
-    what = "guesses to come" if judge == OPTIMAL else f"the score of {judge}"
-    console.print(f"Judged by {what}:")
-    table = plain_table("guess", "reply", "codes", "value", "best", "value", "lost")
-    for turn, row in zip(turns, found, strict=True):
+    table = plain_table("guess", "reply", "codes", "judged by", "value", "best", "value", "lost")
+    for turn, (judge, row) in zip(turns, judged, strict=True):
         table.add_row(
             board.format(row.guess),
             str(turn.reply),
             f"{row.codes:,}",
+            judge,
             f"{row.value:.3f}",
             board.format(row.best),
             f"{row.best_value:.3f}",
             f"{row.regret:.3f}",
         )
     show_table(console, table)
-    if judge == OPTIMAL:
-        console.print(f"Lost in all: {sum(row.regret for row in found):.3f} guesses.")
+    lost = [row.regret for judge, row in judged if judge == OPTIMAL]
+    if lost:
+        console.print(f"Lost against optimal guesses: {sum(lost):.3f} guesses.")
 
 
 def _as_json(
-    board: Board, turns: tuple[Turn, ...], found: tuple[GuessRegret, ...], judge: str
+    board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRegret]]
 ) -> dict[str, object]:
     return {
         "board": str(board),
-        "by": judge,
         "guesses": [
             {
                 "guess": board.format(row.guess),
                 "reply": str(turn.reply),
                 "possible_codes": row.codes,
                 "is_possible": row.is_possible,
+                "by": judge,
                 "value": row.value,
                 "best": board.format(row.best),
                 "best_value": row.best_value,
                 "regret": row.regret,
             }
-            for turn, row in zip(turns, found, strict=True)
+            for turn, (judge, row) in zip(turns, judged, strict=True)
         ],
-        "regret": sum(row.regret for row in found),
     }

@@ -23,7 +23,7 @@ from bnmind.strategies.planned import Planned, strategy_tree
 from bnmind.strategies.random_code import RandomCode
 from bnmind.strategies.registry import STRATEGIES, strategy_by_name
 from bnmind.strategies.regret import GuessRegret, regrets
-from bnmind.strategies.regret_exact import exact_regrets
+from bnmind.strategies.regret_exact import exact_regret, exact_regrets
 from bnmind.strategies.score import CellTerms, Combination, Score
 from bnmind.strategies.score_entropy import EntropyLeft
 from bnmind.strategies.score_expected_size import ExpectedSize
@@ -91,6 +91,7 @@ __all__ = [
     "compare_trees",
     "deeper",
     "describe_guess",
+    "exact_regret",
     "exact_regrets",
     "find_possible_code",
     "first_guesses",

@@ -49,6 +49,7 @@ __all__ = [
     "BoardSearch",
     "SearchRules",
     "Solved",
+    "best_known",
     "require_searchable",
 ]
 
@@ -147,7 +148,7 @@ class BoardSearch:
         total = self._search(codes, np.array(distinct, dtype=np.int64), limit, left, symmetry)
         if total >= limit:
             return None
-        return Solved(total, self._best_guess(codes, left))
+        return Solved(total, best_known(self._game, self._memo, np.asarray(codes), left))
 
     def solve_from(self, first: int) -> Solved | None:
         """Return what all codes take after a first guess, or None if it cannot be done."""
@@ -226,22 +227,23 @@ class BoardSearch:
             )
         return int(total)
 
-    def _best_guess(self, codes: NDArray[np.intp], left: int) -> int:
-        """Return the guess for a set that was solved just now."""
-        own = self._game.own[codes]
-        if len(codes) < 3 or (len(codes) == 3 and self._game.last == 1 and left >= 3):
-            for guess in own.tolist():
-                if len(set(self._game.places[guess, codes].tolist())) == len(codes):
-                    return int(guess)
-            return int(own[0])
-        key, check = np.bitwise_xor.reduce(self._game.keys[codes], axis=0).tolist()
-        if left < INFINITE:
-            key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
-        entry = find(self._memo, np.uint64(key), np.uint64(check))
-        return int(self._memo.values[entry, 1])
+
+def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> int:
+    """Return the best guess for a set that was solved just now, `left` guesses being left."""
+    own = game.own[codes]
+    if len(codes) < 3 or (len(codes) == 3 and game.last == 1 and left >= 3):
+        for guess in own.tolist():
+            if len(set(game.places[guess, codes].tolist())) == len(codes):
+                return int(guess)
+        return int(own[0])
+    key, check = np.bitwise_xor.reduce(game.keys[codes], axis=0).tolist()
+    if left < INFINITE:
+        key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
+    entry = find(memo, np.uint64(key), np.uint64(check))
+    return int(memo.values[entry, 1])
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _game(board: Board, goal: Goal, among: Among) -> tuple[Game, Symmetry]:
     game = make_game(
         np.asarray(reply_table(board)),

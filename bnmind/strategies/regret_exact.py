@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules, Solved
 from bnmind.strategies.regret import GuessRegret
+from bnmind.strategies.set_search import MAX_SET_CODES, SetSearch
 
-__all__ = ["exact_regrets"]
+__all__ = ["exact_regret", "exact_regrets"]
 
 
 def exact_regrets(
@@ -44,7 +45,7 @@ def exact_regrets(
     InvalidCodeError
         If a guess is no code of the board.
     TooLargeError
-        If the board has more codes than `MAX_SEARCHED_CODES`, or it takes too much work.
+        As for `exact_regret`.
 
     Examples
     --------
@@ -54,45 +55,75 @@ def exact_regrets(
     >>> [(round(turn.regret, 3), turn.codes) for turn in exact_regrets(board, game)]
     [(0.059, 1296), (0.207, 256), (0.133, 60)]
     """
+    return tuple(
+        exact_regret(board, turns[:number], rules=rules) for number in range(1, len(turns) + 1)
+    )
+
+
+def exact_regret(
+    board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
+) -> GuessRegret:
+    """Return what the last guess of a game lost; see `exact_regrets`.
+
+    Raises
+    ------
+    TooLargeError
+        If more than `MAX_SET_CODES` codes are possible and the board has more than
+        `MAX_SEARCHED_CODES`, or it takes too much work.
+    """
     rules = SearchRules() if rules is None else rules
     if rules.max_guesses is not None:
         raise BnmindError(f"expected rules without a limit, got {rules.max_guesses} guesses")
-    search = BoardSearch(board, rules)
-    possible = np.arange(board.n_codes)
-    found: list[GuessRegret] = []
-    for number, turn in enumerate(turns):
-        if len(possible) == 0:
-            before = format_history(board, turns[:number])
-            raise ImpossibleEvidenceError(
-                f"expected replies that some code gives, got {before}", {"history": before}
-            )
-        guess, before_it = board.index(turn.guess), [board.index(t.guess) for t in turns[:number]]
-        replies = replies_to(board, turn.guess)[possible]
-        best = _solved(search, possible, before_it)
-        own = len(possible) + sum(
-            _solved(search, possible[replies == place], [*before_it, guess]).total
-            for place in np.unique(replies).tolist()
-            if place != len(board.true_replies) - 1
+    *before, turn = turns
+    guess, possible = board.index(turn.guess), _possible(board, before)
+    if len(possible) == 0:
+        history = format_history(board, before)
+        raise ImpossibleEvidenceError(
+            f"expected replies that some code gives, got {history}", {"history": history}
         )
-        found.append(
-            GuessRegret(
-                turn.guess,
-                turn.guess if own == best.total else board.code(best.guess),
-                own / len(possible),
-                best.total / len(possible),
-                len(possible),
-                guess in possible,
-                (own - best.total) / len(possible),
-            )
-        )
+    solve = _solver(board, possible, rules)
+    made = [board.index(earlier.guess) for earlier in before]
+    replies = replies_to(board, turn.guess)[possible]
+    best, n = solve(possible, made), len(possible)
+    own = n + sum(
+        solve(possible[replies == place], [*made, guess]).total
+        for place in np.unique(replies).tolist()
+        if place != len(board.true_replies) - 1
+    )
+    return GuessRegret(
+        turn.guess,
+        turn.guess if own == best.total else board.code(best.guess),
+        own / n,
+        best.total / n,
+        n,
+        bool(np.isin(guess, possible)),
+        (own - best.total) / n,
+    )
+
+
+def _possible(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
+    """Return the codes that agree with all replies."""
+    left = np.ones(board.n_codes, dtype=np.bool_)
+    for turn in turns:
         if turn.reply in board.true_replies:
-            possible = possible[replies == board.true_replies.index(turn.reply)]
+            left &= replies_to(board, turn.guess) == board.true_replies.index(turn.reply)
         else:
-            possible = possible[:0]
-    return tuple(found)
+            left[:] = False
+    return np.flatnonzero(left)
 
 
-def _solved(search: BoardSearch, codes: NDArray[np.intp], guesses: Sequence[int]) -> Solved:
-    solved = search.solve(codes, guesses)
-    assert solved is not None  # some number of guesses is enough
-    return solved
+def _solver(
+    board: Board, possible: NDArray[np.intp], rules: SearchRules
+) -> Callable[[NDArray[np.intp], list[int]], Solved]:
+    """Return what solves the parts of a set, given the guesses before them."""
+    if len(possible) <= MAX_SET_CODES:
+        small = SetSearch(board, possible, rules)
+        return lambda codes, guesses: small.solve(codes)
+    large = BoardSearch(board, rules)
+
+    def solve(codes: NDArray[np.intp], guesses: list[int]) -> Solved:
+        solved = large.solve(codes, guesses)
+        assert solved is not None  # some number of guesses is enough
+        return solved
+
+    return solve
