@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from bnmind.adaptive import (
+    ABILITY,
     AnyOf,
     Examinees,
     ItemBank,
@@ -22,6 +23,8 @@ from bnmind.adaptive import (
     ProfileCertain,
     RandomItem,
     SimulationResult,
+    irt_bank,
+    logistic_items,
     simulate,
 )
 from bnmind.errors import BnmindError, UnknownNameError
@@ -120,6 +123,12 @@ def test_files_hold_the_frames(tmp_path: Path) -> None:
     pictures = [path for path in written if path.suffix == ".png"]
     assert len(pictures) == 4 + 1
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
+    bank = irt_bank(logistic_items([[1.0, 0.0], [1.0, 1.0]]))
+    people = Examinees.drawn(bank, 5)
+    of_ability = simulate(bank, people, {"x": RandomItem()}, measures=[ABILITY])
+    names = {path.name for path in save_simulation(of_ability, tmp_path / "ability")}
+    assert "measure-ability.png" in names
+    assert not names & {"attributes.csv", "attributes.png"}
     (tmp_path / "file").write_text("x")
     with pytest.raises(BnmindError, match="file"):
         save_simulation(result, tmp_path / "file")

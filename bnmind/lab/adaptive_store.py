@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind.adaptive import SimulationResult
+from bnmind.adaptive import ABILITY, SimulationResult
 from bnmind.lab.adaptive_plots import (
     plot_attributes,
     plot_exposure,
@@ -28,8 +28,8 @@ def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ..
     """Write the data frames of a simulation and its pictures into a directory.
 
     ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``attributes.csv`` where
-    the truth is known, ``summary.csv``; a picture for each measure, ``measures.png`` with all
-    of them, ``exposure.png``, ``lengths.png`` and ``attributes.png``.
+    the true levels of skills are known, ``summary.csv``; a picture for each measure,
+    ``measures.png`` with all of them, ``exposure.png``, ``lengths.png`` and ``attributes.png``.
 
     Returns
     -------
@@ -53,7 +53,8 @@ def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ..
         "exposure": plot_exposure(result),
         "lengths": plot_test_lengths(result),
     }
-    if len(attributes):
+    # Whether the very point of a grid is found says nothing of an ability.
+    if len(attributes) and ABILITY not in result.measures:
         frames["attributes"] = attributes
         figures["attributes"] = plot_attributes(result)
     if result.measures:
