@@ -149,8 +149,11 @@ def isotonic(shares: Floats, weights: Floats) -> Floats:
 
 
 @cache
-def _upper_sets(shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
-    """Return all sets of cells that hold whatever is above, ``(sets, cells)``; None if too many."""
+def _upper_sets(shape: tuple[int, ...]) -> Floats | None:
+    """Return all sets of cells that hold whatever is above, ``(sets, cells)``; None if too many.
+
+    They are ones and zeros, so that sums over all sets are a matrix product.
+    """
     sets = np.array([[False], [True]])
     for size in shape:
         if len(sets) ** 2 > 100 * _MOST_UPPER_SETS:
@@ -163,11 +166,12 @@ def _upper_sets(shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
             if len(chains) > _MOST_UPPER_SETS:
                 return None
         sets = np.array([sets[list(chain)].T.reshape(-1) for chain in chains])
-    sets.setflags(write=False)
-    return sets
+    indicators = sets.astype(np.float64)
+    indicators.setflags(write=False)
+    return indicators
 
 
-def _by_splitting(shares: Floats, weights: Floats, sets: NDArray[np.bool_]) -> Floats:
+def _by_splitting(shares: Floats, weights: Floats, sets: Floats) -> Floats:
     """Return the isotonic regression, given the upper sets of the table."""
     values, loads = shares.reshape(-1), weights.reshape(-1)
     found = np.empty(len(values))
@@ -178,7 +182,7 @@ def _by_splitting(shares: Floats, weights: Floats, sets: NDArray[np.bool_]) -> F
         above = np.where(block, loads * (values - mean), 0.0)
         gains = sets @ above
         best = int(np.argmax(gains))
-        upper = sets[best] & block
+        upper = (sets[best] > 0) & block
         if gains[best] > 1e-14 * np.abs(above).sum() and np.any(upper != block):
             blocks += [upper, block & ~upper]
         else:
