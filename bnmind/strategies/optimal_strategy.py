@@ -18,7 +18,7 @@ from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
 from bnmind.strategies.goal import Goal
 from bnmind.strategies.myopic import Among, Myopic
 from bnmind.strategies.optimal import Optimum, optimal_in_worst_case, optimal_on_average
-from bnmind.strategies.planned import node_after
+from bnmind.strategies.planned import PlansAhead, node_after
 from bnmind.strategies.score_parts import MostParts
 from bnmind.strategies.score_worst_case import WorstCase
 from bnmind.strategies.strategy import GuessInfo, start_belief, trusting_channel
@@ -31,7 +31,7 @@ MAX_TRIED_AFRESH = 20_000
 
 
 @dataclass(frozen=True)
-class Optimal:
+class Optimal(PlansAhead):
     """Play an optimal strategy, whatever the channel: replies are taken for the truth.
 
     The whole board is searched once, before the first guess. Where a game has left the tree,

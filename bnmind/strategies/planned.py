@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,11 +17,19 @@ from bnmind.strategies.strategy import GuessInfo, Strategy, start_belief, trusti
 from bnmind.strategies.tree import StrategyTree, TreeNode, build_tree
 from bnmind.strategies.tree_outline import places_of_outcomes
 
-__all__ = ["Planned", "node_after", "strategy_tree"]
+__all__ = ["Planned", "PlansAhead", "node_after", "strategy_tree"]
+
+
+class PlansAhead(ABC):
+    """What has its whole tree before the game begins."""
+
+    @abstractmethod
+    def tree(self, board: Board) -> StrategyTree:
+        """Return the tree for a board, of truthful replies."""
 
 
 @dataclass(frozen=True)
-class Planned:
+class Planned(PlansAhead):
     """Play as a tree says, whatever the channel: replies are taken for the truth.
 
     Where replies contradict each other, so that the tree has no such history, the first code
@@ -65,11 +73,6 @@ class Planned:
         return guess, GuessInfo(guess)
 
 
-@runtime_checkable
-class _HasTree(Protocol):
-    def tree(self, board: Board) -> StrategyTree: ...
-
-
 def strategy_tree(strategy: Strategy, board: Board) -> StrategyTree:
     """Return the tree of a strategy under truthful replies, its own if it has one.
 
@@ -80,7 +83,7 @@ def strategy_tree(strategy: Strategy, board: Board) -> StrategyTree:
     TooLargeError
         If the board is too large.
     """
-    if isinstance(strategy, _HasTree):
+    if isinstance(strategy, PlansAhead):
         return strategy.tree(board)
     return build_tree(strategy, Channel.exact(board))
 
