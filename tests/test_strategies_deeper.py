@@ -149,9 +149,10 @@ def test_as_a_player() -> None:
     assert player.choose(belief, rng)[0] == tree.root.guess
 
 
-def test_large_boards_are_refused() -> None:
+@pytest.mark.parametrize("board", [Board(7, 7), Board(15, 2)], ids=str)
+def test_large_boards_are_refused(board: Board) -> None:
     with pytest.raises(TooLargeError, match="expected a board of at most"):
-        Deeper()(Board(7, 7))
+        Deeper()(board)
 
 
 @pytest.mark.slow

@@ -36,7 +36,8 @@ are played. On boards too large for trees, shapiro and random search for a possi
 
 optimal is proven to take the fewest guesses in all, and optimal-worst the fewest in the worst
 case; of these the options --first, --consistent, --max-guesses and --determining ask for the
-best strategy that does as they say.
+best strategy that does as they say. deeper looks further ahead than one guess where the optimum
+is out of reach; 5x8 takes it a minute.
 
 \b
 Examples:

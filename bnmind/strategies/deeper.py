@@ -30,6 +30,7 @@ from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to
+from bnmind.strategies.branch_and_bound_arrays import MOST_REPLIES
 from bnmind.strategies.endgame import Breadth, Endgame, set_estimates
 from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses
 from bnmind.strategies.exact_tree import MAX_TREE_CODES, is_growable, smallest_guesses
@@ -77,10 +78,11 @@ class Deeper:
         TooLargeError
             If the board is too large, or an endgame takes too much work.
         """
-        if not is_growable(board):
+        n_replies = len(board.true_replies)
+        if not is_growable(board) or n_replies > MOST_REPLIES:
             raise TooLargeError(
-                f"expected a board of at most {MAX_TREE_CODES:,} codes, got {board} with "
-                f"{board.n_codes:,} codes",
+                f"expected a board of at most {MAX_TREE_CODES:,} codes and {MOST_REPLIES} "
+                f"replies, got {board} with {board.n_codes:,} codes and {n_replies} replies",
                 needed=board.n_codes,
                 budget=MAX_TREE_CODES,
             )
