@@ -133,3 +133,23 @@ def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.json").write_text("")
     with pytest.raises(ModelFileError, match="empty"):
         read_bank(tmp_path / "empty.json")
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        {"kind": "dina", "guess": [], "slip": 0.1},
+        {"kind": "dino", "guess": 0.1, "slip": [0.1]},
+        {"kind": "noisy-and", "guess": 0.1, "ceiling": [1]},
+        {"kind": "noisy-or", "guess": 0.1, "floor": [[0]]},
+        {"kind": "dina", "guess": 0.1, "slip": 0.1, "required": 1},
+        {"kind": "sequential", "steps": [{"kind": "dina", "guess": [0.1], "slip": 0.1}]},
+    ],
+)
+def test_gates_with_lists_for_numbers_are_refused(tmp_path: Path, gate: object) -> None:
+    text = bank_to_json(ItemBank.from_qmatrix([[1]]))
+    record = json.loads(text)
+    record["items"][0]["gate"] = gate
+    (tmp_path / "bank.json").write_text(json.dumps(record))
+    with pytest.raises(ModelFileError, match="item_1"):
+        read_bank(tmp_path / "bank.json")

@@ -138,7 +138,15 @@ def bank_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> ItemBank:
                 continue
             states = entry.responses or [str(i) for i in range(gate.n_responses)]
             parents = [variables[name] for name in entry.parents]
-            cpds.append(gate.cpd(Variable(entry.name, tuple(states)), parents))
+            item = Variable(entry.name, tuple(states))
+            try:
+                cpds.append(gate.cpd(item, parents))
+            except InvalidModelError as fault:
+                problems += fault.problems
+            except (TypeError, ValueError, OverflowError) as fault:
+                problems.append(
+                    f"expected a gate for item {entry.name}, got {entry.gate} ({fault})"
+                )
         if problems:
             raise InvalidModelError(problems)
         return _bank(Network(tuple(cpds)), record, items)

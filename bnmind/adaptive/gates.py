@@ -119,7 +119,7 @@ class Dina:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        _refuse(_chances(self.guess, self.slip))
+        _refuse(_single(self.guess, self.slip) or _chances(self.guess, self.slip))
 
     @property
     def n_responses(self) -> int:
@@ -145,7 +145,7 @@ class Dino:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        _refuse(_chances(self.guess, self.slip))
+        _refuse(_single(self.guess, self.slip) or _chances(self.guess, self.slip))
 
     @property
     def n_responses(self) -> int:
@@ -179,7 +179,8 @@ class NoisyAnd:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        _refuse([*_chances(self.guess, self.slip), *_probability("a ceiling", self.ceiling)])
+        problems = _single(self.ceiling) or _probability("a ceiling", self.ceiling)
+        _refuse([*_chances(self.guess, self.slip), *problems])
 
     @property
     def n_responses(self) -> int:
@@ -213,7 +214,8 @@ class NoisyOr:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        _refuse([*_chances(self.guess, self.slip), *_probability("a floor", self.floor)])
+        problems = _single(self.floor) or _probability("a floor", self.floor)
+        _refuse([*_chances(self.guess, self.slip), *problems])
 
     @property
     def n_responses(self) -> int:
@@ -397,6 +399,10 @@ def _chances(guess: Any, slip: Any) -> list[str]:
     elif not problems and np.any(np.add(guess, slip) > 1 + 1e-12):
         problems.append(f"expected guess + slip of at most 1, got {guess} and {slip}")
     return problems
+
+
+def _single(*values: Any) -> list[str]:
+    return [f"expected one number, got {value}" for value in values if np.ndim(value)]
 
 
 def _refuse(problems: Sequence[str]) -> None:
