@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import TooLargeError
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind import Board, Channel
 from bnmind.mastermind.reply_table import replies_to, reply_table
 from bnmind.strategies import (
@@ -153,6 +153,15 @@ def test_as_a_player() -> None:
 def test_large_boards_are_refused(board: Board) -> None:
     with pytest.raises(TooLargeError, match="expected a board of at most"):
         Deeper()(board)
+
+
+def test_faulty_settings() -> None:
+    with pytest.raises(BnmindError, match="got pool=0, tried=-1"):
+        Breadth(0, -1)
+    with pytest.raises(BnmindError, match="got firsts=0"):
+        Deeper(firsts=0)
+    with pytest.raises(BnmindError, match=r"from 0 to 1, got 1\.5"):
+        Deeper(share=1.5)
 
 
 @pytest.mark.slow

@@ -26,12 +26,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import TooLargeError
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.branch_and_bound_arrays import MOST_REPLIES
-from bnmind.strategies.endgame import Breadth, Endgame, set_estimates
+from bnmind.strategies.endgame import Breadth, Endgame, require_positive, set_estimates
 from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses
 from bnmind.strategies.exact_tree import MAX_TREE_CODES, is_growable, smallest_guesses
 from bnmind.strategies.planned import Planned
@@ -69,6 +69,12 @@ class Deeper:
     share: float = 15 / 16
     """A guess is given up when the cells not yet searched would have to take less than this
     share of what they promise; 0 gives up nothing that could be better."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not positive, and a share that is none."""
+        require_positive(firsts=self.firsts, seconds=self.seconds, endgame=self.endgame)
+        if not 0 <= self.share <= 1:
+            raise BnmindError(f"expected a share from 0 to 1, got {self.share}")
 
     def __call__(self, board: Board) -> StrategyTree:
         """Return the strategy found.
