@@ -47,11 +47,12 @@ _WORK_PER_CELL = 0.25
 _MANY_VERTICES = 100
 """Above so many vertices a search may cost more than the propagation."""
 
-_CELLS_OF_A_VERTEX = 2_000
-"""Cells whose propagation takes as long as what a message costs beside its cells."""
+_CELLS_OF_A_PAIR = 20
+"""Cells that each pair of vertices counts for: with more of them there is more to find, and
+more messages, which cost something beside their cells."""
 
-_LEAST_WORK = 16_000
-"""What any search may cost: about two milliseconds in Python."""
+_LEAST_WORK = 4_000
+"""What any search may cost: about half a millisecond in Python."""
 
 _MOST_WORK = 100_000_000
 """What no search costs: half a second, compiled."""
@@ -184,7 +185,7 @@ def _is_large(graph: InteractionGraph, core: Core) -> bool:
 
 def _budget(effort: float, core: Core, cells: float) -> float:
     """Return the work that a search may cost when its best order has so many cells."""
-    cells += _CELLS_OF_A_VERTEX * core.n
+    cells += _CELLS_OF_A_PAIR * core.n**2
     # There is more to find in a larger core, and each pass costs more.
     share = _WORK_PER_CELL * math.sqrt(max(1.0, core.n / _MANY_VERTICES))
     work = effort * min(max(share * cells, _LEAST_WORK), _MOST_WORK)
