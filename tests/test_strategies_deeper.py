@@ -19,6 +19,7 @@ from bnmind.strategies import (
     build_tree,
     check_tree,
     deeper,
+    deeper_still,
     strategy_by_name,
     strategy_tree,
 )
@@ -135,7 +136,9 @@ def test_default_settings_come_near_the_optimum() -> None:
     ],
 )
 def test_wider_search_finds_the_optimum(board: Board, optimum: int) -> None:
-    assert Deeper(firsts=3, seconds=50, choosing=Breadth(512, 20))(board).total == optimum
+    tree = strategy_tree(deeper_still(), board)
+    check_tree(tree)
+    assert tree.total == optimum
 
 
 def test_as_a_player() -> None:

@@ -1,7 +1,7 @@
 """Strategies: code-breakers, and the trees they make of a game."""
 
 from bnmind.strategies.consistent_search import FoundCode, find_possible_code, play_by_search
-from bnmind.strategies.deeper import Deeper, deeper
+from bnmind.strategies.deeper import Deeper, deeper, deeper_still
 from bnmind.strategies.endgame import Breadth
 from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.fit_weights import FittedWeights, fit_weights
@@ -90,6 +90,7 @@ __all__ = [
     "check_tree",
     "compare_trees",
     "deeper",
+    "deeper_still",
     "describe_guess",
     "exact_regret",
     "exact_regrets",

@@ -38,7 +38,7 @@ from bnmind.strategies.planned import Planned
 from bnmind.strategies.reply_rows import board_arrays
 from bnmind.strategies.tree import StrategyTree, TreeNode
 
-__all__ = ["Deeper", "deeper"]
+__all__ = ["Deeper", "deeper", "deeper_still"]
 
 Codes = NDArray[np.int32]
 History = tuple[int, ...]
@@ -101,6 +101,15 @@ class Deeper:
 def deeper(settings: Deeper | None = None) -> Planned:
     """Return a strategy that looks deeper than one guess ahead, as a player."""
     return Planned("deeper", Deeper() if settings is None else settings)
+
+
+def deeper_still() -> Planned:
+    """Return such a strategy that takes several times as long to find, and is a little better.
+
+    At the command line it is ``bnmind.strategies:deeper_still``.
+    """
+    choosing, playing = Breadth(1024, 12, 20_000), Breadth(16_384, 100, 1_000_000)
+    return Planned("deeper still", Deeper(seconds=20, choosing=choosing, playing=playing))
 
 
 @dataclass(frozen=True)
