@@ -41,7 +41,7 @@ _STEPS = (0.5, 1.0, 2.0, 4.0)
 """Spreads of one step of the logarithms of the multipliers, in bits: each is for one chain
 with every score, then comes the next."""
 
-_WORK_PER_CELL = 0.25
+_WORK_PER_CELL = 0.2
 """Work of the search that takes as long as the propagation of a cell, both ways."""
 
 _MANY_VERTICES = 100
