@@ -53,6 +53,7 @@ def test_where_the_optimum_is_out_of_reach_a_score_judges() -> None:
         (["1122 1b0w, 1122 2b0w, 1234 0b0w"], ["some code gives", "1122 1b0w, 1122 2b0w"]),
         (["12345 1b1w", "--pegs", "5", "--colors", "8", "--by", "optimal"], ["8,192 codes"]),
         (["1127 1b0w"], ["1127"]),
+        (["aabbccddee 1b1w", "--pegs", "10", "--colors", "12"], ["codes for a belief"]),
     ],
 )
 def test_bad_input(arguments: list[str], words: list[str]) -> None:

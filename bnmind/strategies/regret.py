@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.mastermind.board import Board
+from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.mass_plan import plan_masses
 from bnmind.mastermind.reply_table import replies_to
@@ -68,6 +68,7 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     >>> [(round(turn.regret, 3), turn.codes) for turn in regrets(board, game, EntropyLeft())]
     [(1.558, 1296), (0.0, 500)]
     """
+    require_believable(board)
     terms = score.terms(board, board.n_codes)
     possible = np.ones(board.n_codes, dtype=np.bool_)
     found: list[GuessRegret] = []

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import BnmindError, ImpossibleEvidenceError
-from bnmind.mastermind.board import Board
+from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules, Solved
@@ -103,6 +103,7 @@ def exact_regret(
 
 def _possible(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
     """Return the codes that agree with all replies."""
+    require_believable(board)
     left = np.ones(board.n_codes, dtype=np.bool_)
     for turn in turns:
         if turn.reply in board.true_replies:
