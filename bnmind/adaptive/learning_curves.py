@@ -26,11 +26,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.adaptive.gates import Gate, Graded, graded, logistic
 from bnmind.adaptive.irt import GradedResponse, Logistic, ability_values
-from bnmind.adaptive.learning_items import ItemRule
+from bnmind.adaptive.learning_items import RuleBlock
 from bnmind.information import Floats
 
 __all__ = ["CurveBlock"]
@@ -46,7 +45,7 @@ _FARTHEST = 100.0
 
 
 @dataclass(frozen=True, eq=False)
-class CurveBlock:
+class CurveBlock(RuleBlock):
     """An item with a `Graded`, `Logistic` or `GradedResponse` gate.
 
     Asymptotes are learned where they are above 0 or below 1 to start with, or their bounds
@@ -58,8 +57,6 @@ class CurveBlock:
     rule
         The item.
     """
-
-    rule: ItemRule
 
     @property
     def _gate(self) -> Graded | Logistic | GradedResponse:
@@ -75,22 +72,6 @@ class CurveBlock:
         levels = np.indices(tuple(v.n_states for v in self.rule.parents))
         table = levels.reshape(len(self.rule.parents), -1).astype(np.float64)
         return table if np.ndim(gate.slopes) else table.sum(axis=0)[None]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The item."""
-        return (self.rule.name,)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Each configuration by itself."""
-        return (np.arange(len(self.rule.channel)),)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """That of the item's channel."""
-        n_configurations, n_responses = self.rule.channel.shape
-        return n_configurations, n_responses
 
     @property
     def _edges(self) -> tuple[bool, bool]:

@@ -36,6 +36,7 @@ __all__ = [
     "ItemBlock",
     "ItemRule",
     "PairBlock",
+    "RuleBlock",
     "beta_counts",
     "log_beta",
     "softened",
@@ -137,10 +138,11 @@ def log_beta(chances: Floats, parameters: tuple[float, float]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class FixedBlock:
-    """An item that stays as it is."""
+class RuleBlock:
+    """What the blocks of a single item have in common."""
 
     rule: ItemRule
+    """The item."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,6 +159,11 @@ class FixedBlock:
         """That of the item's channel."""
         n_configurations, n_responses = self.rule.channel.shape
         return n_configurations, n_responses
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBlock(RuleBlock):
+    """An item that stays as it is."""
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.adaptive.gates import Gate, Sequential
-from bnmind.adaptive.learning_items import ItemBlock, ItemRule
+from bnmind.adaptive.learning_items import ItemBlock, RuleBlock
 from bnmind.information import Floats
 
 __all__ = ["StepsBlock"]
 
 
 @dataclass(frozen=True, eq=False)
-class StepsBlock:
+class StepsBlock(RuleBlock):
     """An item of steps.
 
     Parameters
@@ -30,18 +29,7 @@ class StepsBlock:
         A block for each step, of one item with two responses.
     """
 
-    rule: ItemRule
     steps: tuple[ItemBlock, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The item."""
-        return (self.rule.name,)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Each configuration by itself."""
-        return (np.arange(len(self.rule.channel)),)
 
     @property
     def shape(self) -> tuple[int, int]:

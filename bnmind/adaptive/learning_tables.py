@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind.adaptive.gates import FreeTable, Gate
-from bnmind.adaptive.learning_items import ItemRule, beta_counts, log_beta, softened
+from bnmind.adaptive.learning_items import RuleBlock, beta_counts, log_beta, softened
 from bnmind.adaptive.learning_monotone import monotone_chances
 from bnmind.adaptive.learning_options import Priors
 from bnmind.information import Floats
@@ -23,7 +22,7 @@ __all__ = ["TableBlock"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableBlock:
+class TableBlock(RuleBlock):
     """An item with a free table, or with a table of its own in a network.
 
     Parameters
@@ -36,25 +35,8 @@ class TableBlock:
         Whether more of an ordered parent may not lower the chance of a step.
     """
 
-    rule: ItemRule
     priors: Priors
     monotone: bool = True
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The item."""
-        return (self.rule.name,)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Each configuration by itself."""
-        return (np.arange(len(self.rule.channel)),)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """That of the item's channel."""
-        n_configurations, n_responses = self.rule.channel.shape
-        return n_configurations, n_responses
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import (
@@ -19,6 +18,8 @@ from bnmind.adaptive.batch_belief import (
     checked_responses,
     impossible_rows,
 )
+from bnmind.adaptive.causes import CauseIndex
+from bnmind.adaptive.item_masses import BatchItemMasses
 from bnmind.adaptive.plan_belief import said_of
 from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS, SkillTree
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError, UnknownNameError
@@ -33,7 +34,7 @@ DEFAULT_JOINT_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBatch:
+class PlanBatch(BatchItemMasses):
     """Beliefs kept as the joints of the cliques of a tree, for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -94,6 +95,10 @@ class PlanBatch:
         """The item bank."""
         return self.tree.bank
 
+    @property
+    def _index(self) -> CauseIndex:
+        return self.tree.index
+
     def update(self, items: ArrayLike, responses: ArrayLike) -> PlanBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         _, _, after = checked_answers(self.bank, self.responses, items, responses)
@@ -108,13 +113,13 @@ class PlanBatch:
         return PlanBatch(self.tree, self.plan, responses, joints, self.log_evidence[rows])
 
     @cached_property
-    def _rows(self) -> Floats:
+    def _row(self) -> Floats:
         return self.tree.marginals(self.joints)
 
     @cached_property
     def entropy(self) -> Floats:
         """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-        return self.tree.entropy(self.joints, self._rows)
+        return self.tree.entropy(self.joints, self._row)
 
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""
@@ -142,27 +147,6 @@ class PlanBatch:
             levels.reshape(len(found), len(self.bank.skills)),
             np.array([profile.probability for profile in found]),
         )
-
-    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
-        return self.tree.index.masses(self._rows, np.asarray(items, dtype=np.intp))
-
-    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the probability of each response, ``(examinees, items, responses)``."""
-        channels = self.bank.channels([self.bank.item_names[place] for place in items])
-        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
-        return predicted
-
-    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
-        """Return the information that items promise, ``(examinees, items)``, in bits."""
-        found = self._information
-        return found if items is None else found[:, np.asarray(items, dtype=np.intp)]
-
-    @cached_property
-    def _information(self) -> Floats:
-        found = self.tree.index.information(self._rows)
-        found.setflags(write=False)
-        return found
 
 
 def _given(tree: SkillTree, responses: Responses) -> PlanBatch:

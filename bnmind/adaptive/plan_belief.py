@@ -12,6 +12,8 @@ import numpy as np
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
+from bnmind.adaptive.causes import CauseIndex
+from bnmind.adaptive.item_masses import ItemMasses
 from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS, SkillTree
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError, UnknownNameError
 from bnmind.information import Floats
@@ -21,7 +23,7 @@ __all__ = ["PlanBelief"]
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBelief:
+class PlanBelief(ItemMasses):
     """A belief kept as the joints of the cliques of a tree; one run of a plan a response.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`. The same responses
@@ -85,6 +87,10 @@ class PlanBelief:
         return self.tree.bank
 
     @property
+    def _index(self) -> CauseIndex:
+        return self.tree.index
+
+    @property
     def responses(self) -> Mapping[str, int]:
         """The position of the response to each item answered, in the order of the answers."""
         return dict(self.answers)
@@ -143,27 +149,6 @@ class PlanBelief:
         return self.tree.profile(
             self._joints, dict(zip(self.tree.input_names, self.said, strict=True))
         )
-
-    def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each configuration of each item's cause is; see `SkillBelief`."""
-        positions = [self.bank.position(name) for name in items]
-        return self.tree.index.masses(self._row, positions)
-
-    def predict(self, item: str) -> Floats:
-        """Return the probability of each response to an item given the responses so far."""
-        predicted: Floats = self.masses([item])[0] @ self.bank.channel(item)
-        return predicted
-
-    def information(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the information that each item promises, in bits; see `SkillBelief`."""
-        found = self._information
-        return found if items is None else found.take([self.bank.position(name) for name in items])
-
-    @cached_property
-    def _information(self) -> Floats:
-        found = self.tree.index.information(self._row)
-        found.setflags(write=False)
-        return found
 
 
 def said_of(tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]]) -> tuple[Floats, int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import (
@@ -19,6 +18,8 @@ from bnmind.adaptive.batch_belief import (
     checked_responses,
     impossible_rows,
 )
+from bnmind.adaptive.causes import CauseIndex
+from bnmind.adaptive.item_masses import BatchItemMasses
 from bnmind.adaptive.profile_space import DEFAULT_PROFILES, ProfileSpace
 from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats, entropy
@@ -33,7 +34,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBatch:
+class ProfileBatch(BatchItemMasses):
     """Beliefs kept as the probability of every profile for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -109,6 +110,10 @@ class ProfileBatch:
         """The item bank."""
         return self.space.bank
 
+    @property
+    def _index(self) -> CauseIndex:
+        return self.space.index
+
     def update(self, items: ArrayLike, responses: ArrayLike) -> ProfileBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         asked, given, after = checked_answers(self.bank, self.responses, items, responses)
@@ -144,29 +149,8 @@ class ProfileBatch:
         return BatchProfiles(np.stack(levels, axis=1), table[np.arange(len(table)), best])
 
     @cached_property
-    def _rows(self) -> Floats:
+    def _row(self) -> Floats:
         return self.space.sums(self.table)
-
-    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
-        return self.space.index.masses(self._rows, np.asarray(items, dtype=np.intp))
-
-    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the probability of each response, ``(examinees, items, responses)``."""
-        channels = self.bank.channels([self.bank.item_names[place] for place in items])
-        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
-        return predicted
-
-    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
-        """Return the information that items promise, ``(examinees, items)``, in bits."""
-        found = self._information
-        return found if items is None else found[:, np.asarray(items, dtype=np.intp)]
-
-    @cached_property
-    def _information(self) -> Floats:
-        found = self.space.index.information(self._rows)
-        found.setflags(write=False)
-        return found
 
 
 def _given(space: ProfileSpace, responses: Responses) -> ProfileBatch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
+from bnmind.adaptive.causes import CauseIndex
+from bnmind.adaptive.item_masses import ItemMasses
 from bnmind.adaptive.profile_space import DEFAULT_PROFILES, ProfileSpace
 from bnmind.errors import InvalidResponseError, UnknownNameError
 from bnmind.information import Floats, entropy, tied_best
@@ -23,7 +25,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBelief:
+class ProfileBelief(ItemMasses):
     """A belief kept as the probability of every profile; for banks of few skills.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`.
@@ -66,6 +68,10 @@ class ProfileBelief:
     def bank(self) -> ItemBank:
         """The item bank."""
         return self.space.bank
+
+    @property
+    def _index(self) -> CauseIndex:
+        return self.space.index
 
     @property
     def responses(self) -> Mapping[str, int]:
@@ -113,28 +119,6 @@ class ProfileBelief:
     @cached_property
     def _row(self) -> Floats:
         return self.space.sums(self.table)
-
-    def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each configuration of each item's cause is; see `SkillBelief`."""
-        positions = [self.bank.position(name) for name in items]
-        return self.space.index.masses(self._row, positions)
-
-    def predict(self, item: str) -> Floats:
-        """Return the probability of each response to an item given the responses so far."""
-        channel = self.bank.channel(item)
-        predicted: Floats = self.masses([item])[0] @ channel
-        return predicted
-
-    def information(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the information that each item promises, in bits; see `SkillBelief`."""
-        found, position = self._information, self.bank.position
-        return found if items is None else found.take([position(name) for name in items])
-
-    @cached_property
-    def _information(self) -> Floats:
-        found = self.space.index.information(self._row)
-        found.setflags(write=False)
-        return found
 
 
 def _again(space: ProfileSpace, answers: tuple[tuple[str, int], ...]) -> ProfileBelief:
