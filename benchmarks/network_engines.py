@@ -54,7 +54,7 @@ class Bnmind:
 
     def again(self, findings: Mapping[str, int], targets: Sequence[str]) -> Iterator[Floats]:
         posterior = self._plan.run(state_names(self._network, findings))
-        return (np.real(joint.values) for joint in posterior.targets)
+        return (posterior.marginals[name] for name in targets)
 
     def sizes(self) -> dict[str, int]:
         return {"cells": self._plan.cells}

@@ -8,6 +8,7 @@ cases, and a running sum of element-wise products where both differ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,7 +110,8 @@ def run_batch(
             needed=needed,
             budget=max_bytes,
         )
-    chunk = size.chunk
+    # As equal as can be: a program is bound anew for another number of cases.
+    chunk = max(1, math.ceil(n / max(1, math.ceil(n / size.chunk))))
     whole = {**inputs, **{label_of(v.name): np.ones(v.n_states) for v in plan.soft}}
     for v in soft:
         del whole[label_of(v.name)]
@@ -373,7 +375,8 @@ class _Batch:
         doubt: Any = np.ones(n)
         for answer in plan.answers:
             values = self._read(answer, filled, n)
-            whole = values * number if plan.scalars else values
+            # What multiplies every answer matters for the totals only, unless terms cancel.
+            whole = values if absolute is None else values * number
             joint = np.real(whole)
             if absolute is not None:
                 there = np.abs(self._read(answer, absolute.registers, n) * number)
@@ -393,7 +396,11 @@ class _Batch:
                 total = joint.sum(axis=0)
                 inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
             if totals is None:
-                totals = total
+                totals = total if absolute is not None else total * number
+                if not scaled and not (
+                    total.min(initial=1.0) > TINY and total.max(initial=1.0) < HUGE
+                ):
+                    raise FloatingPointError
                 if scaled and answer.register is not None:
                     exponent = exponent + powers[answer.register]
             results.append((joint, inverse))

@@ -24,8 +24,8 @@ _CHUNK_BYTES = 2**28
 _CHUNK_CELLS = 2**18
 """The largest register holds at most about so many numbers, to stay within the cache."""
 
-_FEWEST, _MOST = 32, 4096
-"""Cases of a chunk, unless they take too much memory."""
+_FEWEST, _MOST = 32, 1024
+"""Cases of a chunk, unless they take too much memory; more no longer fit into caches."""
 
 _STEP_BYTES = 1536
 """What a step takes besides its numbers."""
