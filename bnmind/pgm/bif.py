@@ -46,8 +46,9 @@ from bnmind.pgm.variable import Variable
 
 __all__ = ["from_bif", "to_bif"]
 
-# What is kept is a group: quoted strings, and a comment that does not end.
-_COMMENTS = re.compile(r'("[^"\n]*+"?)|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/|(\Z))')
+# What is kept is a group: quoted strings, and a comment that does not end. Up to Python 3.11.4
+# a possessive group that looks ahead never matches; this lazy one always ends, at \Z at the latest.
+_COMMENTS = re.compile(r'("[^"\n]*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|(\Z))')
 _NAME = r'(?:"[^"]*+"|[^\s,;|(){}"]++)'
 _WORD = re.compile(_NAME)
 _BLOCK = re.compile(r"\s*+(?:(network|variable|probability)\b|\Z)")
