@@ -107,7 +107,7 @@ def cells(bank: ItemBank, joint: Floats, item: str) -> list[tuple[tuple[int, ...
 
 def divergence(p: Floats, q: Floats) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.where(p > 0, p * np.log2(p / q), 0.0).sum())
+        return float(np.where(p > 0, p * (np.log2(p) - np.log2(q)), 0.0).sum())
 
 
 def defined(bank: ItemBank, joint: Floats, item: str) -> dict[str, float]:
