@@ -14,6 +14,7 @@ __all__ = [
     "BnmindError",
     "CancellationError",
     "ImpossibleEvidenceError",
+    "InvalidArgumentError",
     "InvalidBoardError",
     "InvalidChannelError",
     "InvalidCodeError",
@@ -53,6 +54,10 @@ class _OffendingValueError(BnmindError, ValueError):
         super().__init__(message)
         self.value = value
         """What was got."""
+
+
+class InvalidArgumentError(_OffendingValueError):
+    """An argument of the wrong type or out of its range; all faults are listed at once."""
 
 
 class InvalidBoardError(_OffendingValueError):

@@ -171,7 +171,7 @@ def test_bad_q_matrices_are_refused(q: object, words: str) -> None:
         ({"levels": (2, 2)}, "each of 3 skills"),
         ({"skills": Independent([0.5])}, "each of 3 skills"),
         ({"skills": Network((TabularCPD(variable("s"), (), np.ones(2) / 2),))}, "skill skill_1"),
-        ({"items": ["a b", "c", "d", "e"]}, "variable name"),
+        ({"items": ["a\tb", "c", "d", "e"]}, "variable name"),
     ],
 )
 def test_bad_parameters_are_refused(arguments: dict[str, object], words: str) -> None:

@@ -221,7 +221,7 @@ def test_large_tables_are_refused_before_they_are_made(tmp_path: Path) -> None:
         ('{"schema": "bnmind-uai-names", "version": 1, "variables": [{"name": 1}]}',
          "variables.0.name: Input should be a valid string; variables.0.states: Field required"),
         ('{"schema": "bnmind-uai-names", "version": 1, "variables":'
-         ' [{"name": "a b", "states": ["0"]}, {"name": "a", "states": []}]}',
+         ' [{"name": "", "states": ["0"]}, {"name": "a", "states": []}]}',
          "at variables.0: expected a variable name"),
         ("[" * 100_000, "recursion limit"),
     ],

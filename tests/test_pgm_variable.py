@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import pickle
+from typing import Any
 
+import numpy as np
 import pytest
 
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.pgm import Variable
+from bnmind.pgm.variable import name_fault
 
 
 def test_states_have_positions() -> None:
@@ -30,25 +34,80 @@ def test_an_unknown_state_is_named_with_the_known_ones() -> None:
     assert caught.value.known == ("x", "y")
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a,b", "a.b", "č", "a\n"])
-def test_a_name_that_no_file_could_hold_is_refused(name: str) -> None:
-    with pytest.raises(InvalidModelError, match="expected a variable name"):
+@pytest.mark.parametrize(
+    "name",
+    ["a b", "item.1", "Hören", "No. of people", "1", " a ", "(x|y)", "\u00a0", "名前", "👩‍🔬"],
+)
+def test_any_text_in_one_line_is_a_name(name: str) -> None:
+    assert name_fault(name) is None
+    assert Variable(name, ("x",)).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "must not be empty"),
+        ("a\n", r"line breaks, such as '\\n'"),
+        ("\x1b[1m", "control characters"),
+        ("a\u2028b", "line breaks"),
+        ("\ud800", "control characters"),
+        (1.5, "must be text, not float"),
+        (True, "must be text, not bool"),
+        (None, "must be text, not NoneType"),
+    ],
+)
+def test_what_no_line_can_hold_is_no_name(name: Any, words: str) -> None:
+    assert name_fault(name) is not None
+    with pytest.raises(InvalidModelError, match=f"expected a variable name, got .*{words}"):
         Variable(name, ("x",))
+
+
+def test_whole_numbers_and_truth_values_become_text() -> None:
+    variable = Variable(3, [0, True, np.int64(2), np.bool_(False), 0.5])  # type: ignore[arg-type]
+    assert variable == Variable("3", ("0", "True", "2", "False", "0.5"))
+    assert all(type(text) is str for text in (variable.name, *variable.states))
+
+
+def test_a_state_is_found_by_an_equal_number() -> None:
+    numbers = Variable("a", ("0", "1", "2"))
+    assert [numbers.index(s) for s in (1, 1.0, True, np.int8(1), np.True_, "1")] == [1] * 6
+    truths = Variable("b", ("False", "True"))
+    assert [truths.index(s) for s in (True, 1, 1.0, np.True_, "True")] == [1] * 5
+    assert Variable("c", ("1.0", "2.5")).index(1) == 0
+    assert Variable("d", ("True", "1")).index(1) == 1
+
+
+@pytest.mark.parametrize("state", [2, "2", 0.5, None, math.nan, ("0",), [0], 10**400, b"0"])
+def test_what_is_equal_to_no_state_is_refused(state: object) -> None:
+    with pytest.raises(UnknownNameError, match="state of a among 0, 1"):
+        Variable("a", ("0", "1")).index(state)
 
 
 def test_all_faults_are_told_at_once() -> None:
     with pytest.raises(InvalidModelError) as caught:
-        Variable("a b", ("x", "x"))
+        Variable("a\tb", ("x", "x"))
     assert len(caught.value.problems) == 2
     with pytest.raises(InvalidModelError) as caught:
-        Variable(1, (0, 1))  # type: ignore[arg-type]
+        Variable(None, (0, None))  # type: ignore[arg-type]
     assert len(caught.value.problems) == 2
 
 
-@pytest.mark.parametrize("states", [(), ["x"], None])
-def test_states_are_a_tuple_that_is_not_empty(states: object) -> None:
-    with pytest.raises(InvalidModelError, match="expected a tuple of states"):
-        Variable("a", states)  # type: ignore[arg-type]
+@pytest.mark.parametrize("states", ["no", None, 2, {"no": 0.5}, b"no"])
+def test_states_are_several(states: Any) -> None:
+    with pytest.raises(InvalidModelError, match="expected the states of 'a', such as"):
+        Variable("a", states)
+
+
+def test_there_is_at_least_one_state() -> None:
+    with pytest.raises(InvalidModelError, match="at least one state of 'a', got none"):
+        Variable("a", ())
+
+
+def test_a_list_of_states_is_copied() -> None:
+    states = ["x", "y"]
+    variable = Variable("a", states)  # type: ignore[arg-type]
+    states.append("z")
+    assert variable.states == ("x", "y")
 
 
 def test_variables_are_values() -> None:

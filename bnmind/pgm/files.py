@@ -66,6 +66,7 @@ FILE_BYTES = 2**28
 """Bytes that a file may have, unpacked."""
 
 _PIECE = 2**20
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _Read = TypeVar("_Read")
 
 
@@ -287,7 +288,7 @@ def _check_names(network: Network, form: _Format, path: str | os.PathLike[str]) 
             for state in variable.states
             if not (state.isprintable() and form.state.fullmatch(state))
         ]
-        if form.mistaken and form.mistaken.search(name):
+        if not _PLAIN_NAME.fullmatch(name) or (form.mistaken and form.mistaken.search(name)):
             problems.append(f"a variable {name}")
         twin = folded.setdefault(name.lower() if form.fold else name, name)
         if twin != name:

@@ -2,15 +2,75 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
 
 from bnmind.errors import InvalidModelError, UnknownNameError
 
-__all__ = ["Variable"]
+__all__ = ["Variable", "name_fault", "name_text", "state_text"]
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_NO_TEXT = frozenset(("Cc", "Cs", "Zl", "Zp"))
+"""Unicode categories that a name must not contain: control characters, halves of characters
+(surrogates), and separators of lines and paragraphs."""
+
+
+def name_fault(name: object) -> str | None:
+    """Return why something cannot be the name of a variable, a skill or an item, or None if it can.
+
+    A name is any text that is not empty and fits into one line: spaces, dots and letters of
+    every script are allowed, control characters and line breaks are not.
+
+    Examples
+    --------
+    >>> name_fault("No. of people"), name_fault("Hören")
+    (None, None)
+    >>> name_fault("")
+    'a name must not be empty'
+    """
+    if not isinstance(name, str):
+        return f"a name must be text, not {type(name).__name__}"
+    if not name:
+        return "a name must not be empty"
+    if not name.isprintable():
+        wrong = next((c for c in name if unicodedata.category(c) in _NO_TEXT), None)
+        if wrong is not None:
+            return f"a name must not contain control characters or line breaks, such as {wrong!r}"
+    return None
+
+
+def name_text(name: Any) -> Any:
+    """Return a name as text if it is a whole number; anything else as it is.
+
+    Columns of a data frame are often numbered. Truth values are no names.
+
+    >>> name_text(7), name_text("rain")
+    ('7', 'rain')
+    """
+    if isinstance(name, str):
+        return name
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        return str(int(name))
+    return name
+
+
+def state_text(state: Any) -> Any:
+    """Return a state as text if it is a number or a truth value; anything else as it is.
+
+    >>> state_text(1), state_text(True), state_text(0.5), state_text(np.int64(3))
+    ('1', 'True', '0.5', '3')
+    """
+    if isinstance(state, str):
+        return state
+    if isinstance(state, np.generic):
+        state = state.item()
+    if isinstance(state, Real) and state == state:
+        return str(state)
+    return state
 
 
 @dataclass(frozen=True)
@@ -20,19 +80,21 @@ class Variable:
     Parameters
     ----------
     name
-        Letters, digits, ``_`` and ``-``: what every file format can hold.
+        Any text in one line; see `name_fault`. A whole number is kept as text.
     states
-        The names of the states, all different.
+        The names of the states, all different. Numbers and truth values are kept as text.
 
     Raises
     ------
     InvalidModelError
-        If the name is not of that form, or the states are none or not distinct strings.
+        If the name is not valid, or the states are none or not distinct.
 
     Examples
     --------
     >>> Variable("rain", ("no", "yes")).index("yes")
     1
+    >>> Variable("item.1", (0, 1)).states
+    ('0', '1')
     """
 
     name: str
@@ -40,18 +102,33 @@ class Variable:
 
     def __post_init__(self) -> None:
         problems = []
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+        name = name_text(self.name)
+        if fault := name_fault(name):
+            problems.append(f"expected a variable name, got {name!r}: {fault}")
+        states = self._as_texts()
+        if states is None:
             problems.append(
-                f"expected a variable name of letters, digits, '_' and '-', got {self.name!r}"
+                f"expected the states of {name!r}, such as ('no', 'yes'), got {self.states!r}"
             )
-        if not isinstance(self.states, tuple) or not self.states:
-            problems.append(f"expected a tuple of states for {self.name!r}, got {self.states!r}")
-        elif not all(isinstance(state, str) for state in self.states):
-            problems.append(f"expected strings as states of {self.name!r}, got {self.states!r}")
-        elif len(set(self.states)) != len(self.states):
-            problems.append(f"expected distinct states of {self.name!r}, got {self.states!r}")
+        elif not states:
+            problems.append(f"expected at least one state of {name!r}, got none")
+        elif strange := [state for state in states if not isinstance(state, str)]:
+            problems.append(
+                f"expected texts, numbers or truth values as states of {name!r}, got {strange[0]!r}"
+            )
+        elif len(set(states)) != len(states):
+            problems.append(f"expected distinct states of {name!r}, got {states!r}")
         if problems:
             raise InvalidModelError(problems)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "states", states)
+
+    def _as_texts(self) -> tuple[Any, ...] | None:
+        """Return the states as texts where they can be; None if they are no sequence at all."""
+        given: Any = self.states
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            return None
+        return tuple([state_text(state) for state in given])
 
     @classmethod
     def of_integers(cls, name: str, values: Iterable[int]) -> Variable:
@@ -67,13 +144,48 @@ class Variable:
         """The number of states."""
         return len(self.states)
 
-    def index(self, state: str) -> int:
-        """Return the position of a state; `UnknownNameError` if there is none such."""
-        try:
-            return self.states.index(state)
-        except ValueError:
-            raise UnknownNameError(f"state of {self.name}", state, self.states) from None
+    def index(self, state: Any) -> int:
+        """Return the position of a state.
+
+        Parameters
+        ----------
+        state
+            The state as text. A number or a truth value is found under its text, or under the
+            text of an equal one: 1 is found as ``1``, ``1.0`` or ``True``, in this order.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such state.
+
+        Examples
+        --------
+        >>> Variable("solved", ("False", "True")).index(True)
+        1
+        >>> Variable("age", ("1", "2")).index(2)
+        1
+        """
+        for text in (state,) if isinstance(state, str) else _equal_texts(state):
+            if text in self.states:
+                return self.states.index(text)
+        raise UnknownNameError(f"state of {self.name}", state, self.states)
 
     def keep(self, positions: Iterable[int]) -> Variable:
         """Return the variable with only the states at these positions."""
         return Variable(self.name, tuple(self.states[i] for i in positions))
+
+
+def _equal_texts(state: Any) -> Iterator[str]:
+    """Yield the texts of a number or a truth value, and of equal ones of other kinds."""
+    text = state_text(state)
+    if not isinstance(text, str):
+        return
+    yield text
+    try:
+        number = float(state)
+    except OverflowError:  # a whole number of hundreds of digits
+        return
+    if number.is_integer():
+        yield from (str(int(number)), str(number))
+        if number in (0.0, 1.0):
+            yield str(bool(number))
