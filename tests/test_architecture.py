@@ -13,7 +13,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 MODULES = [".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES]
 
 LAYERS = (
-    ("errors", "information", "_jit"),
+    ("errors", "information", "_jit", "_bounded_files"),
     ("pgm",),
     ("rank_one",),
     ("junction",),

@@ -18,6 +18,8 @@ import os
 from pathlib import Path
 from uuid import uuid4
 
+from bnmind import _bounded_files
+from bnmind._bounded_files import LARGE_FILE
 from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import ModelFileError
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, read_network, write_model
@@ -88,18 +90,7 @@ def read_text(path: str | os.PathLike[str], *, damaged: bool = False) -> str:
 
     With ``damaged`` a text that is not UTF-8 is returned as far as it is.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as fault:
-        raise ModelFileError(
-            f"expected a file that can be read, got {path} ({fault.strerror or fault})", str(path)
-        ) from fault
-    except UnicodeDecodeError as fault:
-        text = fault.object[: fault.start].decode() if damaged else ""
-        if not text.strip():
-            raise ModelFileError(
-                f"expected UTF-8 text in {path}, got {fault}", str(path)
-            ) from fault
+    text = _bounded_files.read_text(path, most=LARGE_FILE, damaged=damaged)
     if not text.strip():
         raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
     return text
@@ -113,7 +104,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     ModelFileError
         If the file cannot be read, or is no CSV; it names the line.
     """
-    lines = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff")))
+    lines = csv.reader(io.StringIO(read_text(path)))
     try:
         return [[cell.strip() for cell in row] for row in lines if row]
     except csv.Error as fault:

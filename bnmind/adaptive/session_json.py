@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationError
 
+from bnmind._bounded_files import parse_json
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.session_events import Event, EventKind
 from bnmind.errors import ModelFileError, SessionFileError
@@ -132,9 +133,9 @@ def session_from_json(text: str) -> SavedSession:
         are whole; is not of this form; or is of a newer version.
     """
     try:
-        json.loads(text)
-    except ValueError as fault:
-        line, column = getattr(fault, "lineno", None), getattr(fault, "colno", None)
+        parse_json(text)
+    except ModelFileError as fault:
+        line, column = fault.line, fault.column
         whole = _whole_events(text)
         raise SessionFileError(
             f"expected a whole session, got text that breaks off or is damaged at line {line},"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind.errors import BnmindError, InvalidHistoryError
 
 if TYPE_CHECKING:
@@ -67,11 +68,12 @@ def read_game(path: Path) -> SavedGame:
     ------
     InvalidHistoryError
         If it is no saved game, or one of a later version of bnmind.
-    OSError
-        If it cannot be read.
+    ModelFileError
+        If it cannot be read, is not UTF-8, or is far longer than a game.
     """
+    text = read_text(path, most=SMALL_FILE)
     try:
-        return _game(json.loads(path.read_text(encoding="utf-8")))
+        return _game(parse_json(text))
     except BnmindError as error:
         reason = str(error)
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -6,7 +6,13 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from bnmind.errors import InvalidChannelError, InvalidProbabilityError, InvalidReplyError
+from bnmind._bounded_files import SMALL_FILE, read_text
+from bnmind.errors import (
+    InvalidChannelError,
+    InvalidProbabilityError,
+    InvalidReplyError,
+    ModelFileError,
+)
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
@@ -65,12 +71,9 @@ def parse_noise(board: Board, text: str) -> Channel:
 def _read(board: Board, path: Path, name: str) -> Channel:
     """Return the channel that a CSV file records."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InvalidChannelError(
-            f"expected a readable CSV file, got {str(path)!r}: {reason}", str(path)
-        ) from error
+        text = read_text(path, most=SMALL_FILE)
+    except ModelFileError as error:
+        raise InvalidChannelError(str(error), str(path)) from error
     try:
         lines = list(csv.reader(text.splitlines(), skipinitialspace=True))
     except csv.Error as error:

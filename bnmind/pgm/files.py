@@ -18,16 +18,15 @@ at all. A file that is not right is told with the place of the fault.
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
+from bnmind._bounded_files import read_bytes
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.bif import from_bif, to_bif
 from bnmind.pgm.factor import Factor
@@ -65,7 +64,6 @@ FILE_CELLS = 2**22
 FILE_BYTES = 2**28
 """Bytes that a file may have, unpacked."""
 
-_PIECE = 2**20
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _Read = TypeVar("_Read")
 
@@ -304,7 +302,7 @@ def _check_names(network: Network, form: _Format, path: str | os.PathLike[str]) 
 
 def _read(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:
     """Return what a reader makes of a file; its errors name the file."""
-    data = _bytes(path)
+    data = read_bytes(path, most=FILE_BYTES, packed=str(path).endswith(".gz"))
     if not data.strip():
         raise ModelFileError(f"expected a model in {path}, got an empty file", str(path))
     try:
@@ -320,34 +318,6 @@ def _read(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read
         raise TooLargeError(
             f"{fault}, in {path}", needed=fault.needed, budget=fault.budget
         ) from fault
-
-
-def _bytes(path: str | os.PathLike[str]) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            if str(path).endswith(".gz"):
-                with gzip.open(file) as unpacked:
-                    return _limited(unpacked, path)
-            return _limited(file, path)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise ModelFileError(
-            f"expected a file packed by gzip, got {path} ({fault})", str(path)
-        ) from fault
-    except OSError as fault:
-        raise ModelFileError(
-            f"expected a file that can be read, got {path} ({fault.strerror or fault})", str(path)
-        ) from fault
-
-
-def _limited(file: BinaryIO | gzip.GzipFile, path: str | os.PathLike[str]) -> bytes:
-    # Piece by piece: a packed file does not say how long it is.
-    pieces, size = [], 0
-    while piece := file.read(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if size > FILE_BYTES:
-            raise ModelFileError(f"expected at most {FILE_BYTES:,} bytes, got more in {path}")
-    return b"".join(pieces)
 
 
 def _text(data: bytes) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bnmind.errors import BnmindError, InvalidBoardError, ModelFileError
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind.errors import BnmindError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.fixed_point import entropy_terms, fixed_point_bits
 from bnmind.strategies.myopic import Myopic
@@ -56,7 +59,10 @@ class WeightedEntropy:
     """By turn and true reply, in thousandths; after the last turn given its weights remain."""
 
     def __post_init__(self) -> None:
-        weights = tuple(tuple(int(weight) for weight in turn) for turn in self.weights)
+        try:
+            weights = tuple(tuple(operator.index(weight) for weight in t) for t in self.weights)
+        except TypeError as error:
+            raise BnmindError(f"expected weights that are whole numbers: {error}") from error
         object.__setattr__(self, "weights", weights)
         n_replies = len(self.board.true_replies)
         if not weights or any(len(turn) != n_replies for turn in weights):
@@ -109,11 +115,7 @@ def read_weights(path: Path) -> WeightedEntropy:
     ModelFileError
         If it cannot be read, or holds no weights.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"expected weights in {path}, got {error}", path) from error
-    return _parse(text, str(path))
+    return _parse(read_text(path, most=SMALL_FILE), str(path))
 
 
 def write_weights(score: WeightedEntropy, path: Path) -> None:
@@ -131,17 +133,26 @@ def write_weights(score: WeightedEntropy, path: Path) -> None:
 
 def _parse(text: str, where: str) -> WeightedEntropy:
     try:
-        document = json.loads(text)
-        if document["format"] != _FORMAT or document["version"] != _VERSION:
-            raise ModelFileError(f"expected {_FORMAT!r} of version {_VERSION} in {where}", text)
-        board = Board(**document["board"])
-        replies = [str(reply) for reply in board.true_replies]
-        for turn in document["weights"]:
-            if set(turn) != set(replies):
-                raise ModelFileError(f"expected a weight for each of {replies} in {where}", turn)
-        weights = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
-        return WeightedEntropy(board, weights)
-    except (ValueError, TypeError, KeyError, InvalidBoardError, BnmindError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"expected {_FORMAT} in {where}, got {error!r}", text) from error
+        return _weights(parse_json(text))
+    except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
+        told = str(error) if isinstance(error, BnmindError) else "another form"
+        line, column = (getattr(error, name, None) for name in ("line", "column"))
+        raise ModelFileError(
+            f"expected {_FORMAT} in {where}, got: {told}", where, line=line, column=column
+        ) from error
+
+
+def _weights(document: Any) -> WeightedEntropy:
+    if document["format"] != _FORMAT or document["version"] != _VERSION:
+        raise BnmindError(f"expected the format {_FORMAT!r} of version {_VERSION}")
+    board = Board(**document["board"])
+    replies = [str(reply) for reply in board.true_replies]
+    for number, turn in enumerate(document["weights"], 1):
+        strange = [*(set(replies) - set(turn)), *(set(turn) - set(replies))]
+        if strange:
+            raise BnmindError(
+                f"expected a weight for each reply of the board {board} and for no other, turn"
+                f" {number} differs in {min(strange)[:40]}"
+            )
+    turns = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
+    return WeightedEntropy(board, turns)

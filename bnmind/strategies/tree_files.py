@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from bnmind._bounded_files import LARGE_FILE, parse_json, read_text
 from bnmind.errors import InvalidBoardError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.tree import StrategyTree
@@ -65,10 +66,7 @@ def read_tree(path: Path) -> StrategyTree:
     """
     path = Path(path)
     parse = _format(path)[1]
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"expected a strategy tree in {path}, got {error}", path) from error
+    text = read_text(path, most=LARGE_FILE)
     try:
         return parse(text)
     except ModelFileError as error:
@@ -95,10 +93,7 @@ def tree_from_json(text: str) -> StrategyTree:
     ModelFileError
         If it is no such tree.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"expected JSON, got {error}", text) from error
+    document = parse_json(text)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"expected JSON with format {FORMAT!r}", text)
     _require_version(document.get("version"))
