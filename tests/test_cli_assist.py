@@ -22,7 +22,8 @@ def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _play(*answers: str, options: str = "") -> Result:
-    result = run("assist", *options.split(), answers="".join(f"{line}\n" for line in answers))
+    words = [option.replace("_", " ") for option in options.split()]
+    result = run("assist", *words, answers="".join(f"{line}\n" for line in answers))
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     return result
@@ -48,6 +49,8 @@ def test_enter_accepts_the_proposal_which_is_that_of_suggest() -> None:
 
 def test_any_other_guess_may_be_typed_and_replies_in_every_form() -> None:
     shown = _play("1123", "1,1", "bcde", "02", "q").stdout
+    assert _turns() == ["1123 1b1w", "2345 0b2w"]
+    _play("q", options="--new --history 1123_11;B,C,D,E_0,2")
     assert _turns() == ["1123 1b1w", "2345 0b2w"]
     assert "1123 should tell 3.04 bits, 1234 would 3.06" in shown
 
@@ -171,11 +174,17 @@ def test_bad_answers_take_one_line_and_are_asked_again(
 
 
 def test_replies_that_no_code_explains_are_asked_again() -> None:
-    options = "--noise false:0"
-    shown = _play("1122", "0b0w", "1122", "0b1w", "u", "1133", "40", "q", options=options).stdout
-    assert "1122 0b0w, 1122 0b1w" in shown
-    assert "1122 0b0w, 1133 4b0w" in shown
+    options = "--noise false:0.2"
+    shown = _play("1122", "0b0w", "1122", "40", "u", "q", options=options).stdout
+    assert "1122 0b0w, 1122 4b0w" in shown
     assert _turns() == ["1122 0b0w"]
+
+
+def test_a_channel_free_of_noise_outlives_contradictions_whatever_it_is_called() -> None:
+    for noise in ("exact", "false:0", "independent:0"):
+        shown = _play("1122", "0b0w", "1122", "0b1w", "q", options=f"--new --noise {noise}").stdout
+        assert "at least one reply is wrong" in shown
+        assert _turns() == ["1122 0b0w", "1122 0b1w"]
 
 
 def test_the_end_of_the_input_quits() -> None:

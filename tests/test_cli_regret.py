@@ -34,7 +34,7 @@ def test_guesses_are_judged_by_a_score() -> None:
 
 
 def test_where_the_optimum_is_out_of_reach_a_score_judges() -> None:
-    game = "11234 1b1w, 15626 1b2w, 15267 1b1w, 51716 1b2w, 11111 0b0w"
+    game = "11234 1b1w, 15626 1b2w, 15267 1b1w, 51716 1b2w, 11111 1b0w"
     answer = run_json("regret", game, "--pegs", "5", "--colors", "8")["guesses"]
     assert [row["by"] for row in answer] == ["neuwirth"] * 3 + ["optimal"] * 2
     assert answer[2]["possible_codes"] > 64 >= answer[3]["possible_codes"]
@@ -53,6 +53,10 @@ def test_where_the_optimum_is_out_of_reach_a_score_judges() -> None:
         (["1122 1b0w, 1122 2b0w, 1234 0b0w"], ["some code gives", "1122 1b0w, 1122 2b0w"]),
         (["12345 1b1w", "--pegs", "5", "--colors", "8", "--by", "optimal"], ["8,192 codes"]),
         (["1127 1b0w"], ["1127"]),
+        (["1111 0b0w, 1111 4b0w"], ["some code gives", "1111 0b0w, 1111 4b0w"]),
+        (["1122 3b1w"], ["some code gives", "1122 3b1w"]),
+        (["1111 0b0w, 1111 4b0w", "--by", "irving"], ["some code gives"]),
+        (["1122 4b0w, 1122 4b0w"], ["goes on after entry 1", "1122 4b0w"]),
         (["aabbccddee 1b1w", "--pegs", "10", "--colors", "12"], ["codes for a belief"]),
     ],
 )

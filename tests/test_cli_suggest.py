@@ -23,6 +23,8 @@ from bnmind.strategies import Entropy
 from tests.command_line import assert_one_line_error, run, run_json
 
 KEYS = {
+    "board",
+    "noise",
     "guess",
     "information",
     "expected_entropy",
@@ -38,6 +40,7 @@ KEYS = {
 def test_first_guess_with_all_defaults() -> None:
     advice = run_json("suggest")
     assert set(advice) == KEYS
+    assert (advice["board"], advice["noise"]) == ("4x6", "exact")
     assert advice["guess"] == "1234"
     assert advice["information"] == pytest.approx(3.0567, abs=5e-5)
     assert advice["entropy"] == pytest.approx(math.log2(1296), abs=1e-12)
@@ -128,6 +131,8 @@ def test_contradictions_under_exact_noise_are_told_and_advice_goes_on() -> None:
 def test_a_last_reply_that_wins_has_found_the_code() -> None:
     advice = run_json("suggest", "--history", "1123 1b1w, 1456 4b0w")
     assert advice == {
+        "board": "4x6",
+        "noise": "exact",
         "guess": "1456",
         "information": 0.0,
         "expected_entropy": 0.0,
@@ -143,7 +148,7 @@ def test_a_last_reply_that_wins_has_found_the_code() -> None:
         "found": True,
     }
     shown = run("suggest", "--history", "1456 4b0w").stdout
-    assert shown == "The code is 1456, found in 1 guess.\n"
+    assert shown == "Board 4x6, noise exact.\nThe code is 1456, found in 1 guess.\n"
 
 
 def test_a_found_code_is_certain_under_noise_too() -> None:
@@ -184,10 +189,33 @@ def test_what_a_report_of_all_black_means_depends_on_the_channel() -> None:
     assert winning_report_ends(Channel.from_probabilities(board, silent))
 
 
-def test_only_noise_called_exact_outlives_contradictions() -> None:
-    board = Board(2, 3)
-    assert isinstance(start(Channel.exact(board)), VanishingBelief)
-    assert isinstance(start(Channel.false_reply(board, 0.0)), TableBelief)
+def _noise_free(board: Board, directory: Path) -> list[str]:
+    """Return every way to say that replies are true."""
+    path = directory / "true.csv"
+    rows = [f"{true},{true},1" for true in map(str, board.true_replies)]
+    path.write_text("\n".join(["true,reported,probability", *rows]))
+    return ["exact", "false:0", "false:0.0", "independent:0", f"file:{path}"]
+
+
+def test_channels_free_of_noise_are_alike_whatever_they_are_called(tmp_path: Path) -> None:
+    board = Board(4, 6)
+    contradiction = "1122 0b0w, 1122 0b1w"
+    answers, refusals = [], []
+    for noise in _noise_free(board, tmp_path):
+        belief = start(parse_noise(board, noise))
+        assert isinstance(belief, VanishingBelief)
+        assert belief.reports == board.true_replies
+        arguments = ("suggest", "--noise", noise, "--history")
+        found = run_json(*arguments, contradiction)
+        assert found.pop("noise") == parse_noise(board, noise).name
+        shown = run(*arguments, contradiction).stdout
+        assert shown.startswith(f"Board 4x6, noise {parse_noise(board, noise).name}.")
+        answers.append(found)
+        refusals.append(run(*arguments, "1123 3b1w").stderr)
+    assert answers[0]["contradictions"] == 1
+    assert all(answer == answers[0] for answer in answers)
+    assert all(refusal == refusals[0] for refusal in refusals)
+    assert isinstance(start(Channel.false_reply(board, 1e-9)), TableBelief)
 
 
 def test_noise_from_a_file(tmp_path: Path) -> None:
@@ -233,8 +261,6 @@ def test_text_says_the_guess_last() -> None:
         (["--noise", "false"], ["false"]),
         (["--noise", "loud"], ["loud"]),
         (["--noise", "file:missing.csv"], ["missing.csv"]),
-        (["--noise", "false:0", "--history", "1122 0b0w, 1122 0b1w"], ["1122 0b0w, 1122 0b1w"]),
-        (["--noise", "false:0", "--history", "1122 0b0w, 1133 4b0w"], ["1133 4b0w"]),
         (["--noise", "false:0.2", "--history", "1122 0b0w, 1122 4b0w"], ["1122 4b0w"]),
     ],
 )

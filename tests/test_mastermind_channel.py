@@ -74,11 +74,12 @@ def test_exact() -> None:
     assert np.array_equal(channel.matrix, np.eye(14))
     for other in (
         Channel.false_reply(FOUR_SIX, 0),
+        Channel.independent_error(FOUR_SIX, 0),
         Channel.from_probabilities(FOUR_SIX, {(r, r): 1.0 for r in FOUR_SIX.true_replies}),
     ):
         assert other.is_exact
         assert other.revealed().is_exact
-    for other in (Channel.false_reply(FOUR_SIX, 1e-9), Channel.independent_error(FOUR_SIX, 0)):
+    for other in (Channel.false_reply(FOUR_SIX, 1e-9), Channel.independent_error(FOUR_SIX, 1e-9)):
         assert not other.is_exact
         assert not other.revealed().is_exact
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,13 @@ TURNS = (Turn((1, 1, 2, 3), Reply(1, 1)), Turn((2, 3, 4, 5), Reply(0, 2)))
         " 1123   1B1W ,2345 0b2w, ",
         "AABC 1b1w, bcde 0b2w",
         "1 1 2 3 1b1w; 2 3 4 5 0b2w",
+        "1123 11, 2345 02",
+        "1123 1 1; 2345 0 2",
+        "1123 1 1, 2345 0 2",
+        "1123 1,1; 2345 0,2",
+        "1123 1,1, 2345 0,2",
+        "1,1,2,3 1,1, B,C,D,E 0b 2w",
+        "1 1 2 3 1 b 1 w, 2, 3, 4, 5 02",
     ],
 )
 def test_ways_to_write_a_history(text: str) -> None:
@@ -38,6 +47,28 @@ def test_no_turns(text: str) -> None:
     assert parse_history(FOUR_SIX, text) == ()
 
 
+def _spellings(reply: Reply, pegs: int) -> list[str]:
+    black, white = reply
+    short = [f"{black}{white}"] if pegs < 10 else []
+    return [f"{black}b{white}w", f"{black}B {white}W", f"{black} {white}", *short]
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_every_spelling_of_codes_and_replies_is_read(data: st.DataObject, board: Board) -> None:
+    turns = data.draw(histories(board))
+    entries = []
+    for turn in turns:
+        separated = " ".join(map(str, turn.guess))
+        guess = data.draw(st.sampled_from([board.format(turn.guess), separated]))
+        reply = data.draw(st.sampled_from(_spellings(turn.reply, board.pegs)))
+        assert Reply.parse(reply, pegs=board.pegs) == turn.reply
+        assert board.parse(guess) == turn.guess
+        entries.append(f"{guess} {reply}")
+    assert parse_history(board, ", ".join(entries)) == turns
+    commas = [re.sub(r"\s+(?=[0-9])", ",", entry) for entry in entries]
+    assert parse_history(board, "; ".join(commas)) == turns
+
+
 @given(st.data(), boards(max_codes=10**9))
 def test_text_of_a_history_reads_back(data: st.DataObject, board: Board) -> None:
     turns = data.draw(histories(board))
@@ -50,7 +81,11 @@ def test_text_of_a_history_reads_back(data: st.DataObject, board: Board) -> None
         ("1123", "like 1111 1b0w, in entry 1 of the history, got '1123'"),
         (" ; ", "in entry 1 of the history, got ''"),
         ("1b1w", "in entry 1 of the history, got '1b1w'"),
-        ("1123 11", "in entry 1 of the history, got '1123 11'"),
+        ("1123 1", "in entry 1 of the history, got '1123 1'"),
+        ("1123 111", "in entry 1 of the history, got '1123 111'"),
+        ("1123 59", "entry 1 of the history: expected at most 4 black"),
+        ("1123 11, 2345", "in entry 2 of the history, got '2345'"),
+        ("1123 11, 2, 2345 02", "in entry 2 of the history, got '2'"),
         ("1123 1b1w 2345 0b2w", "entry 1 of the history: expected"),
         ("1123 1b1w,, 2345 0b2w", "in entry 2 of the history, got ''"),
         ("1123 1b1w, 2347 0b2w", "entry 2 of the history: expected colors 1 to 6, got 7"),

@@ -32,6 +32,7 @@ from bnmind.strategies import (
     walk_tree,
 )
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
+from bnmind.strategies.regret import codes_left
 from bnmind.strategies.set_search import SetSearch
 from tests.strategies import boards, codes
 
@@ -297,7 +298,8 @@ def test_advice_is_optimal_off_the_tree_too(
         belief = belief.update(turn.guess, turn.reply)
     guess = board.code(player.choose(belief, np.random.default_rng(0))[0])
     if not in_worst_case:
-        made = Turn(guess, board.winning)
+        code = board.code(int(codes_left(board, turns)[0]))
+        made = Turn(guess, reply(guess, code))
         assert exact_regrets(board, (*turns, made))[-1].regret == 0
     # Replies that contradict each other are outlived.
     again = belief.update(turns[0].guess, board.true_replies[0])

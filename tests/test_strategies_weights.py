@@ -160,6 +160,8 @@ def test_regrets_by_each_score() -> None:
         assert found[0].regret > 0
     with pytest.raises(ImpossibleEvidenceError, match="1111 1b0w, 1111 2b0w"):
         regrets(board, parse_history(board, "1111 1b0w, 1111 2b0w, 1234 0b0w"), WorstCase())
+    with pytest.raises(ImpossibleEvidenceError, match="1111 0b0w, 1111 4b0w"):
+        regrets(board, parse_history(board, "1111 0b0w, 1111 4b0w"), WorstCase())
     odd = [Turn((1, 1, 1, 1), Reply(3, 1)), Turn((1, 1, 1, 1), Reply(0, 0))]
     with pytest.raises(ImpossibleEvidenceError):
         regrets(board, odd, WorstCase())

@@ -65,12 +65,12 @@ class Advice:
 def start(channel: Channel) -> Belief:
     """Return a player's belief before the first guess.
 
-    Noise that is called ``exact`` is the limit of vanishing noise, in which replies
-    that contradict each other are told and outlived.
+    A channel free of noise is the limit of vanishing noise: replies that contradict each
+    other are reported, and the advice goes on.
     """
     from bnmind.mastermind import TableBelief, VanishingBelief
 
-    if channel.name == "exact":
+    if channel.is_exact:
         return VanishingBelief.start(channel.board)
     return TableBelief.start(channel.revealed())
 

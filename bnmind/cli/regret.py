@@ -53,12 +53,16 @@ def regret(
     as_json: Json = False,
 ) -> None:
     """Print a row for each guess."""
-    from bnmind.mastermind import Board, parse_history
+    from bnmind.cli.advice import ending
+    from bnmind.mastermind import Board, Channel, parse_history
+    from bnmind.strategies.regret import codes_left
 
     board = Board(pegs, colors, repeats=not no_repeats)
     turns = parse_history(board, history)
     if not turns:
         raise BnmindError("expected a game of at least one guess, got none")
+    ending(Channel.exact(board), turns, goes_on=False)  # raises if guesses follow the win
+    codes_left(board, turns)  # raises before the work if the replies are impossible
     if by is not None and by != OPTIMAL:
         judged = [(by, row) for row in _by_score(board, turns, by)]
     else:

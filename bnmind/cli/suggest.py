@@ -65,6 +65,8 @@ def suggest(
     else:
         advice = advise(belief_after(start(channel), turns), np.random.default_rng(seed))
     if as_json:
-        typer.echo(json.dumps(advice_as_json(advice), indent=2))
+        game = {"board": str(board), "noise": channel.name}
+        typer.echo(json.dumps(game | advice_as_json(advice), indent=2))
     else:
+        typer.echo(f"Board {board}, noise {channel.name}.")
         show_advice(advice)

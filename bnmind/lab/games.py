@@ -13,7 +13,7 @@ from bnmind.lab.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
-from bnmind.strategies.strategy import Strategy, is_trusting, trusting_channel
+from bnmind.strategies.strategy import Strategy, trusting_channel
 
 __all__ = ["assumed_channel", "play_game", "replay"]
 
@@ -123,7 +123,7 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
         )
     if ending.reveals:
         real, wanted = real.revealed(), wanted.revealed()
-    if is_trusting(wanted):
+    if wanted.is_exact:
         # Trust survives any report that it hears: see the limit of vanishing noise.
         return wanted if set(real.reports) <= set(wanted.reports) else trusting_channel(real)
     _require_possible(real, wanted)

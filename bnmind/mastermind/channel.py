@@ -261,11 +261,17 @@ class Channel:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether every reply is reported as it is, with or without the end of the game."""
-        exact = Channel.exact(self.board)
-        if self.ends:
-            exact = exact.revealed()
-        return self.reports == exact.reports and bool(np.all(self.matrix == exact.matrix))
+        """Whether the channel is free of noise: it reports every reply as it is.
+
+        The name does not matter (``false:0`` is exact too), and neither do further reports
+        that have probability zero. Where the game ends when it is won, the winning reply need
+        not be reported.
+        """
+        replies = self.board.true_replies
+        return all(
+            reply in self._places and self.matrix[row, self._places[reply]] == 1
+            for row, reply in enumerate(replies[:-1] if self.ends else replies)
+        )
 
     def report_index(self, reply: Reply) -> int:
         """Return the column of a report.

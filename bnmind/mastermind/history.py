@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.reply import Reply
+from bnmind.mastermind.reply import Reply, spells_reply
 
 __all__ = ["Turn", "format_history", "parse_history"]
 
-_REPLY = re.compile(r"[0-9]+b[0-9]+w", re.IGNORECASE)
+_MOST_WORDS = 4  # of a reply: 1b2w, 1 2, 1b 2w, 1 b 2 w
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,10 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
     board
         The board that the guesses are of.
     text
-        Entries that end with a comma or a semicolon, the last one optionally. The
-        last word of an entry is the reply as ``1b2w``, everything before it the
-        guess, spelled as `Board.parse` reads it.
+        Entries that end with a comma or a semicolon, the last one optionally. An entry is a
+        guess in any spelling that `Board.parse` reads, and then the reply in any that
+        `Reply.parse` reads. Where guesses or replies hold commas themselves, as in
+        ``1,1,2,3 1,2``, a comma ends an entry only where one is complete.
 
     Raises
     ------
@@ -45,30 +46,64 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
 
     Examples
     --------
-    >>> format_history(Board(4, 12), parse_history(Board(4, 12), "1 1 12 3 1b1w; ABCD 0b2w;"))
+    >>> format_history(Board(4, 12), parse_history(Board(4, 12), "1 1 12 3 1b1w; ABCD 02;"))
     '1 1 12 3 1b1w, 1 2 3 4 0b2w'
     """
     entries = re.split("[,;]", text)
     if not entries[-1].strip():
         entries.pop()
-    return tuple(_parse_turn(board, number, entry) for number, entry in enumerate(entries, start=1))
+    try:
+        return tuple(_parse_turn(board, n, entry) for n, entry in enumerate(entries, start=1))
+    except InvalidHistoryError:
+        ended = re.sub(r"[,;]\s*$", "", text)
+        segments = [_with_commas(board, segment) for segment in ended.split(";")]
+        if not all(segments):
+            raise
+        return tuple(turn for segment in segments for turn in segment)
+
+
+def _with_commas(board: Board, segment: str) -> list[Turn]:
+    """Return the turns of a text in which commas may stand inside entries; none if it has others.
+
+    An entry is complete as soon as it can be: the shortest beginning that is a turn.
+    """
+    turns: list[Turn] = []
+    words: list[str] = []
+    for piece in segment.split(","):
+        more = piece.split()
+        words += more
+        if not more or len(words) > board.pegs + _MOST_WORDS:
+            return []
+        lengths = {len(words) - n for n in range(1, _MOST_WORDS + 1)}
+        if lengths.isdisjoint({1, board.pegs}):
+            continue  # no guess is of so many words
+        try:
+            turns.append(_parse_turn(board, len(turns) + 1, " ".join(words)))
+        except InvalidHistoryError:
+            continue
+        words = []
+    return [] if words else turns
 
 
 def _parse_turn(board: Board, number: int, entry: str) -> Turn:
+    """Return the turn of an entry, whose reply is of the fewest words that it can be."""
     words = entry.split()
-    if len(words) < 2 or not _REPLY.fullmatch(words[-1]):
-        example = board.format(board.code(0))
-        raise InvalidHistoryError(
-            f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
-            f"history, got {entry.strip()!r}",
-            entry,
-        )
-    try:
-        guess = board.parse(" ".join(words[:-1]))
-        reported = Reply.parse(words[-1], pegs=board.pegs)
-    except (InvalidCodeError, InvalidReplyError) as error:
-        raise InvalidHistoryError(f"entry {number} of the history: {error}", entry) from error
-    return Turn(guess, reported)
+    fault: InvalidCodeError | InvalidReplyError | None = None
+    for start in range(len(words) - 1, max(0, len(words) - 1 - _MOST_WORDS), -1):
+        guess, reported = " ".join(words[:start]), " ".join(words[start:])
+        if spells_reply(reported, pegs=board.pegs):
+            try:
+                return Turn(board.parse(guess), Reply.parse(reported, pegs=board.pegs))
+            except (InvalidCodeError, InvalidReplyError) as error:
+                fault = fault or error
+    if fault is not None:
+        raise InvalidHistoryError(f"entry {number} of the history: {fault}", entry) from fault
+    example = board.format(board.code(0))
+    raise InvalidHistoryError(
+        f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
+        f"history, got {entry.strip()!r}",
+        entry,
+    )
 
 
 def format_history(board: Board, turns: Iterable[Turn]) -> str:

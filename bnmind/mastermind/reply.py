@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from bnmind.errors import InvalidCodeError, InvalidReplyError
 
-__all__ = ["Reply", "reply"]
+__all__ = ["Reply", "reply", "spells_reply"]
 
 _LETTERED = re.compile(r"([0-9]{1,4})\s*b\s*([0-9]{1,4})\s*w", re.IGNORECASE)
 _SEPARATED = re.compile(r"([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})")
@@ -67,10 +67,7 @@ class Reply(NamedTuple):
         >>> Reply.parse("1b2w", pegs=4) == Reply.parse("12", pegs=4) == Reply(1, 2)
         True
         """
-        stripped = text.strip()
-        match = _LETTERED.fullmatch(stripped) or _SEPARATED.fullmatch(stripped)
-        if match is None and pegs < 10:
-            match = _TWO_DIGITS.fullmatch(stripped)
+        match = _match(text, pegs)
         if match is None:
             short = ", 12" if pegs < 10 else ""
             raise InvalidReplyError(
@@ -82,6 +79,19 @@ class Reply(NamedTuple):
                 f"expected at most {pegs} black and at most {pegs} white pegs, got {text!r}", text
             )
         return parsed
+
+
+def spells_reply(text: str, *, pegs: int) -> bool:
+    """Return whether a text has a form that `Reply.parse` reads, possible or not."""
+    return _match(text, pegs) is not None
+
+
+def _match(text: str, pegs: int) -> re.Match[str] | None:
+    stripped = text.strip()
+    match = _LETTERED.fullmatch(stripped) or _SEPARATED.fullmatch(stripped)
+    if match is None and pegs < 10:
+        match = _TWO_DIGITS.fullmatch(stripped)
+    return match
 
 
 def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:

@@ -41,7 +41,6 @@ from bnmind.strategies.strategy import (
     GuessInfo,
     Strategy,
     describe_guess,
-    is_trusting,
     start_belief,
     trusting_channel,
 )
@@ -100,7 +99,6 @@ __all__ = [
     "fit_weights",
     "grow_tree",
     "guaranteed_information",
-    "is_trusting",
     "measure_games",
     "measure_tree",
     "most_informative",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.mastermind.board import Board, require_believable
@@ -14,7 +15,7 @@ from bnmind.mastermind.mass_plan import plan_masses
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.score import Score
 
-__all__ = ["GuessRegret", "regrets"]
+__all__ = ["GuessRegret", "codes_left", "regrets"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     board
         The board.
     turns
-        The game; the reply to the last guess does not matter.
+        The game.
     score
         By which guesses are judged: with `EntropyLeft` regrets are bits, with `ExpectedSize`
         codes.
@@ -53,7 +54,7 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     Raises
     ------
     ImpossibleEvidenceError
-        If no code agrees with the replies before a guess.
+        If no code agrees with all replies, the last one included.
     InvalidCodeError
         If a guess is no code of the board.
     TooLargeError
@@ -68,18 +69,13 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     >>> [(round(turn.regret, 3), turn.codes) for turn in regrets(board, game, EntropyLeft())]
     [(1.558, 1296), (0.0, 500)]
     """
-    require_believable(board)
+    codes_left(board, turns)
     terms = score.terms(board, board.n_codes)
     possible = np.ones(board.n_codes, dtype=np.bool_)
     found: list[GuessRegret] = []
     for number, turn in enumerate(turns):
         guess = board.index(turn.guess)
         n = int(np.count_nonzero(possible))
-        if n == 0:
-            before = format_history(board, turns[:number])
-            raise ImpossibleEvidenceError(
-                f"expected replies that some code gives, got {before}", {"history": before}
-            )
         counts = possible.astype(np.float64)
         plan = plan_masses(board, counts, history=turns[:number])
         cells = plan.run(counts)
@@ -102,8 +98,33 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
                 lost,
             )
         )
-        if turn.reply not in board.true_replies:
-            possible[:] = False
-        else:
-            possible &= replies == board.true_replies.index(turn.reply)
+        possible &= replies == board.true_replies.index(turn.reply)
     return tuple(found)
+
+
+def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
+    """Return the codes that agree with every reply, as ascending indices.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If there are none; it names the turns up to the first that leaves no code.
+    InvalidCodeError
+        If a guess is no code of the board.
+    TooLargeError
+        If the codes of the board are too many for a belief over them.
+    """
+    require_believable(board)
+    left = np.ones(board.n_codes, dtype=np.bool_)
+    for number, turn in enumerate(turns, start=1):
+        replies = replies_to(board, turn.guess)
+        if turn.reply in board.true_replies:
+            left &= replies == board.true_replies.index(turn.reply)
+        else:
+            left[:] = False
+        if not left.any():
+            history = format_history(board, turns[:number])
+            raise ImpossibleEvidenceError(
+                f"expected replies that some code gives, got {history}", {"history": history}
+            )
+    return np.flatnonzero(left)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, ImpossibleEvidenceError
-from bnmind.mastermind.board import Board, require_believable
-from bnmind.mastermind.history import Turn, format_history
+from bnmind.errors import BnmindError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules, Solved
-from bnmind.strategies.regret import GuessRegret
+from bnmind.strategies.regret import GuessRegret, codes_left
 from bnmind.strategies.set_search import MAX_SET_CODES, SetSearch
 
 __all__ = ["exact_regret", "exact_regrets"]
@@ -31,7 +31,7 @@ def exact_regrets(
     board
         The board.
     turns
-        The game; the reply to the last guess does not matter.
+        The game.
     rules
         What the best guesses are: when a game is over, and which are considered. The number of
         guesses is not limited.
@@ -41,7 +41,7 @@ def exact_regrets(
     BnmindError
         If the rules limit the number of guesses.
     ImpossibleEvidenceError
-        If no code agrees with the replies before a guess.
+        If no code agrees with all replies, the last one included.
     InvalidCodeError
         If a guess is no code of the board.
     TooLargeError
@@ -55,6 +55,7 @@ def exact_regrets(
     >>> [(round(turn.regret, 3), turn.codes) for turn in exact_regrets(board, game)]
     [(0.059, 1296), (0.207, 256), (0.133, 60)]
     """
+    codes_left(board, turns)  # raises before the work if the replies are impossible
     return tuple(
         exact_regret(board, turns[:number], rules=rules) for number in range(1, len(turns) + 1)
     )
@@ -75,12 +76,9 @@ def exact_regret(
     if rules.max_guesses is not None:
         raise BnmindError(f"expected rules without a limit, got {rules.max_guesses} guesses")
     *before, turn = turns
-    guess, possible = board.index(turn.guess), _possible(board, before)
-    if len(possible) == 0:
-        history = format_history(board, before)
-        raise ImpossibleEvidenceError(
-            f"expected replies that some code gives, got {history}", {"history": history}
-        )
+    guess = board.index(turn.guess)
+    codes_left(board, turns)  # raises if the last reply is impossible
+    possible = codes_left(board, before)
     solve = _solver(board, possible, rules)
     made = [board.index(earlier.guess) for earlier in before]
     replies = replies_to(board, turn.guess)[possible]
@@ -99,18 +97,6 @@ def exact_regret(
         bool(np.isin(guess, possible)),
         (own - best.total) / n,
     )
-
-
-def _possible(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
-    """Return the codes that agree with all replies."""
-    require_believable(board)
-    left = np.ones(board.n_codes, dtype=np.bool_)
-    for turn in turns:
-        if turn.reply in board.true_replies:
-            left &= replies_to(board, turn.guess) == board.true_replies.index(turn.reply)
-        else:
-            left[:] = False
-    return np.flatnonzero(left)
 
 
 def _solver(

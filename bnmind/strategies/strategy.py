@@ -25,7 +25,6 @@ __all__ = [
     "GuessInfo",
     "Strategy",
     "describe_guess",
-    "is_trusting",
     "start_belief",
     "trusting_channel",
 ]
@@ -91,22 +90,9 @@ def start_belief(channel: Channel) -> Belief:
     If the channel reports every reply as it is, the belief is the limit of vanishing
     noise, which survives replies that contradict each other. Else it is a table.
     """
-    if is_trusting(channel):
+    if channel.is_exact:
         return VanishingBelief.start(channel.board, reports=channel.reports, ends=channel.ends)
     return TableBelief.start(channel)
-
-
-def is_trusting(channel: Channel) -> bool:
-    """Return whether a channel reports every reply as it is.
-
-    Unlike an exact channel it may know reports that no code draws, of probability zero.
-    """
-    places = {report: place for place, report in enumerate(channel.reports)}
-    replies = channel.board.true_replies
-    return all(
-        reply in places and channel.matrix[row, places[reply]] == 1
-        for row, reply in enumerate(replies[:-1] if channel.ends else replies)
-    )
 
 
 def trusting_channel(channel: Channel) -> Channel:

@@ -34,7 +34,7 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.exact_tree import GrownTree, grow_exactly, is_growable, myopic_rule
-from bnmind.strategies.strategy import Strategy, is_trusting
+from bnmind.strategies.strategy import Strategy
 
 __all__ = ["Lengths", "Path", "StrategyTree", "TreeNode", "build_tree", "grow_tree"]
 
@@ -242,7 +242,7 @@ def build_tree(
     if not strategy.deterministic:
         raise BnmindError(f"expected a deterministic strategy, got {strategy.name}")
     rule = myopic_rule(strategy)
-    if rule is not None and is_trusting(channel) and is_growable(channel.board):
+    if rule is not None and channel.is_exact and is_growable(channel.board):
         deepest = _DEEPEST if max_guesses is None else max_guesses
         grown = grow_exactly(rule, channel.board, max_guesses=deepest)
         tree = StrategyTree(channel, _linked(grown, channel))

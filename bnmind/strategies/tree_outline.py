@@ -26,7 +26,6 @@ from bnmind.errors import BnmindError, ModelFileError
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.halves import place_of_reply
-from bnmind.strategies.strategy import is_trusting
 from bnmind.strategies.tree import StrategyTree, TreeNode
 
 __all__ = ["Outline", "outline_of", "places_of_outcomes", "replies_among", "tree_of"]
@@ -166,7 +165,7 @@ def places_of_outcomes(tree: StrategyTree) -> dict[int, int]:
         If the tree is one of noisy replies.
     """
     channel = tree.channel
-    if not is_trusting(channel):
+    if not channel.is_exact:
         raise BnmindError(f"expected a tree of truthful replies, got one of {channel.name}")
     return {int(outcome): place for place, outcome in enumerate(channel.matrix.argmax(axis=1))}
 
