@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"[^\s,()]++")
 _SHOWN = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """A place in a file, counted from 1."""
 

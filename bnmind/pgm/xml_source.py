@@ -1,15 +1,16 @@
 """XML as a tree of elements that know their place, without what makes XML dangerous.
 
 No entity is declared, so none can grow ("billion laughs"); external ones are not
-loaded; declared attributes are few; and elements are not nested beyond any model's
-need.
+loaded; attributes have no values but those written at the element, whatever defaults
+are declared; elements are not nested beyond any model's need, and not too many.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 
 from bnmind.errors import ModelFileError
@@ -19,29 +20,32 @@ from bnmind.pgm.source import Place, number_list, shown
 __all__ = ["Element", "parse_xml"]
 
 _DEPTH = 100
-_DECLARED = 1000
-_LONGEST_DEFAULT = 100
+_ELEMENTS = 2**20
+_DECLARED = 100
+_READ = ("TYPE", "id")
+"""Attributes that a reader looks at."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Element:
-    """An element; its parts are added while it is read."""
+    """An element."""
 
     tag: str
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
     place: Place
-    children: list[Element] = field(default_factory=list)
-    _pieces: list[str] = field(default_factory=list)
+    children: tuple[Element, ...]
+    content: str
+    """The text directly in it."""
 
     @property
     def text(self) -> str:
         """The text directly in it, without blanks around."""
-        return "".join(self._pieces).strip()
+        return self.content.strip()
 
     @property
     def words(self) -> list[str]:
         """The words of its text."""
-        return "".join(self._pieces).split()
+        return self.content.split()
 
     def each(self, tag: str) -> Iterator[Element]:
         """Yield the children with a tag."""
@@ -80,46 +84,74 @@ class Element:
         return Numbers(scope, rows, lambda _: self.place)
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An element whose end has not been read yet."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    place: Place
+    children: list[Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    def closed(self) -> Element:
+        children, content = tuple(self.children), "".join(self.pieces)
+        return Element(self.tag, self.attributes, self.place, children, content)
+
+
+_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+
+
 def parse_xml(data: bytes) -> Element:
     """Return the root of an XML document, its tags without name spaces' prefixes resolved.
 
     Raises
     ------
     ModelFileError
-        If it is no XML, declares entities, or is nested too deeply; with the place.
+        If it is no XML, declares entities, or has too many elements or too deep ones; with
+        the place.
     """
     parser = ParserCreate()
-    open_elements: list[Element] = []
-    roots: list[Element] = []
-    declared = 0
+    parser.buffer_text = True
+    # Otherwise every element would be given the defaults that are declared, however many.
+    parser.specified_attributes = True
+    # Below the root, so that the root is closed into something.
+    open_elements = [_Open("", _NO_ATTRIBUTES, Place(1, 1))]
+    declared = n_elements = 0
 
     def here() -> Place:
         return Place(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, here())
-        if len(open_elements) >= _DEPTH:
-            raise element.place.fault(f"expected at most {_DEPTH} nested elements, got another")
-        (open_elements[-1].children if open_elements else roots).append(element)
-        open_elements.append(element)
+        nonlocal n_elements
+        n_elements += 1
+        if len(open_elements) > _DEPTH:
+            raise here().fault(f"expected at most {_DEPTH} nested elements, got another")
+        if n_elements > _ELEMENTS:
+            raise here().fault(f"expected at most {_ELEMENTS:,} elements, got another")
+        open_elements.append(_Open(tag, attributes or _NO_ATTRIBUTES, here()))
+
+    def end(_tag: str) -> None:
+        element = open_elements.pop().closed()
+        open_elements[-1].children.append(element)
 
     def text(piece: str) -> None:
-        open_elements[-1]._pieces.append(piece)
+        open_elements[-1].pieces.append(piece)
 
     def entity(name: str, *_: object) -> None:
         raise here().fault(f"expected no declarations of entities, got {shown(name)}")
 
-    def attribute_list(_element: str, _name: str, _kind: str, default: str | None, _: int) -> None:
+    def attribute_list(_element: str, name: str, _kind: str, default: str | None, _: int) -> None:
         nonlocal declared
         declared += 1
-        # Every element is given the defaults, and expat looks for each among all the others.
-        if declared > _DECLARED or len(default or "") > _LONGEST_DEFAULT:
-            raise here().fault(
-                f"expected at most {_DECLARED} declared attributes, all short, got more"
-            )
+        # expat goes through them all at every element.
+        if declared > _DECLARED:
+            raise here().fault(f"expected at most {_DECLARED} declared attributes, got another")
+        if name in _READ and default not in (None, "nature"):
+            raise here().fault(f"expected no default of the attribute {name}, got {shown(default)}")
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: open_elements.pop()
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = text
     parser.EntityDeclHandler = entity
     parser.AttlistDeclHandler = attribute_list
@@ -133,4 +165,4 @@ def parse_xml(data: bytes) -> Element:
     # An encoding that Python does not know, or not as one that XML may have.
     except (LookupError, ValueError) as fault:
         raise here().fault(f"expected a known encoding, got another ({fault})") from fault
-    return roots[0]
+    return open_elements[0].children[0]
