@@ -1,0 +1,173 @@
+"""Every reader of the package, each as a function of the path of a file.
+
+A reader of texts is given the text in the file. A reader may raise `BnmindError` with
+one line that is not too long, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from bnmind.adaptive import ItemBank, Responses, Session, read_bank, read_qmatrix
+from bnmind.cli.adaptive_options import selector_named, stopper_named
+from bnmind.cli.query import _evidence
+from bnmind.cli.saved_game import read_game
+from bnmind.lab import Transcript
+from bnmind.mastermind import Board, Reply, parse_history, parse_noise
+from bnmind.pgm.files import read_evidence, read_model, read_network
+from bnmind.strategies import read_tree, read_weights
+
+__all__ = ["READERS", "SEEDS", "Reader", "fault_in"]
+
+HERE = Path(__file__).parent
+SEEDS = HERE / "seeds"
+
+LONGEST_MESSAGE = 2000
+
+PLACE = re.compile(
+    r"line \d+,? column \d+"
+    r"|at (potentials|variables)\b"
+    r"|\b(potentials|variables|schema|version)(\.\d+[^ ]*)?: "
+    r"|(at schema|at version|the whole|an empty file|packed by gzip|bytes, got more)"
+)
+"""A line and a column, or a path in JSON; an empty file has no place."""
+
+BOARDS = (Board(4, 6), Board(2, 3, repeats=False), Board(10, 12), Board(4, 26), Board(255, 255))
+STATES: Mapping[str, tuple[str, ...]] = {"A": ("x", "y"), "B": ("0", "1"), "C": ("a,b", "a", "=")}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader, by the name of its seeds' directory."""
+
+    name: str
+    read: Callable[[Path], object]
+    places: bool = False
+    """Whether its errors say where in the file, and name the file."""
+
+    @property
+    def seeds(self) -> tuple[Path, ...]:
+        """Its valid files, sorted by name."""
+        return tuple(sorted((SEEDS / self.name).iterdir()))
+
+
+def fault_in(reader: Reader, path: Path, error: Exception) -> str:
+    """Return what is wrong with the message of an error of ours, or nothing."""
+    told = str(error)
+    if "\n" in told or "Traceback" in told:
+        return "a message of several lines"
+    if len(told) > LONGEST_MESSAGE:
+        return f"a message of {len(told):,} characters"
+    if reader.places and not (PLACE.search(told) and str(path) in told):
+        return f"a message without a place: {told}"
+    return ""
+
+
+def _network(path: Path) -> None:
+    """Read a network, and the same file as a model."""
+    try:
+        read_network(path)
+    finally:
+        read_model(path)
+
+
+def _names(path: Path) -> object:
+    """Read a model in UAI with the names in the file beside it."""
+    model = path.with_name("model.uai")
+    shutil.copy(SEEDS / "uai" / "small.uai", model)
+    path.replace(path.with_name("model.uai.json"))
+    return read_network(model)
+
+
+def _roles(path: Path) -> ItemBank:
+    """Read a bank in BIF with its roles; either file may be the broken one."""
+    network, roles = (path.with_name(f"bank.bif{end}") for end in ("", ".roles.json"))
+    if path != network:
+        shutil.copy(SEEDS / "roles" / "bank.bif", network)
+        path.replace(roles)
+    else:
+        shutil.copy(SEEDS / "roles" / "roles.json", roles)
+    return read_bank(network)
+
+
+@cache
+def _bank() -> ItemBank:
+    return read_bank(SEEDS / "bank" / "gates.json")
+
+
+def _session(path: Path) -> None:
+    """Load a session, and salvage it."""
+    try:
+        Session.load(path, _bank()).report()
+    finally:
+        Session.load(path, _bank(), salvage=True)
+
+
+def _responses(path: Path) -> None:
+    Responses.from_csv(path).patterns  # noqa: B018
+
+
+def _saved_game(path: Path) -> None:
+    game = read_game(path)
+    parse_noise(game.board, game.noise)
+
+
+def _transcript(path: Path) -> object:
+    return Transcript.from_json(_text(path))
+
+
+def _text(path: Path) -> str:
+    """Return a text as a terminal may give it, with what is no UTF-8 in halves of surrogates."""
+    return path.read_bytes().decode("utf-8", errors="surrogateescape")
+
+
+def _of_boards(read: Callable[[Board, str], object], path: Path) -> None:
+    """Read a text for each board; the last fault is the one told."""
+    text, fault = _text(path), None
+    for board in BOARDS:
+        try:
+            read(board, text)
+        except ValueError as error:
+            fault = error
+    if fault is not None:
+        raise fault
+
+
+def _of_text(read: Callable[[str], object], path: Path) -> object:
+    return read(_text(path))
+
+
+READERS: Mapping[str, Reader] = {
+    reader.name: reader
+    for reader in (
+        *(
+            Reader(name, _network, places=True)
+            for name in ("bif", "net", "xmlbif", "xdsl", "uai", "model_json", "packed")
+        ),
+        Reader("uai_names", _names),
+        Reader("uai_evidence", lambda path: read_evidence(path, SEEDS / "uai" / "small.uai")),
+        Reader("bank", read_bank),
+        Reader("roles", _roles),
+        Reader("session", _session),
+        Reader("responses", _responses),
+        Reader("qmatrix", read_qmatrix),
+        Reader("noise", lambda path: parse_noise(Board(2, 3), f"file:{path}")),
+        Reader("weights", read_weights),
+        *(Reader(name, read_tree) for name in ("tree_json", "tree_text", "tree_dot")),
+        Reader("game", _saved_game),
+        Reader("transcript", _transcript),
+        Reader("history_text", partial(_of_boards, parse_history)),
+        Reader("code_text", partial(_of_boards, Board.parse)),
+        Reader("reply_text", partial(_of_boards, lambda b, t: Reply.parse(t, pegs=b.pegs))),
+        Reader("noise_text", partial(_of_boards, parse_noise)),
+        Reader("evidence_text", partial(_of_text, lambda text: _evidence([text], STATES))),
+        Reader("selector_text", partial(_of_text, selector_named)),
+        Reader("stopper_text", partial(_of_text, lambda text: stopper_named(text.split()))),
+    )
+}
+"""Every reader, by name."""
