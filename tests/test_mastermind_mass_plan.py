@@ -11,6 +11,7 @@ from bnmind.errors import TooLargeError
 from bnmind.information import information
 from bnmind.mastermind import Board, Channel, TableBelief, VanishingBelief, reply
 from bnmind.mastermind.belief import Belief
+from bnmind.mastermind.color_elimination import elimination_additions, least_additions
 from bnmind.mastermind.mass_plan import Method, plan_masses
 from bnmind.strategies import Entropy
 
@@ -142,3 +143,24 @@ def test_a_board_that_does_not_fit_says_what_it_would_need() -> None:
     assert caught.value.needed > caught.value.budget
     with pytest.raises(TooLargeError):
         plan_masses(board, belief, method=Method.ELIMINATION)
+
+
+@pytest.mark.parametrize(
+    "board", [Board(4, 2), Board(8, 2), Board(10, 2), Board(3, 4), Board(7, 3)]
+)
+def test_brute_force_is_chosen_where_colors_are_few(board: Board) -> None:
+    """Index maps cost more than they save there, and at 10x2 took 13 seconds to build."""
+    plan = plan_masses(board, np.full(board.n_codes, 1 / board.n_codes), every_guess=True)
+    assert plan.method is Method.BRUTE_FORCE
+    assert all(way.method is Method.BRUTE_FORCE for way in plan.considered)
+
+
+@pytest.mark.parametrize("board", [Board(4, 6), Board(5, 8), Board(3, 8), Board(6, 6)])
+def test_elimination_is_chosen_where_colors_are_many(board: Board) -> None:
+    plan = plan_masses(board, np.full(board.n_codes, 1 / board.n_codes), every_guess=True)
+    assert plan.method is Method.ELIMINATION
+
+
+@pytest.mark.parametrize("board", [*BOARDS, Board(4, 6), Board(6, 2), Board(5, 8)])
+def test_least_additions_bounds_the_additions_from_below(board: Board) -> None:
+    assert 0 < least_additions(board) <= elimination_additions(board, padded=True)

@@ -19,8 +19,9 @@ D           a set of exactly the d colors that a guess uses; a *lane*
 P, S        black pegs; black and white pegs together
 ==========  ===============================================================
 
-The work is linear in the number of codes: about 300, 1300 and 4750 additions a guess at
-4x6, 5x8 and 6x9, where brute force adds up as many numbers as there are codes.
+For a fixed number of pegs the work is linear in the number of codes: about 300, 1300 and
+4750 additions a guess at 4x6, 5x8 and 6x9, where brute force adds up as many numbers as there
+are codes. With two or three colors brute force is faster; `plan_masses` chooses.
 """
 
 from __future__ import annotations
@@ -40,7 +41,15 @@ from bnmind.mastermind.elimination_kernel import LANES, Places, eliminate
 from bnmind.mastermind.elimination_maps import Elimination, elimination
 from bnmind.mastermind.reply import Reply
 
-__all__ = ["elimination_additions", "elimination_bytes", "masses_by_elimination"]
+__all__ = [
+    "elimination_additions",
+    "elimination_bytes",
+    "least_additions",
+    "masses_by_elimination",
+]
+
+_MAP_BYTES = 16
+"""Bytes that the index maps take for each addition while they are built."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,21 +77,44 @@ def elimination_additions(board: Board, *, padded: bool = False) -> int:
 
     Color sets are taken in blocks of `LANES`; ``padded`` counts the unused lanes too.
     """
-    total = 0
-    for d in _numbers_of_colors(board):
-        sets = comb(board.colors, d)
-        total += elimination(board.pegs, d).additions * (
-            -(-sets // LANES) * LANES if padded else sets
-        )
-    return total
+    return sum(
+        elimination(board.pegs, d).additions * _lanes(board, d, padded=padded)
+        for d in _numbers_of_colors(board)
+    )
+
+
+def least_additions(board: Board) -> int:
+    """Return a lower bound of the padded additions, without building the index maps.
+
+    It counts the first contraction of every set of colors alone: the d-th color takes one of
+    the sets of at most n − d + 1 positions, and adds up all collapsed codes.
+    """
+    return sum(
+        _first_contractions(board.pegs, d) * _lanes(board, d, padded=True)
+        for d in _numbers_of_colors(board)
+    )
+
+
+def _lanes(board: Board, d: int, *, padded: bool) -> int:
+    """Return how many sets of d colors there are, or the lanes of their blocks."""
+    sets = comb(board.colors, d)
+    return -(-sets // LANES) * LANES if padded else sets
+
+
+def _first_contractions(n: int, d: int) -> int:
+    """Return the additions of the first contraction of d colors, in all ways."""
+    ways = 1 if d == 1 else sum(comb(n, size) for size in range(1, n - d + 2))
+    return int(ways * (d + 1) ** n)
 
 
 def elimination_bytes(board: Board, *, threads: int = 1) -> int:
-    """Return the memory that an elimination takes besides its maps, in bytes."""
+    """Return the memory that an elimination and the building of its index maps take, in bytes."""
     n, k = board.pegs, board.colors
-    buffers = max((d + 1) ** n for d in _numbers_of_colors(board)) * 2 * LANES
+    numbers_of_colors = _numbers_of_colors(board)
+    buffers = max((d + 1) ** n for d in numbers_of_colors) * 2 * LANES
     numbers = 3 * (k + 1) ** n + threads * buffers + board.n_codes * len(board.true_replies)
-    return int(8 * numbers)
+    maps = sum(_first_contractions(n, d) for d in numbers_of_colors)
+    return int(8 * numbers + _MAP_BYTES * maps)
 
 
 def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> Floats:

@@ -23,6 +23,7 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.color_elimination import (
     elimination_additions,
     elimination_bytes,
+    least_additions,
     masses_by_elimination,
 )
 from bnmind.mastermind.history import Turn
@@ -38,7 +39,7 @@ _SECONDS = {
     "table": 0.6e-9,
     "no table": 0.65e-9,
     "no table guess": 5e-8,
-    "elimination": 0.2e-9,
+    "elimination": 0.18e-9,
     "plain": 3e-9,
     "plain guess": 3e-5,
 }
@@ -189,12 +190,14 @@ def plan_masses(
         n_guesses = len(classes.representatives)
         ways += _brute_force(board, Method.REPRESENTATIVES, n_guesses, survivors, once)
     needed = elimination_bytes(board, threads=2)
-    # Where brute force takes no time at all the index maps are not worth building.
-    wanted = method is Method.ELIMINATION or min(way.seconds for way in ways) > _START
+    # Index maps are not built where brute force is known to be faster without them.
+    wanted = method is Method.ELIMINATION or (
+        min(way.seconds for way in ways) > _elimination_seconds(least_additions(board), once)
+    )
     if needed <= MAX_BYTES and wanted:
-        additions = elimination_additions(board)
-        seconds = additions * _SECONDS["elimination"] + _START + once * _LOADING
-        ways.append(Way(Method.ELIMINATION, True, additions, seconds))
+        padded = elimination_additions(board, padded=True)
+        seconds = _elimination_seconds(padded, once)
+        ways.append(Way(Method.ELIMINATION, True, elimination_additions(board), seconds))
     possible = [
         way
         for way in ways
@@ -215,6 +218,11 @@ def plan_masses(
     else:
         guesses, sizes = np.arange(board.n_codes), np.ones(board.n_codes, dtype=np.intp)
     return MassPlan(board, way, guesses, sizes, survivors, tuple(ways))
+
+
+def _elimination_seconds(padded_additions: int, once: bool) -> float:
+    """Return about how long an elimination takes: unused lanes cost as much as used ones."""
+    return padded_additions * _SECONDS["elimination"] + _START + once * _LOADING
 
 
 def _brute_force(
