@@ -22,7 +22,7 @@ BOARDS = {
 }
 TOTALS = {"4x6": 5625, "4x7": 11228, "5x4": 3954, "4x7 without repeats": 3639}
 SECONDS = {"4x6": 1.0, "4x7": 120.0, "5x4": 10.0, "4x7 without repeats": 10.0}
-"""How long a proof is to take at most; a C++ program needs 0.09 s at 4x6, 30 s at 4x7."""
+"""The aims: how long a proof may take."""
 
 
 class Row(NamedTuple):
