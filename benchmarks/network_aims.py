@@ -29,18 +29,35 @@ class Seconds:
 
 
 class Results:
-    """Records by network, evidence and engine."""
+    """Records by network, evidence, engine and draw of the evidence."""
 
     def __init__(self, records: Sequence[Record]) -> None:
-        self._by_key = {(r["network"], r["evidence"], r["engine"]): r for r in records}
+        self._by_key = {(r["network"], r["evidence"], r["engine"], r["draw"]): r for r in records}
 
-    def record(self, network: str, evidence: str, engine: str) -> Record | None:
+    def record(self, network: str, evidence: str, engine: str, draw: int = 1) -> Record | None:
         """Return a record, or None if that was not measured."""
-        return self._by_key.get((network, evidence, engine))
+        return self._by_key.get((network, evidence, engine, draw))
+
+    def draws(self, network: str, evidence: str, *engines: str) -> list[int]:
+        """Return the draws of the evidence that all of some engines were asked about."""
+        known = {draw for _, _, _, draw in self._by_key}
+        return [
+            draw
+            for draw in sorted(known)
+            if all(self.record(network, evidence, engine, draw) for engine in engines)
+        ]
 
     def seconds(self, network: str, evidence: str, engine: str, which: str) -> Seconds | None:
+        """Return the median over the draws of the times that `of_draw` gives."""
+        draws = self.draws(network, evidence, engine)
+        times = [self.of_draw(network, evidence, engine, which, draw) for draw in draws]
+        return middle([time for time in times if time is not None])
+
+    def of_draw(
+        self, network: str, evidence: str, engine: str, which: str, draw: int
+    ) -> Seconds | None:
         """Return the median of the ``first`` or second (``again``) queries, or of ``cold`` ones."""
-        record = self.record(network, evidence, engine)
+        record = self.record(network, evidence, engine, draw)
         if record is None:
             return None
         if record.get(which):
@@ -53,7 +70,14 @@ class Results:
 
     def networks(self) -> list[str]:
         """Return the networks that were measured."""
-        return list(dict.fromkeys(network for network, _, _ in self._by_key))
+        return list(dict.fromkeys(network for network, _, _, _ in self._by_key))
+
+
+def middle(times: Sequence[Seconds]) -> Seconds | None:
+    """Return the median; it is a lower bound if any of the times is one. None of no times."""
+    if not times:
+        return None
+    return Seconds(median(t.at_least for t in times), exact=all(t.exact for t in times))
 
 
 @dataclass(frozen=True)
@@ -102,19 +126,32 @@ def times_as_fast(
     def judge(
         results: Results, network: str, evidence: str, wanted: float
     ) -> tuple[str, bool | None] | None:
-        theirs = results.seconds(network, evidence, engine, which)
-        own = results.seconds(network, evidence, OURS, ours)
-        if theirs is None or own is None:
+        ratios = []
+        for draw in results.draws(network, evidence, engine, OURS):
+            theirs = results.of_draw(network, evidence, engine, which, draw)
+            own = results.of_draw(network, evidence, OURS, ours, draw)
+            if theirs is None or own is None:
+                continue
+            if not own.exact or math.isinf(own.at_least):
+                return "not answered", False
+            ratios.append(Seconds(theirs.at_least / own.at_least, theirs.exact))
+        ratio = middle(ratios)
+        if ratio is None:
             return None
-        if not own.exact or math.isinf(own.at_least):
-            return "not answered", False
-        if math.isinf(theirs.at_least):
+        if math.isinf(ratio.at_least):
             return "they run out of memory", True
-        ratio = theirs.at_least / own.at_least
-        reached = True if ratio >= wanted else (False if theirs.exact else None)
-        return f"{'' if theirs.exact else '> '}{ratio:.3g}×", reached
+        reached = True if ratio.at_least >= wanted else (False if ratio.exact else None)
+        return f"{'' if ratio.exact else '> '}{ratio.at_least:.3g}×{_range(ratios)}", reached
 
     return judge
+
+
+def _range(ratios: Sequence[Seconds]) -> str:
+    """Return the smallest and the largest of several ratios in words."""
+    if len(ratios) < 2:
+        return ""
+    least, most = (pick(ratio.at_least for ratio in ratios) for pick in (min, max))
+    return f" ({least:.3g}–{'∞' if math.isinf(most) else f'{most:.3g}'})"
 
 
 def within(which: str) -> Callable[[Results, str, str, float], tuple[str, bool | None] | None]:

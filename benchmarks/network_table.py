@@ -35,8 +35,9 @@ def tables(result: dict[str, Any]) -> str:
     about = result["about"]
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     parts = [
-        f"Python {about['python']}, {versions}; medians of {about['runs']}; "
-        f"the run took {about['seconds'] / 60:.0f} minutes.",
+        f"Python {about['python']}, {versions}; one run of {about['seconds'] / 60:.0f} minutes, "
+        f"with {about['runs']} runs of each question and {about['draws']} draws of the evidence; "
+        f"a query was stopped after {about['cut_off']:.0f} seconds.",
         "## Seconds\n\n" + _times(results),
         "## Memory\n\n" + _memory(results),
         "## Many cases, many parents\n\n" + _extras(result.get("extras", [])),

@@ -43,6 +43,8 @@ class Task:
     tables: str
     """File with the pickled network."""
     evidence: str
+    draw: int
+    """Which draw of the evidence, from 1."""
     out: str
     """File for a line of JSON after each query, the last of a run being the one that holds.
 
@@ -217,7 +219,7 @@ def main(path: str) -> None:
     _warm_up(task, make)
     dumped = Path(task.tables).read_bytes()
     network: Network = pickle.loads(dumped)
-    question = ask(network, task.evidence)
+    question = ask(network, task.evidence, seed=task.draw)
 
     def write(run: Run) -> None:
         with Path(task.out).open("a", encoding="utf-8") as out:

@@ -44,6 +44,9 @@ NETWORKS = (
     *SMALL,
     *("water", "mildew", "barley", "munin1", "link", "diabetes", "pigs", "munin"),
 )
+DRAWN = ("bnmind", "pyagrum-lazy")
+"""Engines that answer every draw of the evidence; the others answer the first alone."""
+
 _GRACE = 5.0
 """Seconds after the cut-off when a process is killed, whatever it is doing."""
 
@@ -169,10 +172,11 @@ def measure(
     *,
     tables: Path,
     runs: int = 5,
+    draws: int = 5,
     cut_off: float = 120.0,
     cold: bool = True,
 ) -> Iterator[tuple[Record, Floats | None]]:
-    """Yield a record and an answer for each network, kind of evidence and engine.
+    """Yield a record and an answer for each network, draw of the evidence and engine.
 
     Parameters
     ----------
@@ -180,6 +184,8 @@ def measure(
         A folder for the pickled networks.
     runs
         Of each; only one where both queries together take over 20 s.
+    draws
+        How often the evidence is drawn anew, for the engines in `DRAWN`.
     cut_off
         Seconds for a query.
     cold
@@ -190,13 +196,14 @@ def measure(
         folder = Path(name)
         for network in networks:
             model = store.network(network)
-            for kind in evidence:
-                question = ask(model, kind)
-                for engine in engines:
+            for kind, draw in _draws(evidence, draws):
+                question = ask(model, kind, seed=draw)
+                for engine in engines if draw == 1 else [e for e in engines if e in DRAWN]:
                     task = Task(
                         engine,
                         str(store.file(network)),
                         kind,
+                        draw,
                         str(folder / "runs"),
                         tuple(str(store.file(warm)) for warm in _warm(engine, network)),
                         runs=runs,
@@ -206,6 +213,7 @@ def measure(
                     record = {
                         "network": network,
                         "evidence": kind,
+                        "draw": draw,
                         "engine": engine,
                         "variables": len(model.variables),
                         "findings": len(question.findings),
@@ -213,16 +221,23 @@ def measure(
                         "cut_off": cut_off,
                         **record,
                     }
-                    if cold and engine == "bnmind" and network in SMALL:
+                    if cold and engine == "bnmind" and network in SMALL and draw == 1:
                         record["cold"] = _cold(task, folder, runs)
                     yield record, answer
+
+
+def _draws(evidence: Sequence[str], draws: int) -> Iterator[tuple[str, int]]:
+    """Yield kinds of evidence and numbers of draws; without evidence there is nothing to draw."""
+    for kind in evidence:
+        for draw in range(1, 2 if kind == "none" else draws + 1):
+            yield kind, draw
 
 
 def _cold(task: Task, folder: Path, runs: int) -> list[float]:
     """Return the seconds of first queries in fresh processes, the compiler's cache being empty."""
     seconds: list[float] = []
     for number in range(runs):
-        once = Task(task.engine, task.tables, task.evidence, task.out, runs=1)
+        once = Task(task.engine, task.tables, task.evidence, task.draw, task.out, runs=1)
         record, _ = _runs(once, folder, folder / f"cache{number}-{len(os.listdir(folder))}")
         seconds += record["first"]
     return seconds
@@ -250,7 +265,8 @@ def with_differences(
 
 def key(record: Record, *, engine: str = "") -> str:
     """Return the name under which an answer is kept."""
-    return f"{record['network']}|{record['evidence']}|{engine or record['engine']}"
+    draw = record["draw"]
+    return f"{record['network']}|{record['evidence']}|{draw}|{engine or record['engine']}"
 
 
 def _names(known: Sequence[str], text: str) -> list[str]:
@@ -273,7 +289,8 @@ def _parser() -> argparse.ArgumentParser:
             option, type=partial(_names, known), default=list(usual), help=", ".join(known)
         )
     parser.add_argument("--no-extras", action="store_true", help="no batch, no functional nodes")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=5, help="of each question, the median counts")
+    parser.add_argument("--draws", type=int, default=5, help="of the evidence")
     parser.add_argument("--cut-off", type=float, default=120.0, help="seconds for a query")
     parser.add_argument("--tables", type=Path, help="a folder that keeps the pickled networks")
     parser.add_argument(
@@ -310,6 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "versions": {name: version(name) for name in ("numpy", "numba", "pgmpy", "pyagrum")},
         "cores": os.cpu_count(),
         "runs": options.runs,
+        "draws": options.draws,
         "cut_off": options.cut_off,
         "measured": options.engines,
     }
@@ -328,6 +346,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             options.queries,
             tables=options.tables or Path(folder),
             runs=options.runs,
+            draws=options.draws,
             cut_off=options.cut_off,
         )
         for record, answer in measured:
