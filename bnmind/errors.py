@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "BnmindError",
     "CancellationError",
+    "FileWriteError",
     "ImpossibleEvidenceError",
     "InvalidArgumentError",
     "InvalidBoardError",
@@ -119,6 +120,10 @@ class ModelFileError(_OffendingValueError):
 
 class SessionFileError(ModelFileError):
     """A file that is no session of this bank, or not a whole one."""
+
+
+class FileWriteError(ModelFileError):
+    """A file that cannot be written; `value` is its name."""
 
 
 class NothingToAskError(BnmindError, LookupError):

@@ -13,7 +13,10 @@ FILES = sorted(ROOT.rglob("*.py"))
 MODULES = [".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES]
 
 LAYERS = (
-    ("errors", "information", "_jit", "_bounded_files"),
+    (
+        *("errors", "information", "_jit"),
+        *("_bounded_files", "_text_files", "_temporary_files", "_file_locks"),
+    ),
     ("pgm",),
     ("rank_one",),
     ("junction",),

@@ -41,8 +41,10 @@ def test_summary_is_that_of_the_rows(tmp_path: Path) -> None:
         assert one["worst"] == max(guesses)
         assert one["within_ten"] == sum(g <= 10 for g in guesses) / 20
         assert one["seconds_per_game"] >= 0
-    assert (tmp_path / "out" / "lengths.png").read_bytes().startswith(b"\x89PNG")
-    assert summary["files"] == [str(Path("out", name)) for name in ("games.csv", "lengths.png")]
+    assert (tmp_path / "out" / "game-lengths.png").read_bytes().startswith(b"\x89PNG")
+    assert summary["files"] == [
+        str(Path("out", name)) for name in ("games.csv", "game-lengths.png")
+    ]
 
 
 def test_strategies_meet_the_same_secrets_and_seeds_repeat(tmp_path: Path) -> None:
@@ -74,7 +76,10 @@ def test_table_names_all_strategies_and_states_the_cap() -> None:
     shown = [line.split()[0] for line in lines if line.startswith("  ")][1:]
     assert shown == list(DEFAULT_STRATEGIES)
     assert "At most 50 guesses a game" in result.stdout
-    assert sorted(path.name for path in Path("results").iterdir()) == ["games.csv", "lengths.png"]
+    assert sorted(path.name for path in Path("results").iterdir()) == [
+        "game-lengths.png",
+        "games.csv",
+    ]
 
 
 def test_all_codes_once() -> None:

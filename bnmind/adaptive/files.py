@@ -16,15 +16,15 @@ import csv
 import io
 import os
 from pathlib import Path
-from uuid import uuid4
 
 from bnmind import _bounded_files
 from bnmind._bounded_files import LARGE_FILE
+from bnmind._text_files import encoded, write_files
 from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import ModelFileError
-from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, read_network, write_model
+from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
 
-__all__ = ["read_bank", "read_rows", "read_text", "write_bank", "write_text"]
+__all__ = ["bank_contents", "read_bank", "read_rows", "read_text", "write_bank"]
 
 
 def write_bank(
@@ -37,25 +37,40 @@ def write_bank(
     bank
         Gates stay gates in ``.json``; in the formats of networks they become tables.
     path
-        Replaced if it exists; untouched if anything fails.
+        Replaced if it exists, together with the file of roles beside it; all of them are
+        untouched if anything fails.
     max_cells
         Cells that the largest table may have.
 
     Raises
     ------
     ModelFileError
-        If the suffix is unknown, the format cannot hold the network, or the place
-        cannot be written.
+        If the suffix is unknown or the format cannot hold the network.
+    FileWriteError
+        If a file cannot be written; it names the file.
     TooLargeError
         If a table has more cells.
+    """
+    write_files(bank_contents(bank, path, max_cells=max_cells))
+
+
+def bank_contents(
+    bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+) -> dict[Path, bytes]:
+    """Return what `write_bank` writes: the content of each file, in the order to be written.
+
+    Parameters and errors are those of `write_bank`. Called before long work with the bank
+    that it starts from, it tells whether the bank that it ends with could be written.
     """
     from bnmind.adaptive.bank_json import bank_to_json, roles_to_json
 
     if Path(path).suffix.lower() == ".json":
-        write_text(path, bank_to_json(bank, max_cells=max_cells))
-        return
-    write_model(bank.network, path, max_cells=max_cells)
-    write_text(_roles(path), roles_to_json(bank))
+        texts = {Path(path): bank_to_json(bank, max_cells=max_cells)}
+    else:
+        # First the network, last the roles: without them nobody takes the network for a bank.
+        texts = model_contents(bank.network, path, max_cells=max_cells)
+        texts[_roles(path)] = roles_to_json(bank)
+    return {place: encoded(place, text) for place, text in texts.items()}
 
 
 def read_bank(path: str | os.PathLike[str]) -> ItemBank:
@@ -111,33 +126,6 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
         raise ModelFileError(
             f"expected comma-separated values in {path}, got line {lines.line_num} ({fault})",
             str(path),
-        ) from fault
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file so that it appears whole or not at all, even if the machine stops.
-
-    Raises
-    ------
-    ModelFileError
-        If the place cannot be written.
-    """
-    target = Path(path)
-    # A draft beside the target, so that putting it in place is one step.
-    draft = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
-    try:
-        try:
-            with draft.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except (OSError, UnicodeEncodeError) as fault:
-        reason = getattr(fault, "strerror", None) or fault
-        raise ModelFileError(
-            f"expected a file that can be written, got {target} ({reason})", str(target)
         ) from fault
 
 

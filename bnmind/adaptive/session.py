@@ -10,12 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from bnmind._file_locks import locked
+from bnmind._text_files import create_file, write_file
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.beliefs import start_belief
 from bnmind.adaptive.design import NOTHING_LEFT, Design
 from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
-from bnmind.adaptive.files import read_text, write_text
+from bnmind.adaptive.files import read_text
 from bnmind.adaptive.rank import RankedItem, rank_items
 from bnmind.adaptive.report import SessionReport, SkillReport
 from bnmind.adaptive.selector import Selection
@@ -37,7 +39,8 @@ class Session:
 
     Made by `start` or `load`, and from then on by `answer`, `skip`, `change` and `undo`. With
     a path, each of these first writes the whole log to the file, which appears at once or
-    not at all, and then returns: what was returned is on disk.
+    not at all, and then returns: what was returned is on disk. Of two programs that go on
+    with the same file, the second to write is refused, so that no answer is lost.
 
     Examples
     --------
@@ -90,7 +93,8 @@ class Session:
             How the test goes on; for a bank alone, by minimal expected entropy until every
             item is asked.
         path
-            Where to save it; the file must not exist yet.
+            Where to save it; the file must not exist yet. It is written once the design has
+            selected a first item, so that a design that cannot does not leave a file.
         about
             Texts to be kept in the file.
         belief
@@ -100,7 +104,7 @@ class Session:
         ------
         SessionFileError
             If the file exists.
-        ModelFileError
+        FileWriteError
             If it cannot be written.
         TooLargeError
             If the bank's junction tree is too large.
@@ -109,13 +113,13 @@ class Session:
         prior = start_belief(made.bank) if belief is None else belief
         place = None if path is None else Path(path)
         if place is not None and place.exists():
-            raise SessionFileError(
-                f"expected a new file for a new session, got {place}, which exists; it can be"
-                " loaded",
-                str(place),
-            )
+            raise _exists(place)
         session = cls(made, prior, (), SessionState(), prior, place, about or {})
-        session._write(None)
+        if place is not None:
+            if not session.stop_reason:
+                session.next_item()
+            if not create_file(place, session.to_json()):
+                raise _exists(place)
         return session
 
     @classmethod
@@ -248,8 +252,10 @@ class Session:
             If the item has no such response, or was answered already.
         ImpossibleEvidenceError
             If the answers together have probability zero; it names them.
-        ModelFileError
-            If the file cannot be written, or was changed by someone else.
+        SessionFileError
+            If another program has written to the file meanwhile.
+        FileWriteError
+            If the file cannot be written.
         """
         self.bank.position(item)
         name = self.bank.responses(item)[self.bank.response(item, response)]
@@ -277,10 +283,29 @@ class Session:
         """
         return self._after(Event(EventKind.UNDO, at=at))
 
-    def save(self, path: str | os.PathLike[str]) -> Session:
-        """Write the session to a file, replacing it, and return the session saved there."""
+    def save(self, path: str | os.PathLike[str], *, new: bool = False) -> Session:
+        """Write the session to a file, and return the session saved there.
+
+        Parameters
+        ----------
+        path
+            The file; replaced if it exists.
+        new
+            Whether the file must not exist yet.
+
+        Raises
+        ------
+        SessionFileError
+            If it must not exist, and does.
+        FileWriteError
+            If it cannot be written.
+        """
         moved = dataclasses.replace(self, path=Path(path))
-        write_text(path, moved.to_json())
+        if not new:
+            with locked(path):
+                write_file(path, moved.to_json())
+        elif not create_file(path, moved.to_json()):
+            raise _exists(Path(path))
         return moved
 
     def to_json(self) -> str:
@@ -364,24 +389,40 @@ class Session:
         state = self.state.after(self.bank, event)
         belief = believed(self.belief, state.responses)
         after = dataclasses.replace(self, events=(*self.events, event), state=state, belief=belief)
-        after._write(self.events)
+        if after.path is not None:
+            after._write(after.path, self.events)
         return after
 
-    def _write(self, before: tuple[Event, ...] | None) -> None:
+    def _write(self, path: Path, before: tuple[Event, ...]) -> None:
         """Write the log, unless the file holds other events than those before."""
-        if self.path is None:
-            return
-        if before is not None and self.path.exists():
-            from bnmind.adaptive.session_json import session_from_json
+        content = self.to_json()
+        with locked(path):
+            if not path.exists():  # removed meanwhile: there is nothing that could be lost
+                unchanged = create_file(path, content)
+            else:
+                unchanged = _events_in(path) == before
+                if unchanged:
+                    write_file(path, content)
+        if not unchanged:
+            raise SessionFileError(
+                f"expected {path} as this session left it, got another content: someone else has"
+                " written to it; load it again, or save this session elsewhere",
+                str(path),
+            )
 
-            try:
-                there = session_from_json(read_text(self.path)).events
-            except BnmindError:
-                there = None
-            if there != before:
-                raise SessionFileError(
-                    f"expected {self.path} as this session left it, got another content: someone"
-                    " else has written to it; load it again, or save this session elsewhere",
-                    str(self.path),
-                )
-        write_text(self.path, self.to_json())
+
+def _exists(path: Path) -> SessionFileError:
+    return SessionFileError(
+        f"expected a new file for a new session, got {path}, which exists; it can be loaded",
+        str(path),
+    )
+
+
+def _events_in(path: Path) -> tuple[Event, ...] | None:
+    """Return the events in a file; None if it is damaged, or no session."""
+    from bnmind.adaptive.session_json import session_from_json
+
+    try:
+        return session_from_json(read_text(path)).events
+    except BnmindError:
+        return None

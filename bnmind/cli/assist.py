@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._text_files import check_writable
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
 from bnmind.cli.prompt import Command, ask
-from bnmind.cli.saved_game import SavedGame, read_game, write_game
+from bnmind.cli.saved_game import SavedGame, content_of, read_game, write_game
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
 
 if TYPE_CHECKING:
@@ -50,9 +51,13 @@ class _Table:
     channel: Channel
     noise: str
     rng: np.random.Generator
+    content: bytes | None
+    """The content of the file when it was last read or written; None if there is none."""
 
-    def save(self, turns: tuple[Turn, ...], *, over: bool = False) -> None:
-        write_game(self.path, SavedGame(self.channel.board, self.noise, turns, over))
+    def save(self, turns: tuple[Turn, ...], *, over: bool = False) -> _Table:
+        """Save the game, unless another program has written to the file meanwhile."""
+        game = SavedGame(self.channel.board, self.noise, turns, over)
+        return replace(self, content=write_game(self.path, game, before=self.content))
 
 
 def assist(
@@ -100,8 +105,9 @@ def assist(
     from bnmind.cli.show import counted, terminal
     from bnmind.mastermind import Board, format_history, parse_history, parse_noise
 
-    if not save.parent.is_dir():
-        raise BnmindError(f"expected a file in a directory that exists, got {save}")
+    check_writable(save)
+    # Before the game is read: what another program writes in between is noticed at the first save.
+    content = content_of(save)
     saved = read_game(save) if save.exists() and not new else None
     console = terminal()
     if saved is not None and saved.over:
@@ -134,7 +140,7 @@ def assist(
     for turn in turns:
         belief = belief_after(belief, [turn])
         beliefs.append(belief)
-    table = _Table(console, save, channel, noise, np.random.default_rng(seed))
+    table = _Table(console, save, channel, noise, np.random.default_rng(seed), content)
     replies = counted(len(turns), "reply", "replies")
     console.print(
         f"Board {board}, noise {noise}. "
@@ -143,7 +149,7 @@ def assist(
     console.print("Enter takes what is proposed, u undoes, q quits.")
     if turns:
         console.print(f"So far: {format_history(board, turns)}")
-        table.save(turns)
+        table = table.save(turns)
     _converse(table, tuple(beliefs))
 
 
@@ -196,7 +202,7 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
                 table.console.print("  nothing to undo")
                 continue
             beliefs = beliefs[:-1]
-            table.save(beliefs[-1].history)
+            table = table.save(beliefs[-1].history)
             table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
             continue
         result = _ask_reply(table, belief, answer)
@@ -207,13 +213,13 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
         after, reply = result
         if after is not None:
             beliefs = (*beliefs, after)
-            table.save(after.history)
+            table = table.save(after.history)
             continue
         last = Turn(answer, reply)
         show_advice(found(belief, last))
-        table.save((*belief.history, last), over=True)
+        table = table.save((*belief.history, last), over=True)
         if _ask_end(table) is Command.UNDO:
-            table.save(belief.history)
+            table = table.save(belief.history)
             table.console.print(f"  undone: {_words(belief, last)}")
             continue
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._text_files import check_writable_directory
 from bnmind.cli.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -37,8 +38,8 @@ COMPARE_HELP = """Let strategies play the same secrets through the same noise, a
 
 entropy minimizes the expected entropy; map guesses the most probable code; knuth and
 random trust every reply, as far as they agree. A strategy of your own is named as
-module:name. A row for each game (games.csv) and a plot of the game lengths (lengths.png)
-go to the directory of --out.
+module:name. A row for each game (games.csv) and a plot of the game lengths
+(game-lengths.png) go to the directory of --out.
 
 \b
 Examples:
@@ -95,6 +96,7 @@ def compare(
     channel = parse_noise(board, noise)
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
     named = [name for name in strategies or () if ":" in name]
     with progress_bar("games") as progress, _blamed_on(named):
         comparison = compare_strategies(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bnmind._text_files import check_writable
 from bnmind.cli.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -56,6 +57,7 @@ def fit_weights(
     from bnmind.strategies import fit_weights as fit
     from bnmind.strategies import read_weights, write_weights
 
+    check_writable(out)
     fitted = fit(
         Board(pegs, colors, repeats=not no_repeats),
         turns=turns,

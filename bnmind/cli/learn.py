@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bnmind._text_files import check_writable
 from bnmind.cli.options import Json, Seed
+from bnmind.cli.printable import printable
 from bnmind.errors import BnmindError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -104,6 +107,7 @@ def learn(
     """Learn, write the bank, and say how well it fits."""
     from bnmind.adaptive import Bounds, LearningOptions, Responses, write_bank
     from bnmind.adaptive import learn as learned_from
+    from bnmind.adaptive.learning_model import bank_to_learn
 
     options = LearningOptions(
         starts=starts,
@@ -112,18 +116,18 @@ def learn(
         monotone=not any_order,
         max_iterations=iterations,
     )
-    made_of = _model(qmatrix, bank, gate, skills)
+    model = _model(qmatrix, bank, gate, skills)
+    start = bank_to_learn(model, _gate(gate or "dina"), _skills(skills))
+    learned_in = printable(responses.name)
     if out is not None:
-        _check_place(out)
+        _check_place(start, out, title or "")
     data = Responses.from_csv(responses)
     found = learned_from(
         data,
-        made_of,
-        gate=_gate(gate or "dina"),
-        skills=_skills(skills),
+        start,
         options=options,
         title=title,
-        source=f"learned from {len(data)} examinees in {responses.name}",
+        source=f"learned from {len(data)} examinees in {learned_in}",
     )
     if out is not None:
         write_bank(found.bank, out)
@@ -177,8 +181,9 @@ def _skills(name: str | None) -> ProfileDistribution | None:
     return Saturated() if name == "saturated" else Independent()
 
 
-def _check_place(out: Path) -> None:
+def _check_place(start: ItemBank, out: Path, title: str) -> None:
     """Raise before the work is done if its result could not be written."""
+    from bnmind.adaptive.files import bank_contents
     from bnmind.pgm.files import NETWORK_SUFFIXES
 
     if out.suffix.lower() not in NETWORK_SUFFIXES:
@@ -187,8 +192,8 @@ def _check_place(out: Path) -> None:
             f" {out.name!r}",
             str(out),
         )
-    if not out.parent.is_dir():
-        raise ModelFileError(f"expected a file in a directory that exists, got {out}", str(out))
+    # All but the numbers is known now: the names, the sizes of the tables and the places.
+    check_writable(*bank_contents(replace(start, title=title), out))
 
 
 def _mastery(found: Learned) -> dict[str, list[float]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._text_files import check_writable, write_file
 from bnmind.cli.options import Json
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def query(
     from bnmind.pgm.files import read_model
     from bnmind.views import belief_view
 
+    if picture is not None:
+        check_writable(picture)
     network = read_model(model)
     known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
     wanted = [name.strip() for part in targets or [] for name in part.split(",") if name.strip()]
@@ -75,7 +78,7 @@ def query(
     posterior = plan.run(known)
     view = belief_view(network, posterior, evidence=known)
     if picture is not None:
-        picture.write_text(view.svg(), encoding="utf-8")
+        write_file(picture, view.svg())
     if as_json:
         typer.echo(json.dumps(_as_json(plan, posterior, show_plan=show_plan), indent=2))
         return

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._file_locks import locked
+from bnmind._text_files import encoded, write_file
 from bnmind.errors import BnmindError, InvalidHistoryError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Turn
 
-__all__ = ["FORMAT", "VERSION", "SavedGame", "read_game", "write_game"]
+__all__ = ["FORMAT", "VERSION", "SavedGame", "content_of", "read_game", "write_game"]
 
 FORMAT = "bnmind assist"
 VERSION = 1
@@ -32,16 +32,28 @@ class SavedGame:
     """Whether the last turn has won."""
 
 
-def write_game(path: Path, game: SavedGame) -> None:
-    """Write a game to a file, in place of the one that is there.
+def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
+    """Write a game to a file, in place of what was there before, and return what is there now.
+
+    Parameters
+    ----------
+    path
+        The file.
+    game
+        The game.
+    before
+        The content of the file when it was last read or written, see `content_of`. If
+        another program has written to it since then, it stays as it is.
 
     Raises
     ------
-    OSError
-        If the place cannot be written; what was there is untouched.
+    BnmindError
+        If the file has another content.
+    FileWriteError
+        If it cannot be written; what was there is untouched.
     """
     board = game.board
-    content = {
+    record = {
         "format": FORMAT,
         "version": VERSION,
         "pegs": board.pegs,
@@ -53,12 +65,32 @@ def write_game(path: Path, game: SavedGame) -> None:
         ],
         "over": game.over,
     }
-    draft = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    content = encoded(path, json.dumps(record, indent=2) + "\n")
+    with locked(path):
+        # A file removed meanwhile is written anew: there is nothing that could be lost.
+        if content_of(path) not in (before, None):
+            raise BnmindError(
+                f"expected {path} as this game left it, got another content: another program has"
+                " written to it; the same command resumes what is there, --save names another"
+                " file"
+            )
+        write_file(path, content)
+    return content
+
+
+def content_of(path: Path) -> bytes | None:
+    """Return what is in a file, as far as a saved game may be long; None if there is none.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
     try:
-        draft.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+        with path.open("rb") as file:
+            return file.read(SMALL_FILE)
+    except FileNotFoundError:
+        return None
 
 
 def read_game(path: Path) -> SavedGame:

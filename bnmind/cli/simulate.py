@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._text_files import check_writable_directory
 from bnmind.cli.adaptive_options import (
     SELECTOR_NAMES,
     StopNames,
@@ -140,6 +141,7 @@ def simulate(
     stopper = stopper_named(stop or [])
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
     if (bank is None) == (qmatrix is None):
         raise BnmindError("expected either a bank or --qmatrix")
     if responses is None and (qmatrix is not None or folds is not None):

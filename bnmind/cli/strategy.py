@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._text_files import check_writable, write_file
 from bnmind.cli.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -17,7 +18,7 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, ModelFileError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board
@@ -111,7 +112,10 @@ def strategy(
         player = replace(player, goal=goal, max_guesses=max_guesses)
     optimum: Optimum | None = None
     grown: StrategyTree | None = None
-    if is_searched(player, board):
+    searched = is_searched(player, board)
+    if tree is not None:
+        _check_tree(tree, name, grows=not searched and games is None and player.deterministic)
+    if searched:
         measured = measure_search(
             player, board, games=games or DEFAULT_GAMES, seed=seed or 0, first=opening
         )
@@ -126,8 +130,8 @@ def strategy(
         measured = measure_tree(player.name, grown, goal=goal)
     if determining and grown is None:
         raise BnmindError(f"expected a strategy that has a tree for --determining, got {name}")
-    if tree is not None:
-        _write(grown, tree, name)
+    if tree is not None and grown is not None:
+        _write(grown, tree)
     if as_json:
         certificate = {} if optimum is None else {"certificate": _certificate(optimum)}
         typer.echo(json.dumps(_as_json(measured, grown, max_guesses) | certificate, indent=2))
@@ -179,13 +183,25 @@ def _player(
     )
 
 
-def _write(tree: StrategyTree | None, path: Path, name: str) -> None:
+def _check_tree(path: Path, name: str, *, grows: bool) -> None:
+    """Raise before the work is done if there will be no tree, or it could not be written."""
+    from bnmind.strategies.tree_files import TREE_SUFFIXES
+
+    if not grows:
+        raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")
+    suffixes = (*TREE_SUFFIXES, ".svg")
+    if path.suffix.lower() not in suffixes:
+        raise ModelFileError(
+            f"expected a file that ends with {', '.join(suffixes)}, got {path}", str(path)
+        )
+    check_writable(path)
+
+
+def _write(tree: StrategyTree, path: Path) -> None:
     from bnmind.strategies import tree_to_svg, write_tree
 
-    if tree is None:
-        raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")
     if path.suffix.lower() == ".svg":
-        path.write_text(tree_to_svg(tree), encoding="utf-8")
+        write_file(path, tree_to_svg(tree))
     else:
         write_tree(tree, path)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._text_files import check_writable
 from bnmind.cli.adaptive_options import (
     DEFAULT_SELECTOR,
     SelectorName,
@@ -82,8 +83,8 @@ def run_test(
         about = _as_saved(session, about, salvage=salvage)
     design = _design(items, about, seed)
     if session is None or not resumed:
-        if session is not None and not session.parent.is_dir():
-            raise BnmindError(f"expected a file in a directory that exists, got {session}")
+        if session is not None:
+            check_writable(session)
         run = Session.start(design, path=session, about=about)
     else:
         run = Session.load(session, design, salvage=salvage)
@@ -94,10 +95,8 @@ def run_test(
         if salvage:
             whole = session.with_name(f"{session.name}.salvaged")
             if whole.exists():
-                raise BnmindError(
-                    f"expected nothing salvaged before, got {whole}; --session {whole} resumes it"
-                )
-            run = run.save(whole)
+                raise BnmindError(f"{whole} exists already; --session {whole} resumes it")
+            run = run.save(whole, new=True)
     console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
     console.print(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +14,10 @@ from bnmind.lab.adaptive_plots import (
     plot_measures,
     plot_test_lengths,
 )
-from bnmind.lab.store import write_files
+from bnmind.lab.store import png, write_files
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 __all__ = ["save_simulation"]
 
@@ -29,16 +27,17 @@ def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ..
 
     ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``attributes.csv`` where
     the true levels of skills are known, ``summary.csv``; a picture for each measure,
-    ``measures.png`` with all of them, ``exposure.png``, ``lengths.png`` and ``attributes.png``.
+    ``measures.png`` with all of them, ``exposure.png``, ``test-lengths.png`` and
+    ``attributes.png``.
 
     Returns
     -------
     tuple[Path, ...]
-        What was written.
+        The files that were written.
 
     Raises
     ------
-    BnmindError
+    FileWriteError
         If the files cannot be written; the directory is then as it was.
     """
     attributes = result.attributes
@@ -51,7 +50,7 @@ def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ..
     }
     figures = {
         "exposure": plot_exposure(result),
-        "lengths": plot_test_lengths(result),
+        "test-lengths": plot_test_lengths(result),
     }
     # Whether the very point of a grid is found says nothing of an ability.
     if len(attributes) and ABILITY not in result.measures:
@@ -62,18 +61,12 @@ def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ..
     for measure in result.measures:
         figures[f"measure-{_file_name(measure.name)}"] = plot_measure(result, measure.name)
     contents = {f"{name}.csv": _csv(frame) for name, frame in frames.items()}
-    contents |= {f"{name}.png": _png(figure) for name, figure in figures.items()}
+    contents |= {f"{name}.png": png(figure) for name, figure in figures.items()}
     return write_files(directory, contents)
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False, lineterminator="\n").encode()
-
-
-def _png(figure: Figure) -> bytes:
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=150)
-    return picture.getvalue()
 
 
 def _file_name(name: str) -> str:

@@ -1,19 +1,23 @@
-"""Results as files: all of a file or none of it."""
+"""Results as files: all of them or none."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import astuple, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bnmind.errors import BnmindError
+from bnmind import _text_files
 from bnmind.lab.compare import Comparison, GameRow
 from bnmind.lab.plots import plot_lengths
 
-__all__ = ["comparison_csv", "save_comparison", "write_files"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["comparison_csv", "png", "save_comparison", "write_files"]
 
 
 def comparison_csv(comparison: Comparison) -> str:
@@ -26,56 +30,59 @@ def comparison_csv(comparison: Comparison) -> str:
 
 
 def save_comparison(comparison: Comparison, directory: Path) -> tuple[Path, ...]:
-    """Write ``games.csv`` and ``lengths.png`` into a directory, made if need be.
+    """Write ``games.csv`` and ``game-lengths.png`` into a directory, made if need be.
 
     Returns
     -------
     tuple[Path, ...]
-        What was written.
+        The files that were written.
 
     Raises
     ------
-    BnmindError
+    FileWriteError
         If the files cannot be written; the directory is then as it was.
     """
-    picture = io.BytesIO()
-    plot_lengths(comparison).savefig(picture, format="png", dpi=150)
     return write_files(
         directory,
         {
             "games.csv": comparison_csv(comparison).encode(),
-            "lengths.png": picture.getvalue(),
+            "game-lengths.png": png(plot_lengths(comparison)),
         },
     )
 
 
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
-    """Write files into a directory, made if need be; each file whole or not at all.
-
-    Everything is first written beside its place, and then moved there, so that a full
-    disk or a crash leaves older files as they were.
+    """Write files into a directory, made if need be: all of them or none.
 
     Raises
     ------
-    BnmindError
-        If the files cannot be written.
+    FileWriteError
+        If one cannot be written; it names it, and the directory is then as it was.
     """
-    moves: list[tuple[Path, Path]] = []
+    made: list[Path] = []
+    places = {directory / name: content for name, content in contents.items()}
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        try:
-            for name, content in contents.items():
-                beside = directory / f".{name}.{os.getpid()}.part"
-                moves.append((beside, directory / name))
-                beside.write_bytes(content)
-            for beside, place in moves:
-                beside.replace(place)
-        finally:
-            for beside, _ in moves:
-                beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise BnmindError(
-            f"expected to write {', '.join(contents)} into {directory}, got "
-            f"{error.strerror or error}"
-        ) from error
-    return tuple(place for _, place in moves)
+        with _text_files.naming(str(directory)):
+            _make(directory, made)
+        _text_files.write_files(places)
+    except BaseException:
+        for empty in reversed(made):
+            with suppress(OSError):
+                empty.rmdir()
+        raise
+    return tuple(places)
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as the content of a PNG file."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=150)
+    return picture.getvalue()
+
+
+def _make(directory: Path, made: list[Path]) -> None:
+    """Make a directory and those that it lies in, and note which were made."""
+    if not directory.is_dir():
+        _make(directory.parent, made)
+        directory.mkdir(exist_ok=True)
+        made.append(directory)

@@ -24,9 +24,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
-from uuid import uuid4
 
 from bnmind._bounded_files import read_bytes
+from bnmind._text_files import write_files
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.bif import from_bif, to_bif
 from bnmind.pgm.factor import Factor
@@ -52,6 +52,7 @@ __all__ = [
     "FILE_CELLS",
     "MODEL_SUFFIXES",
     "NETWORK_SUFFIXES",
+    "model_contents",
     "read_evidence",
     "read_model",
     "read_network",
@@ -139,17 +140,28 @@ def write_model(
         nothing in it is negative or complex.
     path
         Replaced if it exists; untouched if anything fails. Beside a ``.uai`` file,
-        its names are written to a ``.uai.json``.
+        its names are written to a ``.uai.json``: both or neither.
     max_cells
         Cells that the largest table may have.
 
     Raises
     ------
     ModelFileError
-        If the suffix is unknown, the format cannot hold the model, or the place
-        cannot be written.
+        If the suffix is unknown or the format cannot hold the model.
+    FileWriteError
+        If a file cannot be written; it names the file.
     TooLargeError
         If the largest table has more cells; it is named.
+    """
+    write_files(model_contents(model, path, max_cells=max_cells))
+
+
+def model_contents(
+    model: Network | FactorModel, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+) -> dict[Path, str]:
+    """Return what `write_model` writes: the content of each file, in the order to be written.
+
+    Parameters and errors are those of `write_model`.
     """
     is_network = isinstance(model, Network)
     allowed = NETWORK_SUFFIXES if is_network else MODEL_SUFFIXES
@@ -161,19 +173,17 @@ def write_model(
 
         tables = [p for p in model.potentials if isinstance(p, Factor | TabularCPD)]
         check_tables_fit(tables, max_cells=max_cells)
-        _write_whole(target, model_to_json(model, max_cells=max_cells))
-        return
+        return {target: model_to_json(model, max_cells=max_cells)}
     check_tables_fit(model.potentials, max_cells=max_cells)
     if suffix == ".uai":
         from bnmind.pgm.uai_names import names_to_json
 
         text = network_to_uai(model) if isinstance(model, Network) else model_to_uai(model)
         # First the names: numbers without them are read too, but as another model.
-        _write_whole(_names_path(target), names_to_json(model.variables))
-        _write_whole(target, text)
-    elif isinstance(model, Network):
-        _check_names(model, _FORMATS[suffix], path)
-        _write_whole(target, _FORMATS[suffix].write(model))
+        return {_names_path(target): names_to_json(model.variables), target: text}
+    assert isinstance(model, Network)
+    _check_names(model, _FORMATS[suffix], path)
+    return {target: _FORMATS[suffix].write(model)}
 
 
 def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network:
@@ -329,19 +339,3 @@ def _text(data: bytes) -> str:
             Source(before).place(len(before)).fault(f"expected UTF-8 text, got {fault.reason}")
         ) from fault
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _write_whole(target: Path, text: str) -> None:
-    # A draft beside the target, so that putting it in place is one step.
-    draft = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
-    try:
-        try:
-            draft.write_text(text, encoding="utf-8", newline="\n")
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except (OSError, UnicodeEncodeError) as fault:
-        reason = getattr(fault, "strerror", None) or fault
-        raise ModelFileError(
-            f"expected a file that can be written, got {target} ({reason})", str(target)
-        ) from fault

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._text_files import write_file
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.fixed_point import entropy_terms, fixed_point_bits
@@ -119,7 +120,13 @@ def read_weights(path: Path) -> WeightedEntropy:
 
 
 def write_weights(score: WeightedEntropy, path: Path) -> None:
-    """Write weights to a JSON file, by turn and reply."""
+    """Write weights to a JSON file, by turn and reply.
+
+    Raises
+    ------
+    FileWriteError
+        If the file cannot be written; what was there is left as it was.
+    """
     board = score.board
     replies = [str(reply) for reply in board.true_replies]
     document = {
@@ -128,7 +135,7 @@ def write_weights(score: WeightedEntropy, path: Path) -> None:
         "board": {"pegs": board.pegs, "colors": board.colors, "repeats": board.repeats},
         "weights": [dict(zip(replies, turn, strict=True)) for turn in score.weights],
     }
-    Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(document, indent=1) + "\n")
 
 
 def _parse(text: str, where: str) -> WeightedEntropy:

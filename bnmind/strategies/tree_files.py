@@ -17,12 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bnmind._bounded_files import LARGE_FILE, parse_json, read_text
+from bnmind._text_files import write_file
 from bnmind.errors import InvalidBoardError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.tree import StrategyTree
 from bnmind.strategies.tree_outline import Outline, outline_of, tree_of
 
 __all__ = [
+    "TREE_SUFFIXES",
     "read_tree",
     "tree_from_dot",
     "tree_from_json",
@@ -48,12 +50,14 @@ def write_tree(tree: StrategyTree, path: Path) -> None:
     ------
     ModelFileError
         If the ending names no format.
+    FileWriteError
+        If the file cannot be written; what was there is left as it was.
     BnmindError
         If the tree is one of noisy replies.
     """
     path = Path(path)
     text = _format(path)[0](tree)
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text)
 
 
 def read_tree(path: Path) -> StrategyTree:
@@ -268,6 +272,10 @@ _FORMATS: dict[str, tuple[Callable[[StrategyTree], str], Callable[[str], Strateg
     ".txt": (tree_to_text, tree_from_text),
     ".dot": (tree_to_dot, tree_from_dot),
 }
+
+
+TREE_SUFFIXES = tuple(_FORMATS)
+"""The endings of files that can hold a tree."""
 
 
 def _format(

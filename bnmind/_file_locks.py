@@ -1,0 +1,135 @@
+"""One writer at a time: a lock that lasts from looking at a file to replacing it.
+
+The lock is on a small file beside the file, which whoever holds the lock removes at the end. The
+system releases it when its program ends, however that ends, so that nothing stale ever blocks.
+Where the file system has no locks nothing is locked.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import sys
+import time
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bnmind._text_files import is_stream, naming, real_place
+from bnmind.errors import FileWriteError
+
+__all__ = ["locked"]
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[None]:
+    """Keep every other program, and every other thread, that locks the same file waiting.
+
+    Parameters
+    ----------
+    path
+        The file; it need not exist. Who only reads needs no lock: files change in one step.
+    patience
+        Seconds to wait for someone else.
+
+    Raises
+    ------
+    FileWriteError
+        If someone else holds the lock all that time, or nothing can be written beside the
+        file; it names the file.
+    """
+    name = os.fspath(path)
+    with naming(name):
+        if is_stream(name):  # a pipe or a device holds nothing that could be lost
+            place, handle = None, None
+        else:
+            place = _lock_file(real_place(name))
+            handle = _acquire(place, name, patience)
+    try:
+        yield
+    finally:
+        if place is not None and handle is not None:
+            # Removed while it is locked: whoever waits for this one notices, and opens the next.
+            with suppress(OSError):
+                place.unlink()
+            os.close(handle)
+
+
+def _lock_file(place: Path) -> Path:
+    """Return the lock of a file, one for all spellings that may be the same file."""
+    name = unicodedata.normalize("NFC", place.name).casefold()
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    return place.with_name(f".bnmind-{digest}.lock")
+
+
+def _acquire(place: Path, name: str, patience: float) -> int:
+    """Return a handle of the lock file, which is locked while the handle is open."""
+    end = time.monotonic() + patience
+    while True:
+        handle = _open(place)
+        try:
+            taken = _try(handle)
+            if taken and _is_at(place, handle):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+        if taken:  # but who held it has removed the file meanwhile
+            continue
+        if time.monotonic() > end:
+            raise FileWriteError(
+                f"expected to be the only program that writes {name}, but another one has been"
+                f" writing it for {patience:.0f} seconds; try again when it has ended",
+                name,
+            )
+        # Waiting for unequal times keeps two programs from always asking at the same time.
+        time.sleep(0.001 + os.urandom(1)[0] / 25_600)
+
+
+def _open(place: Path) -> int:
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        with suppress(FileNotFoundError):
+            return os.open(place, flags)
+        with suppress(FileExistsError):
+            handle = os.open(place, flags | os.O_CREAT | os.O_EXCL, 0o666)
+            break
+    # Others who may write the file itself must be able to lock it too.
+    with suppress(OSError, NotImplementedError, AttributeError):
+        os.fchmod(handle, 0o666)
+    return handle
+
+
+def _try(handle: int) -> bool:
+    """Lock an open file, and return whether that worked; True where there are no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as fault:
+        if fault.errno in _NO_LOCKS:
+            return True
+        if fault.errno in (errno.EACCES, errno.EAGAIN):
+            return False
+        raise
+    return True
+
+
+def _is_at(place: Path, handle: int) -> bool:
+    """Return whether an open file still has its name."""
+    try:
+        return os.path.samestat(os.stat(place), os.fstat(handle))
+    except FileNotFoundError:
+        return False
