@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 from functools import partial
 from typing import Any
@@ -11,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.batch as batch
 import bnmind.junction.batch_memory as batch_memory
 from bnmind.errors import (
     ImpossibleEvidenceError,
+    InvalidArgumentError,
     InvalidModelError,
     TooLargeError,
     UnknownNameError,
@@ -95,9 +96,12 @@ def batches(draw: st.DrawFn) -> tuple[Plan, dict[str, Any], int]:
 def test_a_batch_says_what_single_runs_say(drawn: tuple[Plan, dict[str, Any], int]) -> None:
     plan, cases, n = drawn
     joints, logs = one_by_one(plan, cases, n)
-    found, wrong = batch.run_batch(plan, cases, {}, max_bytes=None)
+    found = plan.run_batch(cases, allow_impossible=True)
+    wrong = found.impossible
     assert wrong.tolist() == [i for i in range(n) if not joints[i]]
     for i in range(n):
+        if i in wrong:
+            assert all(np.isnan(joint[i]).all() for joint in found.joints)
         for k, joint in enumerate(joints[i]):
             np.testing.assert_allclose(found.joints[k][i], joint, rtol=0, atol=1e-12)
         assert found.log_evidence[i] == pytest.approx(logs[i], abs=1e-9)
@@ -213,8 +217,12 @@ def test_improbable_cases_do_not_underflow() -> None:
         ({"wet": [0, 1, 3]}, InvalidModelError, "got 3 in case 2"),
         ({"wet": [0, -2]}, InvalidModelError, "got -2 in case 1"),
         ({"wet": [0, -1]}, InvalidModelError, "none in case 1"),
-        ({"wet": [0.0, 1.0]}, InvalidModelError, "float64"),
-        ({"wet": ["no"]}, InvalidModelError, "state position"),
+        ({"wet": [[0, 1]]}, InvalidModelError, "state position for each case"),
+        ({"wet": [0.0, 0.5]}, InvalidArgumentError, "got 0.5 in case 1"),
+        ({"wet": [0.0, 1e300]}, InvalidModelError, "in case 1"),
+        ({"wet": [0.0, math.nan]}, InvalidModelError, "none in case 1"),
+        ({"wet": ["no", "maybe"]}, UnknownNameError, "state of wet in case 1 among"),
+        ({"wet": [0], "rain": [1j]}, InvalidArgumentError, "positions or a column of states"),
         ({"wet": [0], "rain": [0, 1]}, InvalidModelError, "got 1, 2"),
         ({"wet": [0], "rain": [[0.5, 0.25, 0.25]]}, InvalidModelError, r"\(cases, 2\)"),
         ({"wet": [0, 0], "rain": [[1, 1], [1, -1]]}, InvalidModelError, "in case 1"),

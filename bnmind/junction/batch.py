@@ -21,7 +21,8 @@ from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.batch_memory import batch_size, moving_registers
 from bnmind.junction.case_program import CaseProgram
-from bnmind.junction.findings import case_likelihoods, case_positions, check_names, label_of
+from bnmind.junction.cases import case_likelihoods
+from bnmind.junction.findings import label_of
 from bnmind.junction.plan_answers import (
     DOUBTFUL,
     LOST,
@@ -52,15 +53,21 @@ class BatchPosterior:
     scopes: tuple[tuple[Variable, ...], ...]
     """The variables of each target, in the order of the plan's targets."""
     joints: tuple[Floats, ...]
-    """The normalized joint of each target, ``(cases, *states)``."""
+    """The normalized joint of each target, ``(cases, *states)``; NaN for impossible cases."""
     log_evidence: Floats
-    """Natural logarithm of the probability of each case's evidence, ``(cases,)``."""
+    """Natural logarithm of the probability of each case's evidence, ``(cases,)``; −inf if it
+    is impossible."""
 
     def __len__(self) -> int:
         return len(self.log_evidence)
 
     def __repr__(self) -> str:
         return f"BatchPosterior({len(self)} cases, {len(self.joints)} targets)"
+
+    @property
+    def impossible(self) -> NDArray[np.intp]:
+        """The numbers of the cases of probability zero, ascending."""
+        return np.flatnonzero(np.isneginf(self.log_evidence))
 
     @cached_property
     def marginals(self) -> Mapping[str, Floats]:
@@ -70,23 +77,26 @@ class BatchPosterior:
 
 
 def run_batch(
-    plan: Plan, cases: Mapping[str, Any], inputs: Mapping[str, Values], *, max_bytes: int | None
-) -> tuple[BatchPosterior, NDArray[np.intp]]:
-    """Return the posteriors of all cases, and which cases are impossible.
+    plan: Plan,
+    cases: Mapping[str, NDArray[Any]],
+    inputs: Mapping[str, Values],
+    *,
+    max_bytes: int | None,
+) -> BatchPosterior:
+    """Return the posteriors of all cases; those of impossible cases are NaN.
 
     Parameters
     ----------
     plan
         What to answer.
     cases
-        As for `Plan.run_batch`.
+        Positions or likelihoods, by `read_cases`.
     inputs
         The plan's inputs, checked; the same for all cases.
     max_bytes
         As for `Plan.run_batch`.
     """
-    check_names(cases, plan.evidence, plan.soft)
-    positions = {v.name: case_positions(v, cases[v.name]) for v in plan.evidence}
+    positions = {v.name: cases[v.name] for v in plan.evidence}
     soft = {v: case_likelihoods(v, cases[v.name]) for v in plan.soft if v.name in cases}
     lengths = {len(p) for p in positions.values()} | {w.shape[1] for w in soft.values()}
     problems = [
@@ -129,16 +139,17 @@ def run_batch(
             at, weights, [joint[part] for joint in joints], log_evidence[part], doubt[part]
         )
     _without_doubt(plan, cases, inputs, (*joints, log_evidence), doubt)
-    for joint in (*joints, log_evidence):
+    impossible = np.isneginf(log_evidence)
+    for joint in joints:
+        joint[impossible] = np.nan
         joint.setflags(write=False)
-    return BatchPosterior(plan.targets, joints, log_evidence), np.flatnonzero(
-        np.isneginf(log_evidence)
-    )
+    log_evidence.setflags(write=False)
+    return BatchPosterior(plan.targets, joints, log_evidence)
 
 
 def _without_doubt(
     plan: Plan,
-    cases: Mapping[str, Any],
+    cases: Mapping[str, NDArray[Any]],
     inputs: Mapping[str, Values],
     answers: Sequence[Floats],
     doubt: Floats,
@@ -154,8 +165,8 @@ def _without_doubt(
             raise lost_digits(int(wrong[0]))
         return
     again = np.flatnonzero(doubt > DOUBTFUL)
-    some = {name: np.asarray(found)[again] for name, found in cases.items()}
-    found, _ = run_batch(other, some, inputs, max_bytes=None)
+    some = {name: found[again] for name, found in cases.items()}
+    found = run_batch(other, some, inputs, max_bytes=None)
     for joint, better in zip(joints, found.joints, strict=True):
         joint[again] = better
     log_evidence[again] = found.log_evidence

@@ -164,6 +164,10 @@ def compile_plan(
     ]
     if problems:
         raise InvalidModelError(problems)
+    if clash := sorted(set(tables) & {label_of(name) for name in by_name}):
+        raise InvalidModelError(
+            [f"expected other names of inputs than those of soft evidence, got {clash[0]!r}"]
+        )
     tables |= {label_of(v.name): (v,) for v in uncertain}
     needed = {v.name for s in [observed, *wanted, *tables.values()] for v in s}
     relevant = without_barren(model.potentials, needed)

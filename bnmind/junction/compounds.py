@@ -61,6 +61,8 @@ def compounds(
         if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
             continue
         label = "+".join(whole.scope)
+        while label in model.sizes or label in model.lifts:
+            label += "+"
         model = with_compound(model, whole, label)
         result.append(model)
         while joining := _determined_by(model, label, observed):

@@ -54,7 +54,7 @@ def impossible(findings: Mapping[str, Any], cases: Sequence[int] = ()) -> Imposs
     where = f" in case {cases[0]}" if cases else ""
     more = f" and {len(cases) - 1} cases more" if len(cases) > 1 else ""
     return ImpossibleEvidenceError(
-        f"expected evidence of positive probability, got zero for"
-        f" {shown or 'the inputs'}{where}{more}",
+        "expected evidence of positive probability, got zero"
+        f" {f'for {shown}' if shown else 'without evidence'}{where}{more}",
         findings,
     )

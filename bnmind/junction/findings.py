@@ -1,24 +1,39 @@
-"""Findings: what a run is told of the evidence variables, checked once.
+"""Findings: the evidence that one run is given, checked once.
 
 A finding on an observed variable is one of its states. On a variable that a plan was
 told may be soft, it is a state, a likelihood of every state (virtual evidence: Pearl,
-*Probabilistic reasoning in intelligent systems*, 1988, section 2.2.2), or nothing.
+*Probabilistic reasoning in intelligent systems*, 1988, section 2.2.2), or nothing: None, NaN
+and missing values of pandas count as nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from numbers import Number
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
-from bnmind.pgm.variable import Variable
+from bnmind.pgm.variable import Variable, name_text
 
-__all__ = ["Finding", "Findings", "case_likelihoods", "case_positions", "label_of", "likelihood"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "Evidence",
+    "Finding",
+    "Findings",
+    "by_name",
+    "check_names",
+    "is_missing",
+    "is_state",
+    "label_of",
+    "likelihood",
+    "read_findings",
+]
 
 Finding: TypeAlias = "str | Mapping[str, float] | Sequence[float] | Floats"
 """A state; or how likely the finding is given each state, by name or in their order."""
@@ -26,10 +41,120 @@ Finding: TypeAlias = "str | Mapping[str, float] | Sequence[float] | Floats"
 Findings: TypeAlias = Mapping[str, Any]
 """A `Finding` for each variable named."""
 
+Evidence: TypeAlias = "Findings | pandas.Series[Any]"
+"""Findings as they may be given: as a mapping, or as a row of a data frame."""
+
 
 def label_of(name: str) -> str:
     """Return the name of the input that carries soft evidence on a variable."""
     return f"likelihood of {name}"
+
+
+def by_name(given: Any, what: str) -> dict[str, Any]:
+    """Return what is given for each variable as a dictionary; None is nothing.
+
+    Parameters
+    ----------
+    given
+        A mapping, a `pandas.Series` or a `pandas.DataFrame`. Names that are whole numbers
+        are read as text.
+    what
+        Names it in an error.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is something else, or one name is given as a number and as text.
+    """
+    if given is None:
+        return {}
+    if type(given) is dict and all(map(_is_text, given)):
+        return given
+    # Series and frames of pandas, which is not imported for this, have items too.
+    items = getattr(given, "items", None)
+    if not callable(items) or isinstance(given, type):
+        raise InvalidArgumentError(
+            f"expected {what} as a mapping from the names of variables, such as"
+            f" {{'rain': 'yes'}}, got {given!r:.80}",
+            given,
+        )
+    found: dict[str, Any] = {}
+    for name, value in items():
+        text = name_text(name)
+        if not isinstance(text, str):
+            raise InvalidArgumentError(
+                f"expected names of variables in {what}, got {name!r:.80}", name
+            )
+        if text in found:
+            raise InvalidArgumentError(f"expected each variable once in {what}, got {text!r} twice")
+        found[text] = value
+    return found
+
+
+def _is_text(name: object) -> bool:
+    return isinstance(name, str)
+
+
+def is_missing(finding: Any) -> bool:
+    """Return whether a finding says nothing: None, NaN, or a missing value of pandas.
+
+    >>> [is_missing(finding) for finding in (None, float("nan"), "yes", 0)]
+    [True, True, False, False]
+    """
+    if finding is None:
+        return True
+    if isinstance(finding, float | np.floating):
+        return bool(np.isnan(finding))
+    return type(finding).__name__ in ("NAType", "NaTType")
+
+
+def is_state(finding: Any) -> bool:
+    """Return whether a finding is a single state, as text, number or truth value."""
+    return isinstance(finding, str | Number | np.generic)
+
+
+def read_findings(
+    given: Any, required: Sequence[Variable], soft: Sequence[Variable]
+) -> dict[str, Any]:
+    """Return the findings of a run: states as text, missing ones of soft variables left out.
+
+    Parameters
+    ----------
+    given
+        As for `by_name`.
+    required, soft
+        The variables of which a state must be given, and those of which anything may be.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is no mapping, or a required state is missing.
+    UnknownNameError
+        If a variable is not named, or is not among those, or has no such state.
+    """
+    found = by_name(given, "the evidence")
+    check_names(found, required, soft)
+    read: dict[str, Any] = {}
+    for v in required:
+        state = found[v.name]
+        if is_missing(state):
+            raise InvalidArgumentError(
+                f"expected a state of {v.name}, got {state!r}: evidence that may be missing is"
+                f" soft, as in compile_plan(..., soft=[{v.name!r}])",
+                state,
+            )
+        if not is_state(state):
+            raise InvalidArgumentError(
+                f"expected one state of {v.name}, such as {v.states[0]!r}, got {state!r:.80}; only"
+                " soft evidence can be a likelihood",
+                state,
+            )
+        read[v.name] = v.states[v.index(state)]
+    for v in soft:
+        finding = found.get(v.name)
+        if not is_missing(finding):
+            read[v.name] = v.states[v.index(finding)] if is_state(finding) else finding
+    return read
 
 
 def likelihood(variable: Variable, finding: Any) -> Floats:
@@ -48,14 +173,22 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
     >>> likelihood(rain, "yes").tolist(), likelihood(rain, {"no": 0.2, "yes": 0.9}).tolist()
     ([0.0, 1.0], [0.2, 0.9])
     """
-    if isinstance(finding, str):
-        finding = {finding: 1.0}
-    if isinstance(finding, Mapping):
+    what = f"as the likelihood of {variable.name}"
+    if is_state(finding):
+        weights: Floats = np.zeros(variable.n_states)
+        weights[variable.index(finding)] = 1.0
+        return weights
+    if isinstance(finding, Mapping) or callable(getattr(finding, "items", None)):
+        places = [variable.index(state) for state in finding.keys()]  # noqa: SIM118 (pandas too)
+        if len(set(places)) < len(places):
+            raise InvalidModelError([f"expected each state once {what}, got one twice"])
         weights = np.zeros(variable.n_states)
-        for state, weight in finding.items():
-            weights[variable.index(state)] = weight
+        numbers = numbers_of([weight for _, weight in finding.items()], what, real=True).real
+        if numbers.shape != (len(places),):
+            raise InvalidModelError([f"expected one number for each state {what}"])
+        weights[places] = numbers
     else:
-        weights = numbers_of(finding, f"as the likelihood of {variable.name}", real=True).real
+        weights = numbers_of(finding, what, real=True).real
     if weights.shape != (variable.n_states,):
         raise InvalidModelError(
             [
@@ -79,65 +212,3 @@ def check_names(given: Findings, required: Sequence[Variable], soft: Sequence[Va
     if wrong:
         known = [*names, *(v.name for v in soft)]
         raise UnknownNameError("state for exactly the evidence variables", wrong[0], known)
-
-
-def case_positions(variable: Variable, cases: Any) -> NDArray[np.intp]:
-    """Return the state positions of many cases, ``(cases,)``; −1 where a value is missing.
-
-    Raises
-    ------
-    InvalidModelError
-        If they are not integers from −1 to the number of states less one; it names the case.
-    """
-    found = np.asarray(cases)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise InvalidModelError(
-            [
-                f"expected a state position for each case of {variable.name}, got an array of"
-                f" shape {found.shape} of {found.dtype}"
-            ]
-        )
-    wrong = np.flatnonzero((found < -1) | (found >= variable.n_states))
-    if wrong.size:
-        raise InvalidModelError(
-            [
-                f"expected positions from 0 to {variable.n_states - 1}, or -1 where missing, for"
-                f" {variable.name}, got {found[wrong[0]]} in case {wrong[0]}"
-            ]
-        )
-    return found.astype(np.intp)
-
-
-def case_likelihoods(variable: Variable, cases: Any) -> Floats:
-    """Return the likelihoods of many cases, ``(states, cases)``.
-
-    Parameters
-    ----------
-    variable
-        What they are about.
-    cases
-        Positions as for `case_positions`, a missing one being of likelihood one for every
-        state; or ``(cases, states)`` likelihoods.
-    """
-    found = np.asarray(cases)
-    if found.ndim == 1:
-        columns = np.column_stack([np.eye(variable.n_states), np.ones(variable.n_states)])
-        taken: Floats = columns.take(case_positions(variable, found), axis=1)
-        return taken
-    weights: Floats = numbers_of(found, f"as likelihoods of {variable.name}", real=True).real
-    if weights.ndim != 2 or weights.shape[1] != variable.n_states:
-        raise InvalidModelError(
-            [
-                f"expected likelihoods of shape (cases, {variable.n_states}) for {variable.name},"
-                f" got {weights.shape}"
-            ]
-        )
-    wrong = np.flatnonzero(~np.all((weights >= 0) & np.isfinite(weights), axis=1))
-    if wrong.size:
-        raise InvalidModelError(
-            [
-                f"expected likelihoods of at least zero for {variable.name}, got"
-                f" {weights[wrong[0]].tolist()} in case {wrong[0]}"
-            ]
-        )
-    return np.ascontiguousarray(weights.T)

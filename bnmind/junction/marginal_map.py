@@ -21,11 +21,11 @@ import numpy as np
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.backward import told
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS, compile_plan
-from bnmind.junction.findings import Findings
+from bnmind.junction.findings import Evidence
 from bnmind.junction.most_probable import Explanation
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, too_large
-from bnmind.pgm.network import Network
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
 __all__ = ["MarginalMapPlan", "compile_marginal_map"]
@@ -56,7 +56,7 @@ class MarginalMapPlan:
     def __str__(self) -> str:
         return str(self.plan)
 
-    def run(self, evidence: Findings | None = None) -> Explanation:
+    def run(self, evidence: Evidence | None = None) -> Explanation:
         """Return the most probable states of the variables given states of the evidence.
 
         Of equally probable ones, the first in the order of the variables and their
@@ -76,7 +76,7 @@ class MarginalMapPlan:
 
 
 def compile_marginal_map(
-    network: Network,
+    model: Network | FactorModel,
     variables: Iterable[str],
     *,
     evidence: Iterable[str] = (),
@@ -89,7 +89,7 @@ def compile_marginal_map(
 
     Parameters
     ----------
-    network
+    model
         What to reason in.
     variables
         What to explain; none of them evidence.
@@ -106,7 +106,7 @@ def compile_marginal_map(
     InvalidModelError
         If there are no variables, one is named twice, or is evidence.
     UnknownNameError
-        If a variable is not in the network.
+        If a variable is not in the model.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def compile_marginal_map(
     >>> dict(plan.run({"fever": "yes"}).states)
     {'flu': 'yes', 'cold': 'no'}
     """
-    wanted = [network.variable(name) for name in variables]
+    wanted = [model.variable(name) for name in variables]
     observed = list(evidence)
     problems = [
         f"expected {v.name} to be explained or to be evidence, not both"
@@ -140,7 +140,7 @@ def compile_marginal_map(
             budget=max_joint,
         )
     plan = compile_plan(
-        network,
+        model,
         evidence=observed,
         soft=soft,
         targets=[[v.name for v in wanted]],

@@ -27,12 +27,12 @@ from bnmind.junction.backward import (
 )
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.conflict import impossible
-from bnmind.junction.findings import Findings
+from bnmind.junction.findings import Evidence, read_findings
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
 from bnmind.junction.small_tables import small_tables
-from bnmind.pgm.network import Network
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
@@ -45,7 +45,8 @@ class Explanation:
     states: Mapping[str, str]
     """The state of every variable explained, {variable: state}."""
     log_probability: float
-    """Natural logarithm of the probability of these states and the evidence together."""
+    """Natural logarithm of the probability of these states and the evidence together; in a
+    product of factors, of their product."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +57,7 @@ class ExplanationPlan:
     """
 
     variables: tuple[Variable, ...]
-    """What is explained: all that is not evidence, in the order of the network."""
+    """What is explained: all that is not evidence, in the order of the model."""
     plan: Plan
     """Its program eliminates everything, and keeps what is read on the way back."""
 
@@ -66,7 +67,7 @@ class ExplanationPlan:
     def __str__(self) -> str:
         return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"
 
-    def run(self, evidence: Findings | None = None) -> Explanation:
+    def run(self, evidence: Evidence | None = None) -> Explanation:
         """Return the most probable states given states of the evidence variables.
 
         Where several explanations are equally probable, which of them it is depends on
@@ -85,16 +86,15 @@ class ExplanationPlan:
         UnknownNameError, InvalidModelError
             If the evidence is not that which the plan was made for.
         """
-        evidence = evidence or {}
         plan = self.plan
+        evidence = read_findings(evidence, plan.evidence, plan.soft)
         logs = logarithms(plan.start(evidence), len(plan.sources))
         log_probability = float(sum(logs[register] for register in plan.scalars))
         filled = run_logarithms(plan.program, logs, np.maximum)
         end = plan.answers[0].register
         log_probability += 0.0 if end is None else float(filled[end])
         if not log_probability > -np.inf:
-            findings = {n: found for n, found in evidence.items() if found is not None}
-            raise impossible(plan.conflict(findings, {}))
+            raise impossible(plan.conflict(evidence, {}))
         states = walk_back(plan.program, filled, 1, np.add, _most_likely)
         at = dict(zip(plan.numbered, states[:, 0].tolist(), strict=True))
         return Explanation(
@@ -107,7 +107,7 @@ def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
 
 
 def compile_explanation(
-    network: Network,
+    model: Network | FactorModel,
     *,
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
@@ -118,8 +118,10 @@ def compile_explanation(
 
     Parameters
     ----------
-    network
-        What to reason in. Functions of many parents are broken into steps.
+    model
+        What to reason in. Functions of many parents are broken into steps. Factors must not
+        be negative; where they are no probabilities, the explanation's is the logarithm of
+        their product.
     evidence, soft
         The variables that each run is given a state of, and those on which it may be
         given a state, a likelihood or nothing. The latter are explained too.
@@ -152,11 +154,11 @@ def compile_explanation(
     ({'rain': 'no', 'sprinkler': 'on'}, -1.245)
     """
     observed = tuple(evidence)
-    names = [v.name for v in network.variables]
-    tables = small_tables(network.cpds, names, sums_only=False, max_cells=max_cells)
+    names = [v.name for v in model.variables]
+    tables = small_tables(model.potentials, names, sums_only=False, max_cells=max_cells)
     plan = compile_elimination(
         tables, evidence=observed, soft=tuple(soft), order=order, max_cells=max_cells
     )
     given = frozenset(observed)
-    variables = tuple(v for v in network.variables if v.name not in given)
+    variables = tuple(v for v in model.variables if v.name not in given)
     return ExplanationPlan(variables, plan)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,8 +23,16 @@ from bnmind.errors import (
 )
 from bnmind.junction.batch import HUGE, TINY, BatchPosterior, run_batch
 from bnmind.junction.batch_memory import batch_size
+from bnmind.junction.cases import read_cases
 from bnmind.junction.conflict import impossible
-from bnmind.junction.findings import Findings, check_names, label_of, likelihood
+from bnmind.junction.findings import (
+    Evidence,
+    Findings,
+    by_name,
+    label_of,
+    likelihood,
+    read_findings,
+)
 from bnmind.junction.logarithms import joints_by_logarithms, logarithms
 from bnmind.junction.plan_answers import DOUBTFUL, LOST, Found, lost_digits, read_answers
 from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
@@ -35,6 +43,9 @@ from bnmind.junction.tree import Clique, JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Values, numbers_of
 from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Plan", "Savings", "too_large"]
 
@@ -158,7 +169,7 @@ class Plan:
         return "\n".join(lines)
 
     def run(
-        self, evidence: Findings | None = None, inputs: Mapping[str, Values] | None = None
+        self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
     ) -> Posterior:
         """Return the targets' joints given states of the evidence variables.
 
@@ -166,7 +177,8 @@ class Plan:
         ----------
         evidence
             A state for each of the plan's evidence variables; for its soft ones a
-            state, a likelihood ``{state: weight}``, or nothing.
+            state, a likelihood ``{state: weight}``, or nothing: left out, None or NaN.
+            A mapping, or a `pandas.Series`. Numbers and truth values are states too.
         inputs
             A table for each of the plan's inputs, of non-negative numbers.
 
@@ -179,10 +191,10 @@ class Plan:
             If factors of both signs leave too few digits, and there is no other plan for it.
         TooLargeError
             If the plan is over its budget; restricting it may help.
-        UnknownNameError, InvalidModelError
+        UnknownNameError, InvalidArgumentError, InvalidModelError
             If the evidence or the inputs are not those that the plan was made for.
         """
-        evidence = evidence or {}
+        evidence = read_findings(evidence, self.evidence, self.soft)
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
@@ -212,30 +224,35 @@ class Plan:
 
     def run_batch(
         self,
-        cases: Mapping[str, Any],
+        cases: Mapping[str, Any] | pandas.DataFrame,
         inputs: Mapping[str, Values] | None = None,
         *,
         max_bytes: int | None = None,
+        allow_impossible: bool = False,
     ) -> BatchPosterior:
         """Return the targets' joints for many cases at once.
 
         Parameters
         ----------
         cases
-            For each evidence variable, ``(cases,)`` state positions. For a soft one,
-            positions with −1 where the value is missing, or ``(cases, states)``
-            likelihoods, or nothing at all.
+            A column for each evidence variable, ``(cases,)``: state positions, or states as
+            text. For a soft one, −1, None or NaN where the value is missing; or
+            ``(cases, states)`` likelihoods; or nothing at all. A mapping, or a
+            `pandas.DataFrame`: columns of pandas hold states, numbers too.
         inputs
             A table for each of the plan's inputs, the same for all cases.
         max_bytes
             If given, a batch that would take more memory is refused; see `batch_memory`.
+        allow_impossible
+            Whether cases of probability zero are answered with NaN instead of an error;
+            `BatchPosterior.impossible` lists them.
 
         Raises
         ------
         ImpossibleEvidenceError
-            If a case has probability zero; it names the case, and findings of it that
-            contradict each other.
-        InvalidModelError
+            If a case has probability zero and ``allow_impossible`` is false; it names the
+            case, and findings of it that contradict each other.
+        InvalidArgumentError, InvalidModelError
             If positions or likelihoods are out of range; it names the case.
         TooLargeError
             If the plan is over its budget, or the batch over ``max_bytes``.
@@ -244,18 +261,24 @@ class Plan:
         """
         given = self._given(dict(inputs or {}))
         self._check_size()
-        posterior, wrong = run_batch(self, cases, given, max_bytes=max_bytes)
-        if wrong.size:
+        read = read_cases(cases, self.evidence, self.soft)
+        posterior = run_batch(self, read, given, max_bytes=max_bytes)
+        wrong = posterior.impossible.tolist()
+        if wrong and not allow_impossible:
             findings: dict[str, Any] = {}
             for v in (*self.evidence, *self.soft):
-                found = np.asarray(cases.get(v.name, -np.ones(wrong[0] + 1, dtype=int)))[wrong[0]]
-                if found.ndim or found >= 0:
-                    findings[v.name] = found if found.ndim else v.states[int(found)]
-            raise impossible(self.conflict(findings, given), wrong.tolist())
+                if v.name in read:
+                    found = read[v.name][wrong[0]]
+                    if found.ndim or found >= 0:
+                        findings[v.name] = found if found.ndim else v.states[int(found)]
+            raise impossible(self.conflict(findings, given), wrong)
         return posterior
 
-    def is_possible(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> bool:
+    def is_possible(
+        self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
+    ) -> bool:
         """Return whether the evidence and the inputs have a positive probability."""
+        evidence = read_findings(evidence, self.evidence, self.soft)
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
@@ -266,11 +289,14 @@ class Plan:
                 raise
             return self.unsigned.is_possible(evidence, inputs)
 
-    def start(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> list[Values]:
+    def start(
+        self, evidence: Evidence | None, inputs: Mapping[str, Values] | None = None
+    ) -> list[Values]:
         """Return what the program's registers start as: tables at the evidence, then positions.
 
         Raises the errors of `run` but that of impossible evidence.
         """
+        evidence = read_findings(evidence, self.evidence, self.soft)
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
@@ -333,9 +359,7 @@ class Plan:
         joints, total = joints_by_logarithms(self.program, self.answers, logs)
         return joints, total + float(sum(logs[register] for register in self.scalars))
 
-    def restrict(
-        self, evidence: Mapping[str, str], inputs: Mapping[str, Values] | None = None
-    ) -> Plan:
+    def restrict(self, evidence: Evidence, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return a smaller plan for evidence and inputs that stay the same.
 
         States and configurations that they make impossible are removed, certain
@@ -348,20 +372,21 @@ class Plan:
             If a single table rules the evidence out.
         """
         known = {v.name: v for v in (*self.evidence, *self.soft)}
-        unknown = set(evidence) - set(known)
+        given = by_name(evidence, "the evidence")
+        unknown = set(given) - set(known)
         if unknown:
             raise UnknownNameError("evidence variable", min(unknown), known)
-        for name, state in evidence.items():
-            known[name].index(state)
+        states = {
+            name: known[name].states[known[name].index(state)] for name, state in given.items()
+        }
         checked = self._given(dict(inputs or {}), partial=True)
-        return self.narrow(evidence, checked)
+        return self.narrow(states, checked)
 
     def _check_size(self) -> None:
         if self.cells > self.max_cells:
             raise too_large(self, self.cells, self.max_cells, "cells")
 
     def _observe(self, evidence: Mapping[str, str]) -> dict[str, int]:
-        check_names(evidence, self.evidence, self.soft)
         observed = dict(self.certain)
         observed.update((v.name, v.index(evidence[v.name])) for v in self.evidence)
         for cpd in self.derived:

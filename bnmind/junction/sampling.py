@@ -16,7 +16,7 @@ systems", Statistics and Computing 2 (1992).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,14 +29,15 @@ from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
 from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.conflict import impossible
-from bnmind.junction.findings import Findings, check_names
+from bnmind.junction.findings import Evidence, Findings, read_findings
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
 from bnmind.junction.relevance import closure
 from bnmind.junction.small_tables import small_tables
 from bnmind.pgm.cpd import CPD, FunctionalCPD
-from bnmind.pgm.network import Network
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
 
@@ -53,11 +54,12 @@ class Samples:
     """Independent draws of all variables given the evidence."""
 
     variables: tuple[Variable, ...]
-    """All of the network's, the evidence too, in its order."""
+    """All of the model's, the evidence too, in its order."""
     positions: _Positions
     """``(samples, variables)`` state positions."""
     log_evidence: float
-    """Natural logarithm of the probability of the evidence."""
+    """Natural logarithm of the probability of the evidence; in a product of factors, of the
+    product's sum with the evidence."""
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -79,7 +81,7 @@ class Samples:
         Raises
         ------
         UnknownNameError
-            If a variable is not in the network.
+            If a variable is not in the model.
         """
         known = {v.name: number for number, v in enumerate(self.variables)}
         for name in names:
@@ -93,20 +95,20 @@ class Samples:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SamplingPlan:
-    """Compiled draws from a network given evidence; made by `compile_sampling`."""
+    """Compiled draws from a model given evidence; made by `compile_sampling`."""
 
-    network: Network
+    model: Network | FactorModel
     evidence: tuple[Variable, ...]
     """The variables whose states each run is given."""
     soft: tuple[Variable, ...]
     """The variables on which each run may be given a state, a likelihood, or nothing."""
     plan: Plan | None
-    """For the evidence and its ancestors; None without evidence."""
+    """For the evidence and its ancestors, None without evidence; or for all of a product."""
     forward: tuple[CPD, ...]
     """Distributions of the others, parents first."""
 
     def __repr__(self) -> str:
-        drawn = len(self.network.variables) - len(self.evidence)
+        drawn = len(self.model.variables) - len(self.evidence)
         given = " | nothing" if self.plan is None else told(self.plan)
         return f"SamplingPlan({drawn} variables{given})"
 
@@ -116,7 +118,7 @@ class SamplingPlan:
         return "\n".join([*lines, f"drawn forward  {names or 'none'}"])
 
     def run(
-        self, evidence: Findings | None = None, *, n_samples: int, rng: np.random.Generator
+        self, evidence: Evidence | None = None, *, n_samples: int, rng: np.random.Generator
     ) -> Samples:
         """Return independent samples of the joint distribution given the evidence.
 
@@ -142,11 +144,10 @@ class SamplingPlan:
             raise InvalidModelError(
                 [f"expected a number of samples of at least 0, got {n_samples}"]
             )
-        evidence = evidence or {}
-        check_names(evidence, self.evidence, self.soft)
+        evidence = read_findings(evidence, self.evidence, self.soft)
         # What the plan does not number has a single state.
         at: dict[str, _Positions] = {
-            v.name: np.zeros(n_samples, dtype=np.intp) for v in self.network.variables
+            v.name: np.zeros(n_samples, dtype=np.intp) for v in self.model.variables
         }
         log_evidence = 0.0
         if self.plan is not None:
@@ -156,10 +157,10 @@ class SamplingPlan:
         at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
         for cpd in self.forward:
             at[cpd.variable.name] = _draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
-        columns = [at[v.name] for v in self.network.variables]
+        columns = [at[v.name] for v in self.model.variables]
         positions = np.stack(columns, axis=1)
         positions.setflags(write=False)
-        return Samples(self.network.variables, positions, log_evidence)
+        return Samples(self.model.variables, positions, log_evidence)
 
 
 def _backward(
@@ -186,8 +187,7 @@ def _backward(
             log_evidence += math.log(total) if total > 0 else -math.inf
             log_evidence += powers[end] * math.log(2.0)
     if not log_evidence > -math.inf:
-        findings = {n: found for n, found in evidence.items() if found is not None}
-        raise impossible(plan.conflict(findings, {}))
+        raise impossible(plan.conflict(evidence, {}))
 
     def pick(weights: Floats, rows: slice) -> _Positions:
         return _pick(weigh(weights), rng.random(rows.stop - rows.start))
@@ -254,7 +254,7 @@ def _from_rows(
 
 
 def compile_sampling(
-    network: Network,
+    model: Network | FactorModel,
     *,
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
@@ -265,8 +265,9 @@ def compile_sampling(
 
     Parameters
     ----------
-    network
-        What to draw from.
+    model
+        What to draw from. A product of factors, none of them negative, is drawn from in
+        proportion to their product.
     evidence, soft
         The variables that each run is given a state of, and those on which it may be
         given a state, a likelihood or nothing.
@@ -294,20 +295,35 @@ def compile_sampling(
     >>> samples.frequencies("rain").round(1).tolist()
     [0.4, 0.6]
     """
-    observed = tuple(network.variable(name) for name in evidence)
-    uncertain = tuple(network.variable(name) for name in soft)
-    told_of = [v.name for v in (*observed, *uncertain)]
-    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in network.cpds}
-    relevant = closure(parents, told_of)
-    first = [cpd for cpd in network.cpds if cpd.variable.name in relevant]
+    observed = tuple(model.variable(name) for name in evidence)
+    uncertain = tuple(model.variable(name) for name in soft)
+    first, forward = _parts(model, [v.name for v in (*observed, *uncertain)])
     plan = None
     if first:
+        names = [v.name for v in model.variables]
         plan = compile_elimination(
-            small_tables(first, parents, sums_only=True, max_cells=max_cells),
+            small_tables(first, names, sums_only=True, max_cells=max_cells),
             evidence=[v.name for v in observed],
             soft=[v.name for v in uncertain],
             order=order,
             max_cells=max_cells,
         )
-    forward = tuple(cpd for cpd in network.cpds if cpd.variable.name not in relevant)
-    return SamplingPlan(network, observed, uncertain, plan, forward)
+    return SamplingPlan(model, observed, uncertain, plan, forward)
+
+
+def _parts(
+    model: Network | FactorModel, told_of: Sequence[str]
+) -> tuple[tuple[Potential, ...], tuple[CPD, ...]]:
+    """Return the potentials that a junction tree must hold, and those drawn from forward."""
+    cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
+    if len(cpds) < len(model.potentials):
+        return model.potentials, ()
+    try:
+        # The product of a network's distributions is a network.
+        cpds = Network(cpds).cpds
+    except InvalidModelError:
+        return model.potentials, ()
+    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
+    relevant = closure(parents, told_of)
+    first = tuple(cpd for cpd in cpds if cpd.variable.name in relevant)
+    return first, tuple(cpd for cpd in cpds if cpd.variable.name not in relevant)

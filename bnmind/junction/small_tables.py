@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from bnmind.errors import TooLargeError
-from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import is_stepwise
+from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.steps import Stepwise
 from bnmind.pgm.tabular import refuse_large_table
@@ -31,14 +32,14 @@ _SMALL = 2**10
 
 
 def small_tables(
-    cpds: Iterable[CPD], names: Iterable[str], *, sums_only: bool, max_cells: int
+    potentials: Iterable[Potential], names: Iterable[str], *, sums_only: bool, max_cells: int
 ) -> tuple[Factor, ...]:
-    """Return non-negative factors that multiply to the distributions.
+    """Return non-negative factors that multiply to the same as the potentials.
 
     Parameters
     ----------
-    cpds
-        The distributions.
+    potentials
+        Distributions, and factors of non-negative numbers.
     names
         Names that auxiliary variables must not have.
     sums_only
@@ -51,16 +52,27 @@ def small_tables(
     ------
     TooLargeError
         If a distribution neither breaks into steps nor fits; it names the variable.
+    InvalidModelError
+        If a factor has negative or complex values.
     """
     taken = set(names)
     return tuple(
         factor
-        for cpd in cpds
-        for factor in _tables(cpd, taken, sums_only=sums_only, max_cells=max_cells)
+        for potential in potentials
+        for factor in _tables(potential, taken, sums_only=sums_only, max_cells=max_cells)
     )
 
 
-def _tables(cpd: CPD, taken: set[str], *, sums_only: bool, max_cells: int) -> Iterable[Factor]:
+def _tables(
+    cpd: Potential, taken: set[str], *, sums_only: bool, max_cells: int
+) -> Iterable[Factor]:
+    if isinstance(cpd, Factor):
+        if np.iscomplexobj(cpd.values) or np.any(cpd.values < 0):
+            over = ", ".join(cpd.names) or "no variable"
+            raise InvalidModelError(
+                [f"expected factors of numbers of at least zero, got another over {over}"]
+            )
+        return [cpd]
     if cpd.n_cells > _SMALL:
         steps: list[Factor] = []
         if isinstance(cpd, FunctionalCPD) and is_stepwise(cpd.function):
@@ -118,7 +130,9 @@ def _steps_of_extremum(cpd: NoisyMaximum | NoisyMinimum, taken: set[str]) -> Ite
         before = after
 
 
-def _auxiliary(cpd: CPD, n_states: int, taken: set[str]) -> Variable:
+def _auxiliary(
+    cpd: FunctionalCPD | NoisyMaximum | NoisyMinimum, n_states: int, taken: set[str]
+) -> Variable:
     """Return a variable of a name that no other has."""
     number = 1
     while (name := f"{cpd.variable.name}--{number}") in taken:
