@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.test_adaptive import tree_bank
 from bnmind.adaptive import (
     AbilityGrid,
     BatchBelief,
@@ -136,6 +137,20 @@ def test_skills(benchmark: Any, report: Report, name: str) -> None:
     report.lines.append(
         f"5x20, 10 items, {name}: {seconds:.3f} s; aim: at most {SKILLS_SECONDS:g} s\n   {found}"
     )
+
+
+def test_thirty_skills_in_a_tree(benchmark: Any, report: Report) -> None:
+    bank = tree_bank()
+    people = Examinees.drawn(bank, 200, seed=1)
+    benchmark.group = "200 examinees, 20 items, 30x500"
+    benchmark.pedantic(
+        lambda: simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(20)),
+        rounds=3,
+        iterations=1,
+        warmup_rounds=1,
+    )
+    seconds = benchmark.stats.stats.min
+    report.lines.append(f"30x500, 200 examinees, 20 items, all measures: {seconds:.2f} s")
 
 
 @pytest.mark.parametrize("measured", ["the estimate", "everything"])
