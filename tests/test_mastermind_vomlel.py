@@ -262,3 +262,18 @@ def test_stage_2_plan_of_a_large_board_runs_only_restricted() -> None:
     expected = uniform.update((1, 1, 2, 3, 4), Reply(1, 2)).codes.joint()
     found = small.run(heard, {"belief": joint}).targets[0].values
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_a_reply_that_only_an_improbable_code_explains_is_believed() -> None:
+    """The factors of both signs cancel to nothing there, which is no proof of anything."""
+    board = Board(3, 4)
+    channel = Channel.exact(board)
+    prior = np.full(board.n_codes, 1e-18)
+    prior[board.index((1, 1, 1))] = 1 - prior[1:].sum()
+    guess, reply = (1, 2, 3), Reply(1, 2)
+    tree = TreeBelief.start(channel, prior).update(guess, reply)
+    table = TableBelief.start(channel, prior).update(guess, reply)
+    np.testing.assert_allclose(
+        tree.codes.probabilities, table.codes.probabilities, rtol=0, atol=1e-12
+    )
+    assert tree.history == table.history

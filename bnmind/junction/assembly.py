@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
 from bnmind.junction.compounds import compounds
 from bnmind.junction.conflict import impossible, minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
@@ -17,20 +17,18 @@ from bnmind.junction.findings import Findings, label_of, likelihood
 from bnmind.junction.forms import choose_forms
 from bnmind.junction.graph import InteractionGraph, bits
 from bnmind.junction.messages import Passing, TreeShape
-from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, Savings
+from bnmind.junction.query import Known, Query, Request, opened, with_more
 from bnmind.junction.randomized import quick_order
 from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
 from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
 from bnmind.junction.sources import Source, answer_of, sources_of
 from bnmind.junction.support import Domains, n_cells, possible_states, table
 from bnmind.junction.tree import JunctionTree
-from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
-from bnmind.pgm.variable import Variable
 
-__all__ = ["Query", "build"]
+__all__ = ["build"]
 
 _WORTH_DIVIDING = 100_000
 """Below so many cells a query is not divided into groups of ancestors."""
@@ -45,108 +43,22 @@ _CONFLICT_CELLS = 2**24
 """Contradictions are not searched for in larger plans: all findings are named."""
 
 
-_UNSIGNED_CELLS = 2**24
-"""Where signs cost digits, a plan without them is made if it has no more cells."""
-
-
-@dataclass(frozen=True, eq=False)
-class Query:
-    """What a plan was asked for."""
-
-    potentials: tuple[Potential, ...]
-    evidence: tuple[Variable, ...]
-    targets: tuple[tuple[Variable, ...], ...]
-    inputs: Mapping[str, tuple[Variable, ...]]
-    order: OrderFinder
-    order_restricted: OrderFinder
-    """The same for restricted plans, which are run more often than they are made."""
-    max_cells: int
-    soft: tuple[Variable, ...] = ()
-    """Variables whose likelihood is an input, see `bnmind.junction.findings`."""
-    barren: int = 0
-    """Variables left out because they say nothing."""
-    compress: bool = True
-    """Whether restricted plans may have compound variables."""
-    factorize: bool = True
-    """Whether large functional and noisy distributions may be written as small factors."""
-    signed: bool = True
-    """Whether these may be negative or complex."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """What has been fixed since the query was asked, by restrictions."""
-
-    fixed: Mapping[str, str] = field(default_factory=dict)
-    given: Mapping[str, Values] = field(default_factory=dict)
-    cells_before: int | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class _Request:
-    """A query with part of its evidence known."""
-
-    query: Query
-    known: _Known
-    free: tuple[Variable, ...]
-    derived: tuple[FunctionalCPD, ...]
-    inputs: Mapping[str, tuple[Variable, ...]]
-    large: tuple[Potential, ...]
-    """Potentials whose tables are not written out."""
-    certain: Mapping[str, int]
-    impossible: int
-    """States of uncertain variables that the evidence excludes."""
-
-    @property
-    def observed(self) -> tuple[str, ...]:
-        """The variables whose states each run knows."""
-        return tuple(v.name for v in (*self.free, *(cpd.variable for cpd in self.derived)))
-
-    @property
-    def joints(self) -> list[tuple[Variable, ...]]:
-        """Sets of variables that some clique must hold besides those of the tables."""
-        return [*self.query.targets, *self.inputs.values(), *(p.scope for p in self.large)]
-
-
-def build(query: Query, known: _Known | None = None) -> Plan:
+def build(query: Query, known: Known | None = None) -> Plan:
     """Return the plan for evidence and inputs of which some are already known."""
-    known = known or _Known()
-    fixed, given = known.fixed, known.given
-    certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
-    free = tuple(v for v in query.evidence if v.name not in fixed)
-    derived = _determined(query, {v.name for v in free}, certain)
-    observed = tuple(v.name for v in (*free, *(cpd.variable for cpd in derived)))
-    inputs = {name: scope for name, scope in query.inputs.items() if name not in given}
-    potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in given.items())
-
-    variables = {v.name: v for p in potentials for v in p.scope}
-    variables |= {v.name: v for s in [*query.targets, *inputs.values()] for v in s}
-    domains = {
-        name: (certain[name],) if name in certain else tuple(range(v.n_states))
-        for name, v in variables.items()
-    }
-    restricted = bool(fixed or given)
+    known = known or Known()
+    restricted = bool(known.fixed or known.given)
     if restricted:
         query = replace(query, order=query.order_restricted)
-        try:
-            domains = possible_states(potentials, domains, keep=observed)
-        except ImpossibleEvidenceError:
-            raise impossible(_conflict(query, fixed, given)) from None
-    # What the evidence determines is computed, not looked up.
-    gone = {cpd.variable.name for cpd in derived}
-    potentials = tuple(
-        p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
-    )
-    impossible_states = sum(
-        v.n_states - len(domains[name]) for name, v in variables.items() if name not in certain
-    )
-    request = _Request(query, known, free, derived, inputs, (), certain, impossible_states)
+    try:
+        request, potentials, domains = opened(query, known)
+    except ImpossibleEvidenceError:
+        raise impossible(_conflict(query, known.fixed, known.given)) from None
     if not restricted:
         return _whole_plan(request, potentials, domains)
     return _restricted_plan(request, potentials, domains)
 
 
-def _whole_plan(request: _Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
+def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
     """Return the plan of a query of which nothing is known yet."""
     if request.query.factorize:
         potentials, domains = _formed(request, potentials, domains)
@@ -159,9 +71,7 @@ def _whole_plan(request: _Request, potentials: tuple[Potential, ...], domains: D
     return _assemble(request, model, parts, [] if request.large else heads)
 
 
-def _restricted_plan(
-    request: _Request, potentials: tuple[Potential, ...], domains: Domains
-) -> Plan:
+def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
     """Return the smallest plan found for what is known."""
     query = request.query
     versions = [(potentials, domains)]
@@ -185,7 +95,7 @@ def _restricted_plan(
 
 
 def _formed(
-    request: _Request, potentials: tuple[Potential, ...], domains: Domains
+    request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> tuple[tuple[Potential, ...], Domains]:
     """Return the potentials in the forms that make the smallest plan, and all states."""
     joints = [*request.query.targets, *request.inputs.values()]
@@ -201,8 +111,8 @@ def _formed(
 
 
 def _reduced(
-    request: _Request, potentials: Sequence[Potential], domains: Domains
-) -> tuple[_Request, Reduction, Reduction]:
+    request: Request, potentials: Sequence[Potential], domains: Domains
+) -> tuple[Request, Reduction, Reduction]:
     """Return the model on its possible states, and the same with one of each conjugate pair."""
     sizes, lifts = lift_of(domains)
     tables, large = [], []
@@ -219,25 +129,9 @@ def _reduced(
     return request, whole, without_conjugates(whole, protected)
 
 
-def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
-    """Return the functional variables that the free evidence determines, parents first.
-
-    Those that the fixed evidence determines are added to ``certain``.
-    """
-    known, result = free | set(certain), []
-    targeted = {v.name for s in [*query.targets, *query.inputs.values()] for v in s}
-    for potential in query.potentials:
-        if not isinstance(potential, FunctionalCPD) or potential.variable.name in known | targeted:
-            continue
-        parents = [v.name for v in potential.parents]
-        if all(name in certain for name in parents):
-            certain[potential.variable.name] = potential.value([certain[name] for name in parents])
-        elif all(name in known for name in parents):
-            result.append(potential)
-        else:
-            continue
-        known.add(potential.variable.name)
-    return tuple(result)
+_UNSIGNED_CELLS = 2**24
+"""Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
+and a plan for the evidence at hand otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +147,7 @@ class _Part:
     """The same."""
 
 
-def _graph(model: Reduction, request: _Request, group: Group | None = None) -> InteractionGraph:
+def _graph(model: Reduction, request: Request, group: Group | None = None) -> InteractionGraph:
     """Return the graph of what the evidence leaves open."""
     scopes = [content.scope for content in model.tables]
     joints = request.joints
@@ -267,16 +161,16 @@ def _graph(model: Reduction, request: _Request, group: Group | None = None) -> I
     return InteractionGraph.from_scopes(sizes, hidden)
 
 
-def _tree(model: Reduction, request: _Request, group: Group | None = None) -> JunctionTree:
+def _tree(model: Reduction, request: Request, group: Group | None = None) -> JunctionTree:
     return _triangulated(_graph(model, request, group), request)
 
 
-def _triangulated(graph: InteractionGraph, request: _Request) -> JunctionTree:
+def _triangulated(graph: InteractionGraph, request: Request) -> JunctionTree:
     return JunctionTree.from_order(graph, request.query.order(graph))
 
 
 def _divided(
-    model: Reduction, request: _Request, parents: Mapping[str, Sequence[str]]
+    model: Reduction, request: Request, parents: Mapping[str, Sequence[str]]
 ) -> list[_Part]:
     """Return the parts of a query that are cheapest: usually the whole."""
     if request.inputs or len(request.query.targets) < 2:
@@ -313,7 +207,7 @@ def _divided(
 
 
 def _assemble(
-    request: _Request, model: Reduction, parts: Sequence[_Part], heads: Sequence[str | None]
+    request: Request, model: Reduction, parts: Sequence[_Part], heads: Sequence[str | None]
 ) -> Plan:
     """Return the plan: sources cut at the evidence, the messages, the way back to full tables."""
     query = request.query
@@ -336,6 +230,13 @@ def _assemble(
         part.tree or _triangulated(part.graph or _graph(model, request, part.group), request)
         for part in parts
     ]
+    cells = sum(tree.total_size for tree in trees)
+    if query.most_cells is not None and cells > query.most_cells:
+        raise TooLargeError(
+            f"expected a plan of at most {query.most_cells:,} cells, got {cells:,}",
+            needed=cells,
+            budget=query.most_cells,
+        )
     registers: dict[int, int | None] = {}
     for part, tree in zip(parts, trees, strict=True):
         shape = _shape(tree, number)
@@ -353,7 +254,6 @@ def _assemble(
     program = builder.build(r for r in registers.values() if r is not None)
     known = request.known
     likelihoods = {label_of(v.name) for v in query.soft}
-    cells = sum(tree.total_size for tree in trees)
     before = known.cells_before or cells
     return Plan(
         trees=tuple(trees),
@@ -384,13 +284,33 @@ def _assemble(
     )
 
 
-def _without_signs(query: Query, known: _Known) -> Plan | None:
-    """Return a plan for the same without negative factors, unless it is large or they are given."""
-    factors = [p.values for p in query.potentials if isinstance(p, Factor)]
+def _without_signs(
+    query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]
+) -> Plan | None:
+    """Return a plan for the same without negative factors, unless it is large or they are given.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table rules out what is known.
+    """
+    known = with_more(query, known, more, inputs)
+    plain = replace(query.with_originals(), signed=False, factorize=True)
+    request, potentials, domains = opened(plain, known)
+    factors = [p.values for p in potentials if isinstance(p, Factor)]
     if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
         return None
-    plan = build(replace(query, signed=False), known)
-    return None if plan.is_signed or plan.cells > min(_UNSIGNED_CELLS, query.max_cells) else plan
+    # What is asked once for all may be asked often; what is asked for one run is worth more.
+    most = query.max_cells if more or inputs else min(_UNSIGNED_CELLS, query.max_cells)
+    # The clique of what has no other form than its table need not be looked for.
+    potentials, states = _formed(request, potentials, domains)
+    if any(n_cells(p, states) > most for p in potentials):
+        return None
+    try:
+        plan = build(replace(plain, most_cells=most), known)
+    except TooLargeError:
+        return None
+    return None if plan.is_signed else plan
 
 
 def _child(source: Source) -> int:
@@ -408,18 +328,16 @@ def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
 
 def _narrow(
     query: Query,
-    known: _Known,
+    known: Known,
     before: int,
     more: Mapping[str, str],
     inputs: Mapping[str, Values],
 ) -> Plan:
-    soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
-    given = {**known.given, **inputs, **soft}
-    return build(query, _Known({**known.fixed, **more}, given, before))
+    return build(query, replace(with_more(query, known, more, inputs), cells_before=before))
 
 
 def _conflict_of_run(
-    query: Query, known: _Known, evidence: Findings, inputs: Mapping[str, Values]
+    query: Query, known: Known, evidence: Findings, inputs: Mapping[str, Values]
 ) -> Findings:
     return _conflict(query, {**known.fixed, **evidence}, {**known.given, **inputs})
 
@@ -434,8 +352,9 @@ def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) ->
     }
     scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
     soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
-    plan = build(soft)
-    if plan.cells > min(_CONFLICT_CELLS, query.max_cells):
+    try:
+        plan = build(replace(soft, most_cells=min(_CONFLICT_CELLS, query.max_cells)))
+    except TooLargeError:
         return dict(evidence)
     found = {label_of(name): likelihood(v, evidence[name]) for name, v in observed.items()}
     anything = {
@@ -448,7 +367,7 @@ def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) ->
         chosen = {label_of(name): found[label_of(name)] for name in findings}
         try:
             return plan.is_possible({}, {**anything, **chosen})
-        except TooLargeError:
+        except (CancellationError, TooLargeError):
             return True
 
     names = minimal_conflict(list(observed), possible)

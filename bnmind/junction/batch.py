@@ -17,33 +17,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import (
+    CancellationError,
+    ImpossibleEvidenceError,
+    InvalidModelError,
+    TooLargeError,
+)
 from bnmind.information import Floats
 from bnmind.junction.batch_memory import batch_size, moving_registers
 from bnmind.junction.case_program import CaseProgram
-from bnmind.junction.cases import case_likelihoods
+from bnmind.junction.cases import case_findings, case_likelihoods
 from bnmind.junction.findings import label_of
 from bnmind.junction.plan_answers import (
     DOUBTFUL,
+    HUGE,
     LOST,
+    TINY,
     cleared,
+    doubt_of,
     lost_digits,
     refuse_others,
 )
+from bnmind.junction.plan_sums import sums_by_logarithms, underflow_of
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
     from bnmind.junction.plan import Plan
+    from bnmind.junction.posterior import Posterior
     from bnmind.junction.sources import Source
 
 __all__ = ["BatchPosterior", "run_batch"]
-
-TINY = 1e-200
-"""Evidence less probable than this is computed again with scaled numbers."""
-
-HUGE = 1e200
-"""So are likelihoods that make it larger than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +164,15 @@ def _without_doubt(
     *joints, log_evidence = answers
     other = plan.unsigned
     if other is None:
-        wrong = np.flatnonzero((doubt > LOST) & ~np.isneginf(log_evidence))
-        if wrong.size:
-            raise lost_digits(int(wrong[0]))
+        for case in np.flatnonzero(doubt > LOST).tolist():
+            try:
+                alone = _by_itself(plan, cases, inputs, case)
+            except ImpossibleEvidenceError:
+                log_evidence[case] = -np.inf
+                continue
+            log_evidence[case] = alone.log_evidence
+            for joint, better in zip(joints, alone.joints, strict=True):
+                joint[case] = better
         return
     again = np.flatnonzero(doubt > DOUBTFUL)
     some = {name: found[again] for name, found in cases.items()}
@@ -170,6 +180,18 @@ def _without_doubt(
     for joint, better in zip(joints, found.joints, strict=True):
         joint[again] = better
     log_evidence[again] = found.log_evidence
+
+
+def _by_itself(
+    plan: Plan, cases: Mapping[str, Any], inputs: Mapping[str, Values], case: int
+) -> Posterior:
+    """Return what a plan without signs says of one case."""
+    findings = case_findings([*plan.evidence, *plan.soft], cases, case)
+    try:
+        other, rest, left = plan.without_cancelling(findings, inputs)
+    except CancellationError:
+        raise lost_digits(case) from None
+    return other.run(rest, left)
 
 
 class _Sums(NamedTuple):
@@ -227,7 +249,7 @@ class _Batch:
         found = self._plain(n)
         if found is None:
             try:
-                with np.errstate(under=plan.underflow):
+                with np.errstate(under=underflow_of(plan)):
                     found = self._results(n, scaled=True)
             except FloatingPointError:
                 if self.signed:
@@ -334,7 +356,7 @@ class _Batch:
     def _plain(self, n: int) -> _Sums | None:
         """Return the answers on plain numbers, unless these get too small or too large."""
         try:
-            with np.errstate(over="ignore", invalid="ignore", under=self.plan.underflow):
+            with np.errstate(over="ignore", invalid="ignore", under=underflow_of(self.plan)):
                 found = self._results(n, scaled=False)
         except FloatingPointError:
             return None
@@ -346,8 +368,9 @@ class _Batch:
         registers = self._programs(n)[0].registers[: len(self.fixed)]
         moving = self.moving[: len(self.fixed)]
         cases = [
-            self.plan.by_logarithms(
-                [r[..., case] if moves else r for r, moves in zip(registers, moving, strict=True)]
+            sums_by_logarithms(
+                self.plan,
+                [r[..., case] if moves else r for r, moves in zip(registers, moving, strict=True)],
             )
             for case in range(n)
         ]
@@ -399,9 +422,7 @@ class _Batch:
                 joint = cleared(joint.reshape(-1, n), there)
             joint = joint.reshape(-1, n)
             if absolute is not None:
-                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                    lost = terms / joint.sum(axis=0)
-                doubt = np.maximum(doubt, np.nan_to_num(lost, nan=np.inf, posinf=np.inf))
+                doubt = np.maximum(doubt, doubt_of(joint.sum(axis=0), terms))
             # All answers sum to the same, but for what is scaled or cancels.
             if totals is None or scaled or absolute is not None:
                 total = joint.sum(axis=0)

@@ -6,7 +6,7 @@ of a data frame, holds states. Which of the two a column means is never guessed 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from bnmind.junction.findings import by_name, check_names, is_missing
 from bnmind.pgm.factor import numbers_of
 from bnmind.pgm.variable import Variable
 
-__all__ = ["case_likelihoods", "case_positions", "read_cases"]
+__all__ = ["case_findings", "case_likelihoods", "case_positions", "read_cases"]
 
 
 def read_cases(
@@ -195,3 +195,26 @@ def case_likelihoods(variable: Variable, cases: Any) -> Floats:
             ]
         )
     return np.ascontiguousarray(weights.T)
+
+
+def case_findings(
+    variables: Iterable[Variable], cases: Mapping[str, NDArray[Any]], number: int
+) -> dict[str, Any]:
+    """Return the findings of one of many cases, as a single run takes them.
+
+    Parameters
+    ----------
+    variables
+        Those that findings may be about.
+    cases
+        For some of them, positions or likelihoods of all cases, by `read_cases`.
+    number
+        Which case; what is missing in it is left out.
+    """
+    findings: dict[str, Any] = {}
+    for v in variables:
+        if v.name in cases:
+            found = cases[v.name][number]
+            if found.ndim or found >= 0:
+                findings[v.name] = found if found.ndim else v.states[int(found)]
+    return findings

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bnmind.errors import InvalidModelError
-from bnmind.junction.assembly import Query, build
+from bnmind.junction.assembly import build
 from bnmind.junction.best_order import BestOrder
 from bnmind.junction.findings import label_of
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan, too_large
+from bnmind.junction.query import Query
 from bnmind.junction.randomized import RandomizedGreedy
 from bnmind.junction.relevance import without_barren
 from bnmind.junction.tree import JunctionTree
@@ -183,6 +184,7 @@ def compile_plan(
         len(model.potentials) - len(relevant),
         compress,
         factorize,
+        replacements=model.replacements if isinstance(model, FactorModel) else (),
     )
     plan = build(query)
     if max_bytes is not None and plan.memory > max_bytes:

@@ -46,7 +46,7 @@ _SIGNED_COST = 4
 _SIGNED_LEAST = 2**20
 """A tree of so many cells is preferred to any with signs: it takes milliseconds."""
 
-_LONG_CHAIN = 2**22
+_LONG_CHAIN = 2**24
 """Chains of more cells are not made."""
 
 _WORTH = 0.5

@@ -8,22 +8,23 @@ whole is one straight line of them (Shafer & Shenoy, *Probability propagation*, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bnmind.errors import (
     CancellationError,
+    ImpossibleEvidenceError,
     InvalidModelError,
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction.batch import HUGE, TINY, BatchPosterior, run_batch
+from bnmind.junction.batch import BatchPosterior, run_batch
 from bnmind.junction.batch_memory import batch_size
-from bnmind.junction.cases import read_cases
+from bnmind.junction.cases import case_findings, read_cases
 from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import (
     Evidence,
@@ -33,11 +34,11 @@ from bnmind.junction.findings import (
     likelihood,
     read_findings,
 )
-from bnmind.junction.logarithms import joints_by_logarithms, logarithms
-from bnmind.junction.plan_answers import DOUBTFUL, LOST, Found, lost_digits, read_answers
+from bnmind.junction.plan_answers import lost_digits
+from bnmind.junction.plan_sums import sums_of
 from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
 from bnmind.junction.posterior import Posterior
-from bnmind.junction.program import Program, near_one
+from bnmind.junction.program import Program
 from bnmind.junction.sources import Answer, Source
 from bnmind.junction.tree import Clique, JunctionTree
 from bnmind.pgm.cpd import FunctionalCPD
@@ -95,8 +96,9 @@ class Plan:
     narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
     conflict: Callable[[Findings, Mapping[str, Values]], Findings]
     """Tells which of the findings contradict each other."""
-    without_signs: Callable[[], Plan | None]
-    """Makes a plan that holds no negative or complex numbers, if it can be had."""
+    without_signs: Callable[[Findings, Mapping[str, Values]], Plan | None]
+    """Makes a plan restricted to these findings and inputs, if any, that holds no negative or
+    complex numbers; None if it is not to be had."""
     halved: bool
     """Whether one of each pair of conjugate terms is left out: only the real parts count."""
 
@@ -199,11 +201,13 @@ class Plan:
         given = self._all_given(evidence, inputs)
         self._check_size()
         try:
-            results, log_evidence = self._sums(observed, given)
+            results, log_evidence = sums_of(self, self._registers(observed, given))
         except CancellationError:
-            if self.unsigned is None:
-                raise
-            return self.unsigned.run(evidence, inputs)
+            try:
+                other, rest, left = self.without_cancelling(evidence, inputs)
+            except ImpossibleEvidenceError:
+                raise impossible(self.conflict(evidence, given)) from None
+            return other.run(rest, left)
         if not log_evidence > -math.inf:
             raise impossible(self.conflict(evidence, given))
         joints = tuple(
@@ -265,29 +269,35 @@ class Plan:
         posterior = run_batch(self, read, given, max_bytes=max_bytes)
         wrong = posterior.impossible.tolist()
         if wrong and not allow_impossible:
-            findings: dict[str, Any] = {}
-            for v in (*self.evidence, *self.soft):
-                if v.name in read:
-                    found = read[v.name][wrong[0]]
-                    if found.ndim or found >= 0:
-                        findings[v.name] = found if found.ndim else v.states[int(found)]
+            findings = case_findings([*self.evidence, *self.soft], read, wrong[0])
             raise impossible(self.conflict(findings, given), wrong)
         return posterior
 
     def is_possible(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
     ) -> bool:
-        """Return whether the evidence and the inputs have a positive probability."""
+        """Return whether the evidence and the inputs have a positive probability.
+
+        Raises
+        ------
+        CancellationError
+            If that cannot be told, see `run`.
+        TooLargeError, UnknownNameError, InvalidArgumentError, InvalidModelError
+            As in `run`.
+        """
         evidence = read_findings(evidence, self.evidence, self.soft)
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
         try:
-            return self._sums(observed, given)[1] > -math.inf
+            return sums_of(self, self._registers(observed, given))[1] > -math.inf
         except CancellationError:
-            if self.unsigned is None:
-                raise
-            return self.unsigned.is_possible(evidence, inputs)
+            pass
+        try:
+            other, rest, left = self.without_cancelling(evidence, inputs)
+        except ImpossibleEvidenceError:
+            return False
+        return other.is_possible(rest, left)
 
     def start(
         self, evidence: Evidence | None, inputs: Mapping[str, Values] | None = None
@@ -302,62 +312,33 @@ class Plan:
         self._check_size()
         return self._registers(observed, given)
 
-    def _sums(
-        self, observed: Mapping[str, int], given: Mapping[str, Values]
-    ) -> tuple[list[Values], float]:
-        """Return the normalized joints, and the logarithm of what the first summed to.
-
-        On plain numbers; where these get too small or large, on scaled ones; where those of one
-        register are too far apart for that, on logarithms.
-        """
-        registers = self._registers(observed, given)
-        try:
-            with np.errstate(over="ignore", invalid="ignore", under=self.underflow):
-                filled = self.program.run(registers)
-                number, _ = self._number(registers, scaled=False)
-                found = read_answers(self, registers, filled, number)
-            if min(found.totals) > TINY and max(found.totals) < HUGE:
-                return self._trusted(found), math.log(found.totals[0])
-        except FloatingPointError:
-            pass
-        try:
-            with np.errstate(under=self.underflow):
-                filled, powers = self.program.run_scaled(registers)
-            number, power = self._number(registers, scaled=True)
-            found = read_answers(self, registers, filled, number, powers)
-        except FloatingPointError:
-            if self.is_signed:
-                raise lost_digits() from None
-            return self.by_logarithms(registers)
-        power += 0 if (first := self.answers[0].register) is None else powers[first]
-        total = found.totals[0]
-        log_total = math.log(total) if total > 0 else -math.inf
-        return self._trusted(found), log_total + power * math.log(2.0)
-
-    def _trusted(self, found: Found) -> list[Values]:
-        """Return the joints, unless too few of their digits are left."""
-        possible = found.totals[0] > 0
-        if found.doubt > DOUBTFUL and (
-            self.unsigned is not None or (possible and found.doubt > LOST)
-        ):
-            raise lost_digits()
-        return found.joints
-
     @cached_property
     def unsigned(self) -> Plan | None:
         """A plan for the same that needs no negative numbers; None if it is not to be had."""
-        return self.without_signs()
+        return self.without_signs({}, {})
 
-    @property
-    def underflow(self) -> Literal["raise", "ignore"]:
-        """What to do where numbers get too small; those with signs have no logarithms."""
-        return "ignore" if self.is_signed else "raise"
+    def without_cancelling(
+        self, evidence: Findings, inputs: Mapping[str, Values] | None = None
+    ) -> tuple[Plan, Findings, Mapping[str, Values]]:
+        """Return a plan without negative numbers for a run, and what to give to it.
 
-    def by_logarithms(self, registers: Sequence[Values]) -> tuple[list[Values], float]:
-        """Return the normalized joints, and the logarithm of what the first summed to."""
-        logs = logarithms(registers, len(self.sources))
-        joints, total = joints_by_logarithms(self.program, self.answers, logs)
-        return joints, total + float(sum(logs[register] for register in self.scalars))
+        That is `unsigned`, or a plan restricted to the evidence and the inputs of the run
+        if only that is small enough.
+
+        Raises
+        ------
+        CancellationError
+            If neither is to be had.
+        ImpossibleEvidenceError
+            If a single table rules the evidence out.
+        """
+        if self.unsigned is not None:
+            return self.unsigned, evidence, inputs or {}
+        known = {name: found for name, found in evidence.items() if found is not None}
+        other = self.without_signs(known, self._given(dict(inputs or {})))
+        if other is None:
+            raise lost_digits()
+        return other, {}, {}
 
     def restrict(self, evidence: Evidence, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return a smaller plan for evidence and inputs that stay the same.
@@ -464,19 +445,6 @@ class Plan:
     def scalars(self) -> tuple[int, ...]:
         """The registers of tables of which the evidence leaves a single number."""
         return tuple(n for n, source in enumerate(self.sources) if not source.scope)
-
-    def _number(self, registers: Sequence[Values], *, scaled: bool) -> tuple[complex, int]:
-        """Return the product of the single numbers, as a multiple of a power of two."""
-        number: Any = 1.0
-        power = 0
-        for register in self.scalars:
-            if not scaled:
-                number = number * registers[register]
-                continue
-            factor, shift = near_one(registers[register])
-            number, more = near_one(np.asarray(number * factor))
-            power += shift + more
-        return number, power
 
     @cached_property
     def is_signed(self) -> bool:

@@ -21,10 +21,27 @@ from bnmind.pgm.factor import Values
 if TYPE_CHECKING:
     from bnmind.junction.plan import Plan
 
-__all__ = ["DOUBTFUL", "LOST", "Found", "cleared", "lost_digits", "read_answers", "refuse_others"]
+__all__ = [
+    "DOUBTFUL",
+    "HUGE",
+    "LOST",
+    "TINY",
+    "Found",
+    "cleared",
+    "doubt_of",
+    "lost_digits",
+    "read_answers",
+    "refuse_others",
+]
+
+TINY = 1e-200
+"""Evidence less probable than this is computed again with scaled numbers."""
+
+HUGE = 1e200
+"""So are likelihoods that make it larger than this."""
 
 RESIDUE = 1e-13
-"""Where terms of both signs cancel to less than this share of their sizes, the sum is zero."""
+"""Where terms of both signs cancel to less than this share of their sizes, no digit is left."""
 
 DOUBTFUL = 1e4
 """Where the terms are so many times as large as their sum, a plan without signs is better."""
@@ -97,9 +114,7 @@ def read_answers(
     if plan.is_signed:
         terms = np.add.reduceat(sizes, starts)
         refuse_others(np.add.reduceat(whole, starts), terms, real=not plan.halved)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            doubt = float((terms / sums).max())
-        doubt = math.inf if math.isnan(doubt) else doubt
+        doubt = float(doubt_of(sums, terms).max())
     with np.errstate(invalid="ignore", divide="ignore"):
         flat = flat / np.repeat(sums, lengths)
     flat.setflags(write=False)
@@ -108,6 +123,19 @@ def read_answers(
         for start, length, values in zip(starts, lengths, found, strict=True)
     ]
     return Found(joints, sums.tolist(), doubt)
+
+
+def doubt_of(sums: Floats, terms: Floats) -> Floats:
+    """Return how many times as large as their sums terms of these sizes are.
+
+    Without limit where the terms have cancelled: the sum may be zero or only small. Where
+    there are no terms, it is zero for certain, and there is no doubt.
+    """
+    doubt = np.full(np.shape(sums), np.inf)
+    with np.errstate(over="ignore"):
+        np.divide(terms, sums, out=doubt, where=sums > 0)
+    doubt[terms == 0] = 1.0
+    return doubt
 
 
 def cleared(sums: Floats, sizes: Floats) -> Floats:

@@ -9,14 +9,15 @@ over the H_j in place of their priors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bnmind.errors import ImpossibleEvidenceError
+from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import OrderFinder, Plan, compile_plan
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
+from bnmind.mastermind.belief_table import TableBelief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
@@ -57,9 +58,13 @@ def belief_plan(
     # A uniform prior for each peg: it is taken away again, and the input put in its place.
     flat = np.ones((board.pegs, board.colors))
     network = vomlel_network(board, channel=channel, prior=flat)
-    model = factorize(network, "C", name="B") if factorized else network
+    model = FactorModel(network.potentials)
+    if factorized:
+        model = factorize(model, "C", name="B")
     code = [v.name for v in code_variables(board)]
-    rest = FactorModel(tuple(p for p in model.potentials if p.scope[0].name not in code))
+    rest = FactorModel(
+        tuple(p for p in model.potentials if p.scope[0].name not in code), model.replacements
+    )
     return compile_plan(
         rest,
         evidence=[*evidence_of_guess([1] * board.pegs), *REPORTS],
@@ -138,6 +143,10 @@ class TreeBelief:
             posterior = self.plan.run(evidence, {_BELIEF: self.codes.joint()})
         except ImpossibleEvidenceError:
             raise impossible_history(self.channel, history) from None
+        except CancellationError:
+            # The table over all codes has no signs.
+            table = TableBelief(self.channel, self.history, self.codes).update(guess, reply)
+            return replace(self, history=table.history, codes=table.codes)
         joint = posterior.targets[0].values.real
         if not self.board.repeats:
             joint = joint[tuple(self.board.codes.T.astype(np.intp) - 1)]

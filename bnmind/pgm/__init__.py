@@ -13,7 +13,7 @@ from bnmind.pgm.functions import (
     Restricted,
     Threshold,
 )
-from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum, noisy_and, noisy_or
 from bnmind.pgm.variable import Variable
 
@@ -34,6 +34,7 @@ __all__ = [
     "NoisyMinimum",
     "Parity",
     "Potential",
+    "Replacement",
     "Restricted",
     "SparseFactor",
     "TabularCPD",

@@ -15,7 +15,7 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.pgm.variable import Variable
 
-__all__ = ["FactorModel", "Network", "Potential"]
+__all__ = ["FactorModel", "Network", "Potential", "Replacement"]
 
 Potential: TypeAlias = Factor | CPD
 """Anything with a scope that a model may be a product of."""
@@ -37,6 +37,21 @@ def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list
 
 
 @dataclass(frozen=True, eq=False)
+class Replacement:
+    """Factors that stand for a conditional distribution: it is their product, summed.
+
+    The sum is over the variables that the distribution does not have.
+    """
+
+    cpd: CPD
+    """What the factors stand for."""
+    factors: tuple[Factor, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple(self.factors))
+
+
+@dataclass(frozen=True, eq=False)
 class FactorModel:
     """A product of factors, which need not be probabilities: what a junction tree is made of.
 
@@ -44,6 +59,9 @@ class FactorModel:
     ----------
     potentials
         Factors and conditional distributions; the model is their product.
+    replacements
+        Distributions that some of the potentials stand for, if they do. Where terms of the
+        potentials cancel, a query uses the distribution in their place.
 
     Raises
     ------
@@ -52,9 +70,11 @@ class FactorModel:
     """
 
     potentials: tuple[Potential, ...]
+    replacements: tuple[Replacement, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", tuple(self.potentials))
+        object.__setattr__(self, "replacements", tuple(self.replacements))
         problems = _collect(self.potentials)[1]
         if not self.potentials:
             problems.append("expected at least one factor, got none")

@@ -20,7 +20,7 @@ from bnmind.pgm.functions import (
     Restricted,
     Threshold,
 )
-from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
 from bnmind.pgm.steps import Stepwise
 from bnmind.rank_one.addition import addition_terms
 from bnmind.rank_one.equality import equality_terms
@@ -102,23 +102,25 @@ def factorize(
     """
     model.variable(variable)
     potentials: list[Potential] = []
+    replacements = list(model.replacements) if isinstance(model, FactorModel) else []
     found = False
     for potential in model.potentials:
         form = None
         if not isinstance(potential, Factor) and potential.variable.name == variable:
             form = rank_one_form(potential, nodes=nodes, name=name)
-        if form is None:
+        if form is None or isinstance(potential, Factor):
             potentials.append(potential)
             continue
         found = True
         if any(v.name == form.auxiliary.name for v in model.variables):
             raise InvalidModelError([f"expected a new name, got {form.auxiliary.name!r}"])
         potentials += form.factors
+        replacements.append(Replacement(potential, form.factors))
     if not found:
         raise InvalidModelError(
             [f"expected {variable} to be a function of its parents that has a rank-one form"]
         )
-    return FactorModel(tuple(potentials))
+    return FactorModel(tuple(potentials), tuple(replacements))
 
 
 def _function_terms(
