@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bnmind.junction import symmetry
 from bnmind.junction.graph import InteractionGraph, bits
 from bnmind.junction.symmetry import (
     BlockClass,
@@ -88,3 +90,39 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
     assert interchangeable_blocks(graph_of([2, 3, 4], [(0, 1), (0, 2)])) == ()
     star = interchangeable_blocks(graph_of([2, 3, 3, 3], [(0, 1), (0, 2), (0, 3)]))
     assert star == (BlockClass(((1,), (2,), (3,))),)
+
+
+def test_partners_of_a_block_have_the_same_number_of_states() -> None:
+    # Two hubs with three leaves each. From every vertex, the first leaf that is adjacent to the
+    # right hub has the wrong size, so that sizes must decide between the leaves.
+    edges = [(0, 2), (0, 3), (0, 6), (1, 4), (1, 5), (1, 7)]
+    graph = graph_of([5, 5, 3, 2, 4, 2, 4, 3], edges)
+    (found,) = interchangeable_blocks(graph)
+    pairs = set(zip(*found.blocks, strict=True))
+    assert {frozenset(pair) for pair in pairs} == {
+        frozenset(pair) for pair in [(0, 1), (2, 7), (3, 5), (4, 6)]
+    }
+
+
+def test_an_exchange_is_an_automorphism_only_if_neighbors_and_sizes_agree() -> None:
+    def is_automorphism(sizes: list[int], edges: list[tuple[int, int]]) -> bool:
+        graph = graph_of(sizes, edges)
+        search = symmetry._Exchanges(graph, [0] * graph.n, 100)
+        return search._is_automorphism({0: 1, 1: 0})
+
+    assert is_automorphism([2, 2, 3], [(0, 2), (1, 2)])
+    assert not is_automorphism([2, 3, 3], [(0, 2), (1, 2)])
+    assert not is_automorphism([2, 2, 3], [(0, 2)])
+    assert not is_automorphism([2, 3, 3], [(0, 2)])
+
+
+def test_a_wrong_exchange_makes_no_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ends of a path with its middles left in place: the search never proposes it."""
+
+    def propose(search: object, u: int, v: int, free: int) -> dict[int, int]:
+        return {u: v, v: u}
+
+    path = graph_of([2, 2, 2, 2], [(0, 1), (1, 2), (2, 3)])
+    assert interchangeable_blocks(path) == (BlockClass(((0, 1), (3, 2))),)
+    monkeypatch.setattr(symmetry._Exchanges, "exchange", propose)
+    assert interchangeable_blocks(path) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import combinations, product
 
 import numpy as np
@@ -16,6 +17,7 @@ from bnmind.mastermind.color_elimination import (
     elimination_bytes,
     masses_by_elimination,
 )
+from bnmind.mastermind.elimination_kernel import LANES
 from bnmind.mastermind.elimination_maps import elimination
 from bnmind.mastermind.reply import Reply, reply
 from bnmind.mastermind.reply_table import replies_to
@@ -162,6 +164,23 @@ def test_memory_is_known_before_it_is_taken() -> None:
     assert elimination_bytes(Board(4, 6)) < 2**21
     assert elimination_bytes(Board(8, 10)) > 2**33
     assert elimination_bytes(Board(5, 8), threads=2) > elimination_bytes(Board(5, 8))
+
+
+@pytest.mark.parametrize("board", [Board(4, 6), Board(5, 8), Board(6, 4)], ids=str)
+def test_the_memory_told_is_that_of_the_arrays(board: Board) -> None:
+    # Each thread fills a buffer for the number of colors whose levels have the most rows.
+    most_colors = min(board.pegs, board.colors)
+    rows = max(int(elimination(board.pegs, d).offsets[-1]) for d in range(1, most_colors + 1))
+    of_thread = elimination_bytes(board, threads=2) - elimination_bytes(board)
+    assert 0.95 <= of_thread / (8 * LANES * rows) <= 1.25
+    assert elimination_bytes(board, threads=5) == elimination_bytes(board) + 4 * of_thread
+    belief = dense(board, 1)
+    masses_by_elimination(board, belief)  # makes the maps, which are not in it
+    tracemalloc.start()
+    masses_by_elimination(board, belief)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.6 <= peak / elimination_bytes(board) <= 1.05
 
 
 def test_the_oracle_itself_on_one_pair() -> None:

@@ -342,6 +342,19 @@ def test_the_cost_is_told_beforehand(repeats: bool) -> None:
         assert least <= guess_classes(board, guesses).comparisons
 
 
+@pytest.mark.parametrize("board", [Board(3, 4), Board(4, 6), Board(3, 5, repeats=False)], ids=str)
+def test_the_least_number_of_classes_is_codes_by_permutations_rounded_up(board: Board) -> None:
+    rest_left = False
+    for guesses in ([], [(1, 2, 3)], [(1, 2, 3), (1, 3, 2)], [(1, 2, 3), (2, 3, 4)]):
+        history = [(*guess, *[4] * (board.pegs - 3)) for guess in guesses]
+        group = history_group(board, history)
+        least = group.least_classes
+        assert (least - 1) * group.order < board.n_codes <= least * group.order
+        assert least <= len(guess_classes(board, history).representatives)
+        rest_left |= least * group.order > board.n_codes
+    assert rest_left
+
+
 @pytest.mark.parametrize(
     ("board", "guesses", "message"),
     [
