@@ -1,25 +1,12 @@
-r"""Expectation maximization, accelerated where that raises the likelihood.
+"""Expectation maximization for the parameters of a bank: what `squarem` climbs.
 
-One step of EM maps parameters θ to M(θ), and never lowers the objective: the
-log-likelihood, and the log-density of the priors if there are any. SQUAREM goes on from
-two steps in the direction in which they went:
-
-==================  =====================================================
-symbol              name here
-==================  =====================================================
-r                   M(θ) − θ
-v                   M(M(θ)) − M(θ) − r
-α                   −|r| / |v|: the length of the extrapolation
-θ'                  θ − 2αr + α²v
-==================  =====================================================
-
-What it arrives at is kept only if the objective is at least what it was after the first
-of the two steps; so those recorded never fall.
+One step of EM never lowers the objective: the log-likelihood, and the log-density of the
+priors if there are any.
 
 References
 ----------
-R. Varadhan and C. Roland, "Simple and globally convergent methods for accelerating the
-convergence of any EM algorithm", Scand. J. Stat. 2008 (scheme S3).
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977.
 """
 
 from __future__ import annotations
@@ -31,12 +18,10 @@ import numpy as np
 
 from bnmind.adaptive.em_layout import CellLayout, Expectation
 from bnmind.adaptive.learning_skills import SkillFamilies
+from bnmind.adaptive.squarem import Place
 from bnmind.information import Floats
 
-__all__ = ["Climb", "Parameters", "climb"]
-
-_LONGEST = 1000.0
-"""The longest extrapolation, in steps."""
+__all__ = ["BankAscent", "Parameters"]
 
 
 class Parameters(NamedTuple):
@@ -48,129 +33,62 @@ class Parameters(NamedTuple):
     """The table of each family of the skills."""
 
 
-@dataclass(frozen=True)
-class Climb:
-    """The way from one start to its end."""
-
-    parameters: Parameters
-    log_likelihoods: tuple[float, ...]
-    """Before each step, and at the end."""
-    objectives: tuple[float, ...]
-    """The same with the logarithm of the priors; never falling."""
-    steps: int
-    """How many times all responses were gone through."""
-    converged: bool
-
-
 @dataclass(frozen=True, eq=False)
-class _Model:
+class BankAscent:
+    """The log-likelihood of a bank's parameters, and how EM climbs it; see `squarem.Ascent`.
+
+    Parameters
+    ----------
+    layout, skills, expectation
+        The model and its E-step.
+    """
+
     layout: CellLayout
     skills: SkillFamilies
     expectation: Expectation
 
-    def step(self, at: Parameters) -> tuple[float, float, Parameters]:
-        """Return the log-likelihood and the objective at some parameters, and M of them."""
-        expected = self.expectation(self.layout.cells(at.items), at.skills)
-        counts = self.layout.parts(expected.cells)
+    def at(self, parameters: Parameters) -> Place[Parameters]:
+        """Do the E-step."""
+        items, tables = parameters
         blocks = self.layout.blocks
-        items = tuple(
-            block.maximize(values, count)
-            for block, values, count in zip(blocks, at.items, counts, strict=True)
+        expected = self.expectation(self.layout.cells(items), tables)
+        prior = self.skills.log_prior(tables) + sum(
+            block.log_prior(values) for block, values in zip(blocks, items, strict=True)
         )
-        skills = self.skills.maximize(at.skills, expected.families)
-        prior = self.skills.log_prior(at.skills) + sum(
-            block.log_prior(values) for block, values in zip(blocks, at.items, strict=True)
-        )
-        likelihood = expected.log_likelihood
-        return likelihood, likelihood + prior, Parameters(items, skills)
 
-    def extrapolated(self, at: Parameters, one: Parameters, two: Parameters) -> Parameters:
-        """Return where the two steps lead, within what parameters must obey."""
-        first, second, third = (np.concatenate(_flat(p)) for p in (at, one, two))
-        r, v = second - first, third - second - (second - first)
-        size = float(np.sqrt(v @ v))
-        alpha = -min(max(float(np.sqrt(r @ r)) / size, 1.0), _LONGEST) if size > 0 else -1.0
-        far = first - 2 * alpha * r + alpha**2 * v
+        def improved() -> Parameters:
+            counts = self.layout.parts(expected.cells)
+            return Parameters(
+                tuple(
+                    block.maximize(values, count)
+                    for block, values, count in zip(blocks, items, counts, strict=True)
+                ),
+                self.skills.maximize(tables, expected.families),
+            )
+
+        likelihood = expected.log_likelihood
+        return Place(parameters, likelihood, likelihood + prior, improved)
+
+    def numbers(self, parameters: Parameters) -> Floats:
+        """Return the parameters of the blocks, then the tables of the skills."""
+        tables = [table.reshape(-1) for table in parameters.skills]
+        return np.concatenate([*parameters.items, *tables])
+
+    def within(self, numbers: Floats, known: Parameters) -> Parameters:
+        """Return parameters that obey bounds and order, and distributions that sum to one."""
         items, skills = [], []
         end = 0
-        for block, values in zip(self.layout.blocks, two.items, strict=True):
-            part = far[end : end + len(values)]
+        for block, values in zip(self.layout.blocks, known.items, strict=True):
+            part = numbers[end : end + len(values)]
             end += len(values)
             low, high = block.limits.T
             part = np.clip(part, low, high)
             # A chance of zero or one would be left by no step again.
             part = np.where(((part <= 0) & (low == 0)) | ((part >= 1) & (high == 1)), values, part)
             items.append(part if block.valid(part) else values)
-        for table in two.skills:
-            part = far[end : end + table.size].reshape(table.shape)
+        for table in known.skills:
+            part = numbers[end : end + table.size].reshape(table.shape)
             end += table.size
             part = np.where(part > 0, part, table * 0.5)
             skills.append(part / part.sum(axis=0))
         return Parameters(tuple(items), tuple(skills))
-
-
-def climb(
-    layout: CellLayout,
-    skills: SkillFamilies,
-    expectation: Expectation,
-    start: Parameters,
-    *,
-    max_iterations: int,
-    tolerance: float,
-    accelerate: bool,
-) -> Climb:
-    """Return the way up from a start, until a step raises the objective by no more than a little.
-
-    Parameters
-    ----------
-    layout, skills, expectation
-        The model and its E-step.
-    start
-        Where to begin.
-    max_iterations
-        The most steps.
-    tolerance
-        What a step must raise the objective by to go on.
-    accelerate
-        Whether to extrapolate.
-    """
-    model = _Model(layout, skills, expectation)
-    likelihoods: list[float] = []
-    objectives: list[float] = []
-    steps = 0
-
-    def step(at: Parameters) -> tuple[float, float, Parameters]:
-        nonlocal steps
-        steps += 1
-        return model.step(at)
-
-    def kept(likelihood: float, objective: float) -> None:
-        likelihoods.append(likelihood)
-        objectives.append(objective)
-
-    at = start
-    likelihood, objective, one = step(at)
-    kept(likelihood, objective)
-    converged = False
-    while steps < max_iterations:
-        likelihood, after, two = step(one)
-        kept(likelihood, after)
-        if after - objective <= tolerance:
-            at, converged = one, True
-            break
-        if not accelerate:
-            at, one, objective = one, two, after
-            continue
-        far = model.extrapolated(at, one, two)
-        likelihood, there, next_one = step(far)
-        if there >= after:
-            at, one, objective = far, next_one, there
-        else:
-            at = two
-            likelihood, objective, one = step(at)
-        kept(likelihood, objective)
-    return Climb(at, tuple(likelihoods), tuple(objectives), steps, converged)
-
-
-def _flat(parameters: Parameters) -> list[Floats]:
-    return [*parameters.items, *(table.reshape(-1) for table in parameters.skills)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.em import Climb, Parameters, climb
+from bnmind.adaptive.em import BankAscent, Parameters
 from bnmind.adaptive.em_layout import CellLayout, Expectation, Patterns
 from bnmind.adaptive.em_plan import PlanExpectation
 from bnmind.adaptive.em_table import TableExpectation
@@ -25,6 +25,7 @@ from bnmind.adaptive.profile_space import n_profiles
 from bnmind.adaptive.profiles import ProfileDistribution
 from bnmind.adaptive.qmatrix import QMatrix
 from bnmind.adaptive.responses import Responses
+from bnmind.adaptive.squarem import Climb, climb
 from bnmind.information import Floats
 from bnmind.pgm import Network
 
@@ -39,13 +40,15 @@ class LearningRecord:
     """How learning went."""
 
     log_likelihoods: tuple[float, ...]
-    """Before each step of the best start, natural logarithm; without priors never falling."""
+    """At the best start and after each step from it that was kept, natural logarithm; without
+    priors never falling."""
     objectives: tuple[float, ...]
     """The same with the logarithm of the priors; never falling."""
     converged: bool
-    """Whether the last step raised the objective by no more than the tolerance."""
+    """Whether an M-step raised the objective by no more than the tolerance."""
     steps: int
-    """How often all responses were gone through, from the best start."""
+    """How many E+M steps were taken from the best start, at most ``max_iterations``: extrapolated
+    ones that were not kept count too. The start takes one more E-step."""
     starts: tuple[float, ...]
     """The objective at the end of each start."""
     best_start: int
@@ -251,20 +254,17 @@ def learn(
         responses = Responses.of(responses, items=bank.item_names)
     data = Responses.of(responses).for_bank(bank)
     made = LearningModel.of(bank, asked)
-    expectation = made.expectation(data, asked)
-    climbs = []
-    for number in range(asked.starts):
-        climbs.append(
-            climb(
-                made.layout,
-                made.skills,
-                expectation,
-                made.start(number, asked),
-                max_iterations=asked.max_iterations,
-                tolerance=asked.tolerance,
-                accelerate=asked.accelerate,
-            )
+    ascent = BankAscent(made.layout, made.skills, made.expectation(data, asked))
+    climbs = [
+        climb(
+            ascent,
+            made.start(number, asked),
+            max_iterations=asked.max_iterations,
+            tolerance=asked.tolerance,
+            accelerate=asked.accelerate,
         )
+        for number in range(asked.starts)
+    ]
     return _learned(made, data, asked, climbs, (title, source))
 
 
@@ -272,7 +272,7 @@ def _learned(
     model: LearningModel,
     responses: Responses,
     options: LearningOptions,
-    climbs: Sequence[Climb],
+    climbs: Sequence[Climb[Parameters]],
     about: tuple[str | None, str | None],
 ) -> Learned:
     ends = [way.objectives[-1] for way in climbs]

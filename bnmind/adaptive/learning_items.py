@@ -32,6 +32,7 @@ from bnmind.information import Floats
 from bnmind.pgm import Variable
 
 __all__ = [
+    "SLACK",
     "FixedBlock",
     "ItemBlock",
     "ItemRule",
@@ -45,7 +46,9 @@ __all__ = [
 _INSIDE = 0.01
 """Starts stay so far from 0 and 1, which no step would leave again."""
 
-_SLACK = 1e-12
+SLACK = 1e-12
+"""A guess and a slip may sum to so much more than one: where they sum to one exactly, as where
+the order holds them, rounding decides no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +129,16 @@ def beta_counts(priors: Priors) -> tuple[Floats, Floats]:
     return np.array([a - 1, d - 1]), np.array([a + b - 2, c + d - 2])
 
 
-def log_beta(chances: Floats, parameters: tuple[float, float]) -> float:
-    """Return the logarithm of a beta density of all these chances, but for a constant."""
+def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -> float:
+    """Return the logarithm of a beta density of all these chances, but for a constant.
+
+    Chances whose limits ``(…, 2)`` are equal are no parameters, and have no density: fixed at
+    zero they would make everything else equally bad.
+    """
     a, b = parameters
+    free = chances[limits[..., 0] < limits[..., 1]]
     total = 0.0
-    for weight, value in ((a - 1, chances), (b - 1, 1 - chances)):
+    for weight, value in ((a - 1, free), (b - 1, 1 - free)):
         if weight:
             with np.errstate(divide="ignore"):
                 total += weight * float(np.log(value).sum())
@@ -293,12 +301,14 @@ class PairBlock:
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""
-        pairs = values.reshape(-1, 2)
-        return log_beta(pairs[:, 0], self.priors.guess) + log_beta(pairs[:, 1], self.priors.slip)
+        pairs, limits = values.reshape(-1, 2), self.limits.reshape(-1, 2, 2)
+        return log_beta(pairs[:, 0], self.priors.guess, limits[:, 0]) + log_beta(
+            pairs[:, 1], self.priors.slip, limits[:, 1]
+        )
 
     def valid(self, values: Floats) -> bool:
         """Return whether no guess is above one minus the slip."""
-        return not self.monotone or bool(np.all(values.reshape(-1, 2).sum(axis=1) <= 1))
+        return not self.monotone or bool(np.all(values.reshape(-1, 2).sum(axis=1) <= 1 + SLACK))
 
     def gates(self, values: Floats) -> tuple[Gate | None, ...]:
         """Return the gates, or tables where more skill harms."""
@@ -306,7 +316,7 @@ class PairBlock:
         for rule, groups, (guess, slip), cells in zip(
             self.rules, self.groups, values.reshape(-1, 2).tolist(), self.cells(values), strict=True
         ):
-            if guess + slip > 1 + _SLACK:
+            if guess + slip > 1 + SLACK:
                 found.append(FreeTable(cells[groups]))
             else:
                 assert isinstance(rule.gate, Dina | Dino)

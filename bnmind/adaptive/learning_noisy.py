@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.adaptive.gates import Gate, NoisyAnd, NoisyOr
-from bnmind.adaptive.learning_items import ItemRule, beta_counts, log_beta, softened
+from bnmind.adaptive.learning_items import SLACK, ItemRule, beta_counts, log_beta, softened
 from bnmind.adaptive.learning_monotone import two_chances
 from bnmind.adaptive.learning_options import Priors
 from bnmind.information import Floats
@@ -188,15 +188,15 @@ class NoisyBlock:
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""
-        n = self._n_pairs
-        return log_beta(values[:n], self.priors.guess) + log_beta(
-            values[n : 2 * n], self.priors.slip
+        n, limits = self._n_pairs, self.limits
+        return log_beta(values[:n], self.priors.guess, limits[:n]) + log_beta(
+            values[n : 2 * n], self.priors.slip, limits[n : 2 * n]
         )
 
     def valid(self, values: Floats) -> bool:
         """Return whether no guess is above one minus the slip."""
         n = self._n_pairs
-        return bool(np.all(values[:n] + values[n : 2 * n] <= 1))
+        return bool(np.all(values[:n] + values[n : 2 * n] <= 1 + SLACK))
 
     def gates(self, values: Floats) -> tuple[Gate | None, ...]:
         """Return the gate."""

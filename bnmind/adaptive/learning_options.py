@@ -105,7 +105,8 @@ class LearningOptions:
         Names of items, skills and other hidden variables whose distributions stay as
         they are.
     max_iterations
-        The most steps from one start, each through all the responses.
+        The most steps from one start. A step is one M-step and the E-step that evaluates
+        it, which goes through all the responses; one more E-step evaluates the start.
     tolerance
         Learning has converged if a step raises the log-likelihood by no more.
     accelerate

@@ -124,9 +124,10 @@ class TableBlock(RuleBlock):
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""
-        steps = values.reshape(self.shape[1] - 1, -1)
-        return log_beta(steps[:, 0], self.priors.guess) + log_beta(
-            1 - steps[:, -1], self.priors.slip
+        n_steps = self.shape[1] - 1
+        steps, limits = values.reshape(n_steps, -1), self.limits.reshape(n_steps, -1, 2)
+        return log_beta(steps[:, 0], self.priors.guess, limits[:, 0]) + log_beta(
+            1 - steps[:, -1], self.priors.slip, limits[:, -1]
         )
 
     def valid(self, values: Floats) -> bool:
