@@ -16,11 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
+    AllOf,
     Design,
+    DeviationBelow,
     EventKind,
     Independent,
     Item,
     ItemBank,
+    MaximalFisher,
     MaximalItems,
     MinimalEntropy,
     PlanBelief,
@@ -251,6 +254,46 @@ def test_killed_while_writing_it_resumes_with_nothing_lost(tmp_path: Path) -> No
     events = Session.load(path, BANK).events
     assert len(events) >= 20
     assert {event.kind for event in events[1::2]} == {EventKind.UNDO}
+
+
+def test_a_design_that_cannot_select_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    for design in (
+        Design(BANK, MaximalFisher()),
+        Design(BANK, stopper=AllOf((MaximalItems(2), DeviationBelow(0.1)))),
+    ):
+        with pytest.raises(InvalidModelError, match="one ability"):
+            Session.start(design, path=path)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_may_be_asked_to_be_new(tmp_path: Path) -> None:
+    session = Session.start(BANK).answer("item_1", 1)
+    path = tmp_path / "s.json"
+    assert session.save(path, new=True).path == path
+    before = path.read_bytes()
+    with pytest.raises(SessionFileError, match="which exists"):
+        session.undo().save(path, new=True)
+    assert path.read_bytes() == before
+    session.undo().save(path)
+    assert len(Session.load(path, BANK).events) == 2
+
+
+def test_a_session_keeps_the_rights_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    session = Session.start(BANK, path=path)
+    path.chmod(0o600)
+    session.answer("item_1", 1)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_session_whose_file_was_removed_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    session = Session.start(BANK, path=path)
+    path.unlink()
+    session = session.answer("item_1", 1)
+    assert Session.load(path, BANK).events == session.events
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.json"]
 
 
 def damaged(path: Path, *words: str, bank: ItemBank = BANK) -> SessionFileError:

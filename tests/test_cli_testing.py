@@ -168,3 +168,32 @@ def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     done = cold("test", BANK, "--stop", "items:1", directory=tmp_path, answers="1\n")
     assert done.returncode == 0, done.stderr
     assert "The test is over" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ("--selector fisher", "bank of one ability"),
+        ("--selector entropy:nosuch", "nosuch"),
+        ("--selector nosuch", "nosuch"),
+        ("--stop deviation:0.1", "bank of one ability"),
+        ("--stop items:5+deviation:0.1", "bank of one ability"),
+        ("--stop items:0", "at least 1"),
+        ("--seed -1", "seed"),
+    ],
+)
+def test_options_that_do_not_fit_leave_no_session_behind(options: str, word: str) -> None:
+    for file in ((), ("--session", str(FILE))):
+        assert_one_line_error(run("test", BANK, *file, *options.split(), answers="1\n"), word)
+    assert list(Path().iterdir()) == []
+    _test("1", options="--session ann.json --stop items:3")  # the name is still free
+
+
+def test_salvaging_twice_overwrites_nothing() -> None:
+    _test("1", "0", options="--session ann.json")
+    FILE.write_text(FILE.read_text()[:-60])
+    _test("1", options="--session ann.json --salvage")
+    salvaged = Path("ann.json.salvaged").read_bytes()
+    again = run("test", BANK, "--session", "ann.json", "--salvage", answers="0\n")
+    assert_one_line_error(again, "ann.json.salvaged exists already")
+    assert Path("ann.json.salvaged").read_bytes() == salvaged

@@ -97,6 +97,8 @@ def run_test(
             if whole.exists():
                 raise BnmindError(f"{whole} exists already; --session {whole} resumes it")
             run = run.save(whole, new=True)
+    if not run.stop_reason:
+        run.next_item()  # raises, before anything is said, if the selector does not fit the bank
     console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
     console.print(
