@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bnmind import adaptive
 from bnmind.adaptive import ItemBank, LearningOptions, Responses, learn, read_bank, read_qmatrix
 from bnmind.adaptive.examinees import Examinees
 from bnmind.cli.learn import GATE_NAMES
@@ -88,3 +91,46 @@ def test_errors_are_one_line(arguments: tuple[str, ...], parts: list[str]) -> No
     result = run(*arguments)
     assert_one_line_error(result, *parts)
     assert not Path("bank.json").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux")
+def test_a_file_name_that_is_no_text_does_not_lose_the_work() -> None:
+    name = os.fsdecode(b"r\xff\x1b.csv")
+    Path("r.csv").rename(name)
+    shown = run("learn", name, "--qmatrix", "q.csv", "--out", "bank.json")
+    assert shown.exit_code == 0, shown.output
+    assert read_bank("bank.json").source == r"learned from 200 examinees in r\xff\x1b.csv"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--title", "\udcff", "--out", "bank.json"), "UTF-8"),
+        (("--title", "\udcff", "--out", "bank.bif"), "UTF-8"),
+        (("--out", "made"), "made"),
+        (("--out", "made/bank.json/"), "directory"),
+        (("--out", "q.csv/bank.json"), "Not a directory"),
+        (("--out", "made.json"), "Is a directory"),
+        (("--out", "bank.bif"), "bank.bif.roles.json (Is a directory)"),
+        (("--out", "x" * 300 + ".json"), "too long"),
+    ],
+)
+def test_nothing_is_learned_that_could_not_be_written(
+    arguments: tuple[str, ...], part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adaptive, "learn", lambda *_, **__: pytest.fail("learned"))
+    for directory in ("made/bank.json", "made.json", "bank.bif.roles.json"):
+        Path(directory).mkdir(parents=True)
+    before = sorted(Path().rglob("*"))
+    assert_one_line_error(run(*FILES, *arguments), part)
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_bank_and_its_roles_are_written_together() -> None:
+    result = run(*FILES, "--out", "bank.bif")
+    assert result.exit_code == 0, result.output
+    assert read_bank("bank.bif").skills == ("add", "carry")
+    assert sorted(path.name for path in Path().glob("bank*")) == [
+        "bank.bif",
+        "bank.bif.roles.json",
+    ]
