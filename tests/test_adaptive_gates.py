@@ -113,7 +113,7 @@ def test_more_skill_never_hurts(data: st.DataObject) -> None:
     [
         (lambda: Dina(-0.1, 1.2), r"a guess in \[0, 1\], got -0.1; expected a slip"),
         (lambda: Dina(0.6, 0.6), r"guess \+ slip of at most 1"),
-        (lambda: Dino(float("nan"), 0), "a guess"),
+        (lambda: Dino(float("nan"), 0), "one finite number as guess, got nan"),
         (lambda: NoisyAnd((0.1, 0.2), (0.1,)), "as many guesses as slips"),
         (lambda: NoisyAnd(0.1, 0.1, 1.5), "a ceiling"),
         (lambda: NoisyOr(0.1, 0.1, -1), "a floor"),

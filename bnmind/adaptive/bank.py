@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._messages import shown
 from bnmind.adaptive.gates import Dina, Gate
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.profiles import ProfileDistribution
@@ -238,7 +239,7 @@ class ItemBank:
         if is_position and 0 <= int(given) < len(states):
             return int(given)
         raise InvalidResponseError(
-            f"expected a response to {item} among {', '.join(states)}, got {given!r}", given
+            f"expected a response to {item} among {', '.join(states)}, got {shown(given)}", given
         )
 
     def enemies(self, item: str) -> frozenset[str]:

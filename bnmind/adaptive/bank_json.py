@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from bnmind._messages import shown
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.gates import (
     Dina,
@@ -230,7 +231,7 @@ def _gate_of(record: Mapping[str, Any]) -> Gate:
     parameters = {name: value for name, value in record.items() if name != "kind"}
     kind = record.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidModelError([f"expected a gate among {', '.join(_KINDS)}, got {kind!r}"])
+        raise InvalidModelError([f"expected a gate among {', '.join(_KINDS)}, got {shown(kind)}"])
     if kind == "sequential":
         return Sequential(tuple(_gate_of(step) for step in parameters["steps"]))
     plain = {

@@ -32,6 +32,7 @@ Psychometrika monograph 17, 1969.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,9 +41,19 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind.adaptive.gate_parameters import (
+    chance_faults,
+    increasing,
+    make_plain,
+    probability_faults,
+    refuse,
+)
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, NoisyMaximum, NoisyMinimum, TabularCPD, Variable
+from bnmind.pgm.declared import MOST_AXES
+from bnmind.pgm.factor import numbers_of
+from bnmind.pgm.tabular import DEFAULT_CELLS, refuse_large_table
 
 __all__ = [
     "Dina",
@@ -119,7 +130,8 @@ class Dina:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        _refuse(_single(self.guess, self.slip) or _chances(self.guess, self.slip))
+        problems = make_plain(self, one=("guess", "slip"), levels=("required",))
+        refuse(problems or chance_faults(self.guess, self.slip))
 
     @property
     def n_responses(self) -> int:
@@ -128,8 +140,9 @@ class Dina:
 
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents."""
+        _refuse_large(item, parents)
         has = _mastery(self.required, item, parents)
-        able = np.logical_and.reduce(np.broadcast_arrays(*has))
+        able = functools.reduce(np.logical_and, has)
         return _binary(item, parents, np.where(able, 1 - self.slip, self.guess))
 
 
@@ -145,7 +158,8 @@ class Dino:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        _refuse(_single(self.guess, self.slip) or _chances(self.guess, self.slip))
+        problems = make_plain(self, one=("guess", "slip"), levels=("required",))
+        refuse(problems or chance_faults(self.guess, self.slip))
 
     @property
     def n_responses(self) -> int:
@@ -154,8 +168,9 @@ class Dino:
 
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents."""
+        _refuse_large(item, parents)
         has = _mastery(self.required, item, parents)
-        able = np.logical_or.reduce(np.broadcast_arrays(*has))
+        able = functools.reduce(np.logical_or, has)
         return _binary(item, parents, np.where(able, 1 - self.slip, self.guess))
 
 
@@ -179,8 +194,14 @@ class NoisyAnd:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        problems = _single(self.ceiling) or _probability("a ceiling", self.ceiling)
-        _refuse([*_chances(self.guess, self.slip), *problems])
+        problems = make_plain(self, one=("ceiling",), each=("guess", "slip"), levels=("required",))
+        refuse(
+            problems
+            or [
+                *chance_faults(self.guess, self.slip),
+                *probability_faults("a ceiling", self.ceiling),
+            ]
+        )
 
     @property
     def n_responses(self) -> int:
@@ -214,8 +235,14 @@ class NoisyOr:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        problems = _single(self.floor) or _probability("a floor", self.floor)
-        _refuse([*_chances(self.guess, self.slip), *problems])
+        problems = make_plain(self, one=("floor",), each=("guess", "slip"), levels=("required",))
+        refuse(
+            problems
+            or [
+                *chance_faults(self.guess, self.slip),
+                *probability_faults("a floor", self.floor),
+            ]
+        )
 
     @property
     def n_responses(self) -> int:
@@ -257,6 +284,7 @@ class Sequential:
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
         _check_item(item, self.n_responses)
+        _refuse_large(item, parents)
         reached = np.ones(math.prod(v.n_states for v in parents))
         rows = []
         for step in self.steps:
@@ -284,12 +312,11 @@ class Graded:
     thresholds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "thresholds", tuple(self.thresholds))
-        problems = []
-        if not np.all(np.isfinite(self.slopes) & (np.asarray(self.slopes) >= 0)):
+        refuse(make_plain(self, each=("slopes",), many=("thresholds",)))
+        problems = increasing(self.thresholds)
+        if not np.all(np.asarray(self.slopes) >= 0):
             problems.append(f"expected slopes of at least 0, got {self.slopes}")
-        problems += increasing(self.thresholds)
-        _refuse(problems)
+        refuse(problems)
 
     @property
     def n_responses(self) -> int:
@@ -299,6 +326,7 @@ class Graded:
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
         _check_item(item, self.n_responses)
+        _refuse_large(item, parents)
         slopes = _each("slopes", self.slopes, (item, *parents))
         levels = np.ix_(
             *[slope * np.arange(v.n_states) for slope, v in zip(slopes, parents, strict=True)]
@@ -321,7 +349,7 @@ class FreeTable:
     probabilities: Floats
 
     def __post_init__(self) -> None:
-        values = np.array(self.probabilities, dtype=np.float64)
+        values = np.array(numbers_of(self.probabilities, "in a free table", real=True).real)
         if values.ndim != 2 or not np.all((values >= 0) & np.isfinite(values)):
             raise InvalidModelError(
                 ["expected an array of probabilities (configurations, responses) in a free table"]
@@ -340,6 +368,7 @@ class FreeTable:
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
         _check_item(item, self.n_responses)
+        _refuse_large(item, parents)
         needed = math.prod(v.n_states for v in parents)
         if len(self.probabilities) != needed:
             raise InvalidModelError(
@@ -374,40 +403,8 @@ def logistic(distances: ArrayLike) -> Floats:
     return result
 
 
-def increasing(thresholds: Sequence[float]) -> list[str]:
-    """Return what is wrong with thresholds that must increase."""
-    t = np.asarray(thresholds, dtype=np.float64)
-    if t.ndim == 1 and t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0):
-        return []
-    return [f"expected increasing thresholds, got {thresholds}"]
-
-
 def _column(values: Sequence[float], n_axes: int) -> Floats:
     return np.asarray(values, dtype=np.float64).reshape(-1, *(1,) * n_axes)
-
-
-def _probability(what: str, values: Any) -> list[str]:
-    v = np.asarray(values, dtype=np.float64)
-    return [] if np.all((v >= 0) & (v <= 1)) else [f"expected {what} in [0, 1], got {values}"]
-
-
-def _chances(guess: Any, slip: Any) -> list[str]:
-    problems = [*_probability("a guess", guess), *_probability("a slip", slip)]
-    lengths = {np.size(x) for x in (guess, slip) if np.ndim(x)}
-    if len(lengths) > 1:
-        problems.append(f"expected as many guesses as slips, got {guess} and {slip}")
-    elif not problems and np.any(np.add(guess, slip) > 1 + 1e-12):
-        problems.append(f"expected guess + slip of at most 1, got {guess} and {slip}")
-    return problems
-
-
-def _single(*values: Any) -> list[str]:
-    return [f"expected one number, got {value}" for value in values if np.ndim(value)]
-
-
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        raise InvalidModelError(problems)
 
 
 def _check_item(item: Variable, n_responses: int) -> None:
@@ -440,7 +437,7 @@ def _mastery(
         for level, v in zip(levels, parents, strict=False)
         if not 0 <= level < v.n_states
     ]
-    _refuse(problems)
+    refuse(problems)
     axes = np.ix_(*[np.arange(v.n_states) for v in parents])
     return [axis >= level for axis, level in zip(axes, levels, strict=True)]
 
@@ -459,6 +456,15 @@ def _links(guess: Any, slip: Any, required: Any, scope: Sequence[Variable]) -> t
 def _binary(item: Variable, parents: Sequence[Variable], right: Floats) -> TabularCPD:
     _check_item(item, 2)
     return _table(item, parents, np.array([1 - right, right]))
+
+
+def _refuse_large(item: Variable, parents: Sequence[Variable]) -> None:
+    """Raise if the table of an item has too many axes or cells; before any of it is made."""
+    if len(parents) >= MOST_AXES:
+        raise InvalidModelError(
+            [f"expected fewer than {MOST_AXES} parents of {item.name}, got {len(parents)}"]
+        )
+    refuse_large_table((item, *parents), DEFAULT_CELLS)
 
 
 def _table(item: Variable, parents: Sequence[Variable], values: Floats) -> TabularCPD:

@@ -33,8 +33,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._messages import shown
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.gates import Gate, graded, increasing, logistic
+from bnmind.adaptive.gate_parameters import LARGEST, increasing, make_plain, refuse
+from bnmind.adaptive.gates import Gate, graded, logistic
 from bnmind.adaptive.item import Item
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -73,17 +75,15 @@ class Logistic:
     upper: float = 1.0
 
     def __post_init__(self) -> None:
+        refuse(make_plain(self, one=("slope", "difficulty", "lower", "upper")))
         problems = []
-        if not (math.isfinite(self.slope) and self.slope > 0):
+        if self.slope <= 0:
             problems.append(f"expected a positive slope, got {self.slope}")
-        if not math.isfinite(self.difficulty):
-            problems.append(f"expected a finite difficulty, got {self.difficulty}")
         if not 0 <= self.lower < self.upper <= 1:
             problems.append(
                 f"expected asymptotes 0 <= lower < upper <= 1, got {self.lower} and {self.upper}"
             )
-        if problems:
-            raise InvalidModelError(problems)
+        refuse(problems)
 
     @property
     def n_responses(self) -> int:
@@ -130,12 +130,11 @@ class GradedResponse:
     thresholds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "thresholds", tuple(self.thresholds))
+        refuse(make_plain(self, one=("slope",), many=("thresholds",)))
         problems = increasing(self.thresholds)
-        if not (math.isfinite(self.slope) and self.slope > 0):
+        if self.slope <= 0:
             problems.append(f"expected a positive slope, got {self.slope}")
-        if problems:
-            raise InvalidModelError(problems)
+        refuse(problems)
 
     @property
     def n_responses(self) -> int:
@@ -312,11 +311,14 @@ def ability_values(variable: Variable) -> Floats:
         If they are no numbers.
     """
     try:
-        return np.array([float(state) for state in variable.states])
+        values = np.array([float(state) for state in variable.states])
     except ValueError:
+        values = np.array([math.nan])
+    if not np.all(np.abs(values) <= LARGEST):
         raise InvalidModelError(
-            [f"expected numbers as states of {variable.name}, got {variable.states[:5]}"]
-        ) from None
+            [f"expected numbers as states of {variable.name}, got {shown(variable.states)}"]
+        )
+    return values
 
 
 def _abilities(item: Variable, parents: Sequence[Variable]) -> Floats:

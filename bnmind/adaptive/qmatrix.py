@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._messages import shown
 from bnmind.adaptive.gates import Gate
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.profiles import ProfileDistribution, Saturated
@@ -72,7 +73,7 @@ class QMatrix:
             if level is None:
                 problems.append(
                     f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
-                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got {cell!r}"
+                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got {shown(cell)}"
                 )
             else:
                 whole[row, column] = level

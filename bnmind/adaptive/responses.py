@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._messages import shown
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.errors import InvalidResponsesError
@@ -328,7 +329,7 @@ def _parsed(
             if code is None:
                 problems.append(
                     "expected the position of a response, or nothing, in"
-                    f" {_place(row, column, labels, named)}, got {cells[place]!r}"
+                    f" {_place(row, column, labels, named)}, got {shown(cells[place])}"
                 )
             # What is wrong is at least there.
             codes[row, column] = 0 if code is None else code

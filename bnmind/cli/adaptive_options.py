@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from bnmind._messages import shown
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def selector_named(text: str) -> Selector[SkillBelief]:
         return adaptive.TargetEntropy(tuple(argument.split("+")))
     if name == "randomesque":
         return adaptive.Randomesque(adaptive.MinimalEntropy(), int(_number(argument, text)))
-    raise BnmindError(f"expected {name} without an argument, got {text!r}")
+    raise BnmindError(f"expected {name} without an argument, got {shown(text)}")
 
 
 def stopper_named(texts: Sequence[str]) -> Stopper | None:
@@ -153,5 +154,5 @@ def _number(argument: str, text: str) -> float:
     except ValueError:
         number = float("nan")
     if not abs(number) < float("inf"):
-        raise BnmindError(f"expected a number after the colon, got {text!r}")
+        raise BnmindError(f"expected a number after the colon, got {shown(text)}")
     return number

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import shown
 from bnmind._text_files import check_writable
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
 from bnmind.cli.prompt import Command, ask
@@ -276,14 +277,14 @@ def _ask_reply(
 def _yes_or_no(text: str) -> bool:
     answer = text.lower()
     if answer not in ("y", "yes", "n", "no"):
-        raise InvalidReplyError(f"expected y or n, got {text!r}", text)
+        raise InvalidReplyError(f"expected y or n, got {shown(text)}", text)
     return answer.startswith("y")
 
 
 def _ask_end(table: _Table) -> Command:
     def read(text: str) -> Command:
         if text:
-            raise BnmindError(f"expected Enter or u, got {text!r}")
+            raise BnmindError(f"expected Enter or u, got {shown(text)}")
         return Command.QUIT
 
     return ask(table.console, "Enter ends, u undoes: ", read, commands=_COMMANDS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import shown
 from bnmind._text_files import check_writable_directory
 from bnmind.cli.options import (
     DEFAULT_COLORS,
@@ -138,7 +139,7 @@ def _number_of_games(text: str) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise BnmindError(f"expected a number of games or all, got {text!r}") from None
+        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
 
 
 def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:

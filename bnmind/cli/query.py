@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import shown
 from bnmind._text_files import check_writable, write_file
 from bnmind.cli.options import Json
 
@@ -103,11 +104,11 @@ def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict
         if len(readings) > 1:
             both = " or ".join(" and ".join(map("=".join, reading)) for reading in readings)
             raise BnmindError(
-                f"expected evidence of one meaning, got {text!r}, which may be {both}"
+                f"expected evidence of one meaning, got {shown(text)}, which may be {both}"
             )
         for name, state in readings[0] if readings else map(_entry, text.split(",")):
             if not (name and state):
-                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {text!r}")
+                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {shown(text)}")
             if name in found:
                 raise BnmindError(f"expected evidence on {name} once, got it twice")
             found[name] = state

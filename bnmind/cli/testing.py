@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import shown
 from bnmind._text_files import check_writable
 from bnmind.cli.adaptive_options import (
     DEFAULT_SELECTOR,
@@ -176,7 +177,7 @@ def _converse(console: Console, session: Session) -> None:
 
 def _end(text: str) -> Command:
     if text:
-        raise BnmindError(f"expected Enter or u, got {text!r}")
+        raise BnmindError(f"expected Enter or u, got {shown(text)}")
     return Command.QUIT
 
 

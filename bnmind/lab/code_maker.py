@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._messages import shown
 from bnmind.errors import BnmindError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -129,7 +130,7 @@ def _sources(seed: int) -> list[np.random.SeedSequence]:
     except TypeError:
         number = -1
     if number < 0:
-        raise BnmindError(f"expected a seed that is a whole number from 0, got {seed!r}")
+        raise BnmindError(f"expected a seed that is a whole number from 0, got {shown(seed)}")
     return np.random.SeedSequence(number).spawn(3)
 
 

@@ -6,6 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import Protocol
 
+from bnmind._messages import shown
 from bnmind.errors import BnmindError, InvalidProbabilityError
 from bnmind.mastermind.belief import Belief
 
@@ -106,5 +107,5 @@ def _checked(limit: int) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        raise BnmindError(f"expected a limit of at least one guess, got {limit!r}")
+        raise BnmindError(f"expected a limit of at least one guess, got {shown(limit)}")
     return number

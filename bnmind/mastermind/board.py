@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._messages import shown
 from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.reply import Reply
 
@@ -65,7 +66,7 @@ class Board:
             try:
                 number = operator.index(got)
             except TypeError:
-                problems.append(f"expected a whole number of {name}, got {got!r}")
+                problems.append(f"expected a whole number of {name}, got {shown(got)}")
                 continue
             if not least <= number <= _MOST:
                 problems.append(f"expected {least} to {_MOST} {name}, got {number}")
@@ -214,7 +215,7 @@ class Board:
         elif len(words) == 1 and self.pegs > 1:
             raise InvalidCodeError(
                 f"expected {self.pegs} letters or separated numbers on a board of "
-                f"{self.colors} colors, got {text!r}",
+                f"{self.colors} colors, got {shown(text)}",
                 text,
             )
         if all(word.isascii() and word.isdigit() and len(word) <= 4 for word in words):
@@ -222,7 +223,9 @@ class Board:
         elif all(len(word) == 1 and word in ascii_letters for word in words):
             colors = tuple(ascii_letters.index(word) % 26 + 1 for word in words)
         else:
-            raise InvalidCodeError(f"expected a code like {self._example()}, got {text!r}", text)
+            raise InvalidCodeError(
+                f"expected a code like {self._example()}, got {shown(text)}", text
+            )
         self._check(colors, text)
         return colors
 
@@ -250,12 +253,12 @@ class Board:
             problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
         strange = [color for color in code if not _is_color(color, self.colors)]
         if strange:
-            shown = ", ".join(str(color) for color in dict.fromkeys(strange))
-            problems.append(f"expected colors 1 to {self.colors}, got {shown}")
+            some = [shown(color) for color in dict.fromkeys(strange)]
+            problems.append(f"expected colors 1 to {self.colors}, got {', '.join(some[:12])}")
         elif not self.repeats and len(set(code)) < len(code):
             problems.append("expected every color at most once")
         if problems:
-            raise InvalidCodeError(f"{'; '.join(problems)} in {got!r}", got)
+            raise InvalidCodeError(f"{'; '.join(problems)} in {shown(got)}", got)
 
 
 def require_listable(board: Board) -> None:

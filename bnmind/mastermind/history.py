@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bnmind._messages import shown
 from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.reply import Reply, spells_reply
@@ -101,7 +102,7 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
     example = board.format(board.code(0))
     raise InvalidHistoryError(
         f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
-        f"history, got {entry.strip()!r}",
+        f"history, got {shown(entry.strip())}",
         entry,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bnmind._bounded_files import SMALL_FILE, read_text
+from bnmind._messages import shown
 from bnmind.errors import (
     InvalidChannelError,
     InvalidProbabilityError,
@@ -58,12 +59,12 @@ def parse_noise(board: Board, text: str) -> Channel:
         "independent": Channel.independent_error,
     }
     if kind not in makers or not rest:
-        raise InvalidChannelError(f"expected noise as {_FORMS}, got {text!r}", text)
+        raise InvalidChannelError(f"expected noise as {_FORMS}, got {shown(text)}", text)
     try:
         probability = float(rest)
     except ValueError:
         raise InvalidProbabilityError(
-            f"expected a probability in [0, 1] after {kind}:, got {rest!r}", rest
+            f"expected a probability in [0, 1] after {kind}:, got {shown(rest)}", rest
         ) from None
     return makers[kind](board, probability)
 
@@ -114,4 +115,6 @@ def _parse_line(board: Board, line: list[str], where: str) -> tuple[Reply, Reply
     except InvalidReplyError as error:
         raise InvalidChannelError(f"{error} in {where}", line) from error
     except ValueError:
-        raise InvalidChannelError(f"expected a number in {where}, got {line[2]!r}", line) from None
+        raise InvalidChannelError(
+            f"expected a number in {where}, got {shown(line[2])}", line
+        ) from None

@@ -18,6 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bnmind._messages import shown
 from bnmind.errors import InvalidCodeError, InvalidReplyError
 
 __all__ = ["Reply", "reply", "spells_reply"]
@@ -71,12 +72,13 @@ class Reply(NamedTuple):
         if match is None:
             short = ", 12" if pegs < 10 else ""
             raise InvalidReplyError(
-                f"expected a reply like 1b2w, 1 2 or 1,2{short}; got {text!r}", text
+                f"expected a reply like 1b2w, 1 2 or 1,2{short}; got {shown(text)}", text
             )
         parsed = cls(int(match[1]), int(match[2]))
         if max(parsed) > pegs:
             raise InvalidReplyError(
-                f"expected at most {pegs} black and at most {pegs} white pegs, got {text!r}", text
+                f"expected at most {pegs} black and at most {pegs} white pegs, got {shown(text)}",
+                text,
             )
         return parsed
 

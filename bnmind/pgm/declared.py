@@ -15,11 +15,11 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
+from bnmind._messages import many
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.network import Network
 from bnmind.pgm.source import Place, shown
-from bnmind.pgm.table_text import many
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 

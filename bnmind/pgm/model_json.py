@@ -30,6 +30,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from bnmind._messages import many
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
 from bnmind.pgm.declared import MOST_AXES
@@ -39,7 +40,6 @@ from bnmind.pgm.json_records import Strict, VariableRecord, listed, validated, v
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.source import shown
-from bnmind.pgm.table_text import many
 from bnmind.pgm.variable import Variable
 
 __all__ = ["JSON_VERSION", "model_from_json", "model_to_json", "network_from_json"]

@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bnmind._messages import many
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.network import Network, Potential
-from bnmind.pgm.table_text import many
 from bnmind.pgm.variable import Variable
 
 __all__ = ["check_tables_fit", "from_pgmpy", "pgmpy_object", "quiet_pgmpy", "to_pgmpy"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
@@ -11,9 +10,7 @@ import numpy as np
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
 
-__all__ = ["many", "rows_of", "written", "xml_text"]
-
-_LONG = 10**15
+__all__ = ["rows_of", "written", "xml_text"]
 
 
 def rows_of(cpd: CPD) -> Floats:
@@ -28,15 +25,6 @@ def rows_of(cpd: CPD) -> Floats:
 def written(numbers: Iterable[float], separator: str = " ") -> str:
     """Return numbers with all their digits."""
     return separator.join(map(repr, numbers))
-
-
-def many(count: int) -> str:
-    """Return a whole number as text, in short if it has very many digits.
-
-    >>> many(12345), many(2**100)
-    ('12,345', 'about 10^30')
-    """
-    return f"{count:,}" if count < _LONG else f"about 10^{int(math.log10(count))}"
 
 
 def xml_text(root: ElementTree.Element) -> str:

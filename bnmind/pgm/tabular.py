@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._messages import many
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -128,9 +129,11 @@ def refuse_large_table(scope: Sequence[Variable], max_cells: int) -> None:
     """Raise `TooLargeError` if the table over a child and its parents has too many cells."""
     needed = math.prod(v.n_states for v in scope)
     if needed > max_cells:
+        given = [v.name for v in scope[1:13]]
+        more = f" and {len(scope) - 13} more" if len(scope) > 13 else ""
         raise TooLargeError(
-            f"expected at most {max_cells:,} cells, got {needed:,} in the table of"
-            f" {scope[0].name} given {', '.join(v.name for v in scope[1:])}",
+            f"expected at most {max_cells:,} cells, got {many(needed)} in the table of"
+            f" {scope[0].name} given {', '.join(given)}{more}",
             needed=needed,
             budget=max_cells,
         )

@@ -33,6 +33,7 @@ from itertools import islice
 
 import numpy as np
 
+from bnmind._messages import many
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.declared import (
@@ -46,7 +47,7 @@ from bnmind.pgm.declared import (
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.source import Place, Source, number_list, shown
-from bnmind.pgm.table_text import many, rows_of, written
+from bnmind.pgm.table_text import rows_of, written
 from bnmind.pgm.variable import Variable
 
 __all__ = [

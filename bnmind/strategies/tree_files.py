@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bnmind._bounded_files import LARGE_FILE, parse_json, read_text
+from bnmind._messages import shown
 from bnmind._text_files import write_file
 from bnmind.errors import InvalidBoardError, ModelFileError
 from bnmind.mastermind.board import Board
@@ -103,10 +104,10 @@ def tree_from_json(text: str) -> StrategyTree:
     _require_version(document.get("version"))
     board = document.get("board")
     if not isinstance(board, dict):
-        raise ModelFileError(f"expected a board, got {board!r}", board)
+        raise ModelFileError(f"expected a board, got {shown(board)}", board)
     values = (board.get("pegs"), board.get("colors"), board.get("repeats", True))
     if not isinstance(values[0], int) or not isinstance(values[1], int):
-        raise ModelFileError(f"expected a board with pegs and colors, got {board!r}", board)
+        raise ModelFileError(f"expected a board with pegs and colors, got {shown(board)}", board)
     outline = _entry(document.get("tree"))
     return tree_of(_board(values[0], values[1], repeats=bool(values[2])), outline)
 
@@ -246,7 +247,9 @@ def _board(pegs: int, colors: int, *, repeats: bool) -> Board:
 
 def _require_version(version: object) -> None:
     if version != VERSION:
-        raise ModelFileError(f"expected version {VERSION} of the format, got {version!r}", version)
+        raise ModelFileError(
+            f"expected version {VERSION} of the format, got {shown(version)}", version
+        )
 
 
 def _nested(entry: Outline) -> object:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._messages import shown
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.channel import Channel
@@ -98,11 +99,13 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
         mark = entry.text.partition(" ")[0]
         if mark in ("=", "?"):
             if entry.below:
-                raise ModelFileError(f"expected nothing below {entry.text!r} {where}", entry.text)
+                raise ModelFileError(
+                    f"expected nothing below {shown(entry.text)} {where}", entry.text
+                )
             expected = _leaf(board, codes, before, is_cut=mark == "?")
             if expected != entry.text:
                 raise ModelFileError(
-                    f"expected {expected!r} {where}, got {entry.text!r}", entry.text
+                    f"expected {shown(expected)} {where}, got {shown(entry.text)}", entry.text
                 )
             return TreeNode(float(n), math.log2(n), n, expected == "=", None, ())
         try:
@@ -111,7 +114,9 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
             raise ModelFileError(f"{where}: {error}", entry.text) from error
         if n == 1:
             expected = _leaf(board, codes, before, is_cut=False)
-            raise ModelFileError(f"expected {expected!r} {where}, got {entry.text!r}", entry.text)
+            raise ModelFileError(
+                f"expected {shown(expected)} {where}, got {shown(entry.text)}", entry.text
+            )
         replies = replies_among(board, guess, codes)
         present = [int(place) for place in np.unique(replies)]
         wanted = [names[place] for place in present]

@@ -1,0 +1,123 @@
+"""Parameters of gates and curves: plain numbers, or refused.
+
+They come from files and data frames, where anything may stand: text, a list where one
+number belongs, infinities, whole numbers of hundreds of digits.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bnmind._messages import shown
+from bnmind.errors import InvalidModelError
+
+__all__ = ["LARGEST", "chance_faults", "increasing", "make_plain", "probability_faults", "refuse"]
+
+LARGEST = 1e100
+"""Products and sums of such numbers are finite too."""
+
+
+def make_plain(
+    gate: object,
+    *,
+    one: Iterable[str] = (),
+    each: Iterable[str] = (),
+    many: Iterable[str] = (),
+    levels: Iterable[str] = (),
+) -> list[str]:
+    """Make the fields of a gate under construction plain numbers; return what is wrong.
+
+    Parameters
+    ----------
+    gate
+        A frozen dataclass, in its ``__post_init__``.
+    one
+        Fields of one number.
+    each
+        Fields of one number, or of one for each skill.
+    many
+        Fields of a list of numbers.
+    levels
+        Fields of a level for each skill, or None.
+    """
+    problems: list[str] = []
+
+    def plain(name: str, value: Any) -> float:
+        number = _number(value)
+        if number is None:
+            problems.append(f"expected one finite number as {name}, got {shown(value)}")
+            return 0.0
+        return number
+
+    def listed(name: str, value: Any) -> tuple[float, ...]:
+        if not _is_list(value):
+            problems.append(f"expected a list of numbers as {name}, got {shown(value)}")
+            return ()
+        return tuple([plain(name, entry) for entry in value])
+
+    made: dict[str, Any] = {}
+    for name in one:
+        made[name] = plain(name, getattr(gate, name))
+    for name in each:
+        value = getattr(gate, name)
+        made[name] = listed(name, value) if _is_list(value) else plain(name, value)
+    for name in many:
+        made[name] = listed(name, getattr(gate, name))
+    for name in levels:
+        value = getattr(gate, name)
+        try:
+            made[name] = None if value is None else tuple([operator.index(x) for x in value])
+        except TypeError:
+            problems.append(f"expected whole numbers as {name} levels, got {shown(value)}")
+    for name, value in made.items():
+        object.__setattr__(gate, name, value)
+    return problems
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str | bytes) or (isinstance(value, np.ndarray) and value.ndim):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if abs(number) <= LARGEST else None
+
+
+def probability_faults(what: str, values: float | tuple[float, ...]) -> list[str]:
+    """Return what is wrong with a probability or several."""
+    v = np.asarray(values)
+    return [] if np.all((v >= 0) & (v <= 1)) else [f"expected {what} in [0, 1], got {values}"]
+
+
+def chance_faults(guess: float | tuple[float, ...], slip: float | tuple[float, ...]) -> list[str]:
+    """Return what is wrong with chances of guessing and of slipping."""
+    problems = [*probability_faults("a guess", guess), *probability_faults("a slip", slip)]
+    lengths = {len(x) for x in (guess, slip) if isinstance(x, tuple)}
+    if len(lengths) > 1:
+        problems.append(f"expected as many guesses as slips, got {guess} and {slip}")
+    elif not problems and np.any(np.add(guess, slip) > 1 + 1e-12):
+        problems.append(f"expected guess + slip of at most 1, got {guess} and {slip}")
+    return problems
+
+
+def increasing(thresholds: Sequence[float]) -> list[str]:
+    """Return what is wrong with thresholds that must increase."""
+    t = np.asarray(thresholds, dtype=np.float64)
+    if t.ndim == 1 and t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0):
+        return []
+    return [f"expected increasing thresholds, got {shown(thresholds)}"]
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise `InvalidModelError` if anything is wrong."""
+    if problems:
+        raise InvalidModelError(problems)
