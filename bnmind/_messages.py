@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import reprlib
+from collections.abc import Sequence
 
-__all__ = ["many", "shown"]
+__all__ = ["listed", "many", "one_line", "shown"]
 
 _LONG = 10**15
+_LONGEST = 400
+_MOST = 12
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
@@ -39,3 +42,25 @@ def many(count: int) -> str:
     ('12,345', 'about 10^30')
     """
     return f"{count:,}" if count < _LONG else f"about 10^{int(math.log10(count))}"
+
+
+def one_line(text: str, *, longest: int = _LONGEST) -> str:
+    """Return a text in one line, cut at the end if it is long.
+
+    >>> one_line("two\\nlines and more", longest=10)
+    'two lines…'
+    """
+    # What is cut anyway need not be split.
+    text = " ".join(text[: 2 * longest].split())
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
+    """Return the first of several faults, none of them very long, and how many more there are.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a; b; and 1 more'
+    """
+    first = "; ".join(one_line(problem) for problem in problems[:most])
+    more = len(problems) - most
+    return f"{first}; and {more:,} more" if more > 0 else first

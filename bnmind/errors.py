@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bnmind._messages import listed, one_line, shown
+
 __all__ = [
     "BnmindError",
     "CancellationError",
@@ -83,9 +85,7 @@ class InvalidResponsesError(InvalidResponseError):
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
         """Every fault found, a sentence each."""
-        shown = "; ".join(self.problems[:12])
-        more = len(self.problems) - 12
-        super().__init__(f"{shown}; and {more} more" if more > 0 else shown, self.problems)
+        super().__init__(listed(self.problems), self.problems)
 
 
 class InvalidHistoryError(_OffendingValueError):
@@ -131,12 +131,12 @@ class NothingToAskError(BnmindError, LookupError):
 
 
 class InvalidModelError(BnmindError, ValueError):
-    """A network, table or order that is not valid; all faults are listed at once."""
+    """A network, table or order that is not valid; all faults at once, the first ones told."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
         """Every fault found, a sentence each."""
-        super().__init__("; ".join(self.problems))
+        super().__init__(listed(self.problems))
 
 
 class ImpossibleEvidenceError(BnmindError, ValueError):
@@ -171,6 +171,7 @@ class UnknownNameError(BnmindError, LookupError):
         """The name that was got."""
         self.known = tuple(known)
         """The names that would have been understood."""
-        shown = ", ".join(self.known[:12]) + (", …" if len(self.known) > 12 else "")
+        some = [one_line(known, longest=60) for known in self.known[:12]]
+        among = ", ".join(some) + (", …" if len(self.known) > 12 else "")
         article = "an" if kind[:1] in "aeiou" else "a"
-        super().__init__(f"expected {article} {kind} among {shown}; got {name!r}")
+        super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}")
