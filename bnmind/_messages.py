@@ -47,8 +47,8 @@ def many(count: int) -> str:
 def one_line(text: str, *, longest: int = _LONGEST) -> str:
     """Return a text in one line, cut at the end if it is long.
 
-    >>> one_line("two\\nlines and more", longest=10)
-    'two lines…'
+    >>> one_line("words and more", longest=10)
+    'words and…'
     """
     # What is cut anyway need not be split.
     text = " ".join(text[: 2 * longest].split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.bank_json import bank_from_json, bank_to_json
-from bnmind.errors import ModelFileError
+from bnmind.errors import ModelFileError, TooLargeError
 from tests.banks import banks
 
 BANK = ItemBank.from_qmatrix(
@@ -153,3 +154,116 @@ def test_gates_with_lists_for_numbers_are_refused(tmp_path: Path, gate: object) 
     (tmp_path / "bank.json").write_text(json.dumps(record))
     with pytest.raises(ModelFileError, match="item_1"):
         read_bank(tmp_path / "bank.json")
+
+
+def bank_of_skills(n_skills: int, gate: dict[str, object]) -> str:
+    """Return a bank of one item that needs all of so many skills."""
+    skills = [f"s{number}" for number in range(n_skills)]
+    network = {
+        "schema": "bnmind-model",
+        "version": 2,
+        "variables": [{"name": name, "states": ["0", "1"]} for name in skills],
+        "potentials": [{"kind": "table", "scope": [name], "values": [0.5, 0.5]} for name in skills],
+    }
+    return json.dumps(
+        {
+            "schema": "bnmind-bank",
+            "version": 1,
+            "skills": [{"name": name} for name in skills],
+            "items": [{"name": "item_1", "parents": skills, "gate": gate}],
+            "network": network,
+        }
+    )
+
+
+@pytest.mark.parametrize("n_skills", [22, 26, 33, 70])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        {"kind": "dina", "guess": 0.1, "slip": 0.1},
+        {"kind": "dino", "guess": 0.1, "slip": 0.1},
+        {"kind": "graded", "slopes": 1.0, "thresholds": [0.0]},
+        {"kind": "sequential", "steps": [{"kind": "noisy-or", "guess": 0.1}]},
+    ],
+    ids=lambda gate: str(gate["kind"]),
+)
+def test_a_few_parameters_that_stand_for_a_large_table_are_refused(
+    tmp_path: Path, n_skills: int, gate: dict[str, object]
+) -> None:
+    path = tmp_path / "bank.json"
+    path.write_text(bank_of_skills(n_skills, gate))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLargeError, match=r"item item_1; a noisy-and .*bank\.json") as caught:
+            read_bank(path)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert caught.value.needed == 2 ** (n_skills + 1)
+    assert most < 20_000_000
+
+
+def test_gates_without_tables_may_have_any_number_of_skills(tmp_path: Path) -> None:
+    for kind in ("noisy-and", "noisy-or"):
+        path = tmp_path / "bank.json"
+        path.write_text(bank_of_skills(70, {"kind": kind, "guess": 0.1}))
+        assert len(read_bank(path).cause("item_1")) == 70
+
+
+def test_tables_of_all_items_are_counted_together() -> None:
+    bank = ItemBank.from_qmatrix([[1, 1], [1, 1], [1, 0]])
+    assert bank_from_json(bank_to_json(bank), max_cells=20).item_names == bank.item_names
+    with pytest.raises(TooLargeError, match=r"at most 19 .* got 20, 8 of them for item item_1"):
+        bank_from_json(bank_to_json(bank), max_cells=19)
+
+
+HUGE = "1" + "0" * 400
+
+
+@pytest.mark.parametrize(
+    "number", [HUGE, f"-{HUGE}", "1e999", "NaN", "Infinity", '"x"', "[]", "{}"]
+)
+@pytest.mark.parametrize(
+    ("gate", "field"),
+    [
+        ({"kind": "dina", "guess": 0.1, "slip": "?"}, "slip"),
+        ({"kind": "dino", "guess": "?", "slip": 0.1}, "guess"),
+        ({"kind": "noisy-and", "guess": ["?"]}, "guess"),
+        ({"kind": "noisy-or", "guess": 0.1, "floor": "?"}, "floor"),
+        ({"kind": "graded", "slopes": "?", "thresholds": [0.0]}, "slopes"),
+        ({"kind": "graded", "slopes": 1.0, "thresholds": ["?"]}, "thresholds"),
+        ({"kind": "logistic", "difficulty": "?"}, "difficulty"),
+        ({"kind": "graded-response", "slope": "?", "thresholds": [0.0]}, "slope"),
+        ({"kind": "dina", "guess": 0.1, "slip": 0.1, "required": ["?"]}, "required"),
+        ({"kind": "free-table", "probabilities": [[0.5, "?"], [0.5, 0.5]]}, "free table"),
+    ],
+)
+def test_parameters_that_are_no_numbers_are_refused(
+    tmp_path: Path, gate: dict[str, object], field: str, number: str
+) -> None:
+    path = tmp_path / "bank.json"
+    path.write_text(bank_of_skills(1, gate).replace('"?"', number))
+    with pytest.raises(ModelFileError, match=rf"{field}|item_1") as caught:
+        read_bank(path)
+    assert len(str(caught.value)) < 1000
+
+
+def test_an_item_in_the_network_may_have_its_gate_beside_it(tmp_path: Path) -> None:
+    record = json.loads(bank_of_skills(1, {"kind": "dina", "guess": 0.25, "slip": 0.25}))
+    record["network"]["variables"].append({"name": "item_1", "states": ["0", "1"]})
+    table = {"kind": "table", "scope": ["item_1", "s0"], "values": [0.75, 0.25, 0.25, 0.75]}
+    record["network"]["potentials"].append(table)
+    path = tmp_path / "bank.json"
+    path.write_text(json.dumps(record))
+    assert read_bank(path).item("item_1").gate == Dina(0.25, 0.25)
+    for name, value, words in (
+        ("slip", 0.5, "to be that of its gate"),
+        ("required", [1, 1], "1 levels for item_1"),
+        ("required", 1, "required levels"),
+        ("guess", "x", "one finite number as guess"),
+    ):
+        changed = json.loads(json.dumps(record))
+        changed["items"][0]["gate"][name] = value
+        path.write_text(json.dumps(changed))
+        with pytest.raises(ModelFileError, match=words):
+            read_bank(path)

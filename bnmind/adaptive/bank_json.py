@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from bnmind._messages import shown
+from bnmind._messages import many, shown
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.gates import (
     Dina,
@@ -38,14 +39,14 @@ from bnmind.adaptive.gates import (
 )
 from bnmind.adaptive.irt import GradedResponse, Logistic
 from bnmind.adaptive.item import Item
-from bnmind.errors import InvalidModelError, ModelFileError
+from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.json_records import Strict, listed, validated
 from bnmind.pgm.model_json import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
-__all__ = ["bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
+__all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
 
 _KINDS: Mapping[str, Callable[..., Gate]] = {
     "dina": Dina,
@@ -58,6 +59,9 @@ _KINDS: Mapping[str, Callable[..., Gate]] = {
     "logistic": Logistic,
     "graded-response": GradedResponse,
 }
+
+BANK_CELLS = 2**22
+"""Cells of all items' tables unless the caller says otherwise: 32 MB, an item of 21 skills."""
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -110,26 +114,43 @@ def roles_to_json(bank: ItemBank) -> str:
     return _text("bnmind-roles", bank, items, "")
 
 
-def bank_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> ItemBank:
-    """Return the bank that JSON text holds; functions in it may take ``max_cells`` to check.
+def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
+    """Return the bank that JSON text holds.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    max_cells
+        Cells that the tables of all items may have together.
 
     Raises
     ------
     ModelFileError
         If the text is not JSON of this form, of a newer version, or its parts contradict
         each other.
+    TooLargeError
+        If a few parameters in it stand for tables of more cells; none of them is made.
     """
     record = validated(text, "bnmind-bank", {1: _BankRecord})
     try:
-        cpds = list(network_from_json(json.dumps(record.network), max_cells=max_cells).cpds)
+        network = network_from_json(json.dumps(record.network), max_cells=DEFAULT_CELLS)
+        cpds = list(network.cpds)
         variables = {cpd.variable.name: cpd.variable for cpd in cpds}
         problems: list[str] = []
-        items = []
-        for entry in record.items:
-            gate = _gate(entry, problems)
-            items.append(_item(entry, gate, problems))
-            if gate is None or entry.name in variables:
-                continue
+        gates = [_gate(entry, problems) for entry in record.items]
+        items = [
+            _item(entry, gate, problems) for entry, gate in zip(record.items, gates, strict=True)
+        ]
+        # Whether an item that is in the network too has the distribution of its gate, the
+        # bank itself checks.
+        made = [
+            (entry, gate)
+            for entry, gate in zip(record.items, gates, strict=True)
+            if gate is not None and entry.name not in variables
+        ]
+        _refuse_large(made, variables, max_cells)
+        for entry, gate in made:
             unknown = [name for name in entry.parents or () if name not in variables]
             if unknown or not entry.parents:
                 problems.append(
@@ -155,6 +176,27 @@ def bank_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> ItemBank:
         raise ModelFileError(
             f"expected a valid bank, got these faults: {listed(fault.problems)}"
         ) from fault
+
+
+def _refuse_large(
+    made: Iterable[tuple[_ItemRecord, Gate]], variables: Mapping[str, Variable], max_cells: int
+) -> None:
+    """Raise `TooLargeError` if gates that are tables have too many cells together."""
+    cells = {"": 0}
+    for entry, gate in made:
+        if not isinstance(gate, NoisyAnd | NoisyOr):
+            known = [variables[name].n_states for name in entry.parents or () if name in variables]
+            cells[entry.name] = math.prod(known) * gate.n_responses
+    needed = sum(cells.values())
+    if needed > max_cells:
+        largest = max(cells, key=cells.__getitem__)
+        raise TooLargeError(
+            f"expected tables of at most {max_cells:,} cells for all items together, got"
+            f" {many(needed)}, {many(cells[largest])} of them for item {largest}; a noisy-and or"
+            " noisy-or gate of many skills takes no table",
+            needed=needed,
+            budget=max_cells,
+        )
 
 
 def roles_from_json(text: str, network: Network) -> ItemBank:

@@ -21,7 +21,7 @@ from bnmind import _bounded_files
 from bnmind._bounded_files import LARGE_FILE
 from bnmind._text_files import encoded, write_files
 from bnmind.adaptive.bank import ItemBank
-from bnmind.errors import ModelFileError
+from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
 
 __all__ = ["bank_contents", "read_bank", "read_rows", "read_text", "write_bank"]
@@ -81,6 +81,8 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
     ModelFileError
         If the suffix is unknown, a file cannot be read, or what is in it is no bank; it
         names the file.
+    TooLargeError
+        If the tables that the file stands for have too many cells; none is made.
     """
     from bnmind.adaptive.bank_json import bank_from_json, roles_from_json
 
@@ -98,6 +100,10 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
         return bank_from_json(text) if network is None else roles_from_json(text, network)
     except ModelFileError as fault:
         raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
+    except TooLargeError as fault:
+        raise TooLargeError(
+            f"{fault}, in {place}", needed=fault.needed, budget=fault.budget
+        ) from fault
 
 
 def read_text(path: str | os.PathLike[str], *, damaged: bool = False) -> str:

@@ -141,7 +141,7 @@ class Dina:
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents."""
         _refuse_large(item, parents)
-        has = _mastery(self.required, item, parents)
+        has = _along_axes(_mastery(self.required, item, parents))
         able = functools.reduce(np.logical_and, has)
         return _binary(item, parents, np.where(able, 1 - self.slip, self.guess))
 
@@ -169,7 +169,7 @@ class Dino:
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents."""
         _refuse_large(item, parents)
-        has = _mastery(self.required, item, parents)
+        has = _along_axes(_mastery(self.required, item, parents))
         able = functools.reduce(np.logical_or, has)
         return _binary(item, parents, np.where(able, 1 - self.slip, self.guess))
 
@@ -427,7 +427,7 @@ def _each(what: str, values: float | tuple[float, ...], scope: Sequence[Variable
 def _mastery(
     required: tuple[int, ...] | None, item: Variable, parents: Sequence[Variable]
 ) -> list[NDArray[np.bool_]]:
-    """Return for each parent whether its states are enough, along its own axis."""
+    """Return for each parent whether its states are enough, ``(states of the parent,)``."""
     levels = (1,) * len(parents) if required is None else required
     problems = []
     if len(levels) != len(parents):
@@ -438,8 +438,15 @@ def _mastery(
         if not 0 <= level < v.n_states
     ]
     refuse(problems)
-    axes = np.ix_(*[np.arange(v.n_states) for v in parents])
-    return [axis >= level for axis, level in zip(axes, levels, strict=True)]
+    return [np.arange(v.n_states) >= level for v, level in zip(parents, levels, strict=True)]
+
+
+def _along_axes(has: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+    """Return arrays of one axis, each along an axis of its own."""
+    return [
+        array.reshape(*(1,) * place, -1, *(1,) * (len(has) - place - 1))
+        for place, array in enumerate(has)
+    ]
 
 
 def _links(guess: Any, slip: Any, required: Any, scope: Sequence[Variable]) -> tuple[Floats, ...]:
@@ -448,7 +455,7 @@ def _links(guess: Any, slip: Any, required: Any, scope: Sequence[Variable]) -> t
     guesses, slips = _each("guesses", guess, scope), _each("slips", slip, scope)
     links = []
     for g, s, has in zip(guesses, slips, _mastery(required, item, parents), strict=True):
-        works = np.where(has.ravel(), 1 - s, g)
+        works = np.where(has, 1 - s, g)
         links.append(np.array([1 - works, works]))
     return tuple(links)
 

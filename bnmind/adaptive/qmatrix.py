@@ -14,8 +14,9 @@ from bnmind._messages import shown
 from bnmind.adaptive.gates import Gate
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.profiles import ProfileDistribution, Saturated
-from bnmind.errors import InvalidModelError
-from bnmind.pgm import CPD, Network, Variable
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.pgm import CPD, Network, TabularCPD, Variable
+from bnmind.pgm.tabular import DEFAULT_CELLS
 
 __all__ = ["MAX_LEVEL", "QMatrix", "bank_parts"]
 
@@ -73,7 +74,8 @@ class QMatrix:
             if level is None:
                 problems.append(
                     f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
-                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got {shown(cell)}"
+                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got"
+                    f" {shown(cell)}"
                 )
             else:
                 whole[row, column] = level
@@ -221,6 +223,7 @@ def bank_parts(
     cpds = _skill_cpds(q, skills, levels)
     by_name = {cpd.variable.name: cpd.variable for cpd in cpds}
     items = []
+    cells = 0
     for item, needs, gate in zip(q.items, q.needs, gates, strict=True):
         parents = [by_name[q.skills[column]] for column in np.flatnonzero(needs)]
         problems += [
@@ -233,7 +236,17 @@ def bank_parts(
             continue
         try:
             variable = Variable.of_integers(item.name, range(gate.n_responses))
-            cpds.append(gate.cpd(variable, parents))
+            cpd = gate.cpd(variable, parents)
+            cells += cpd.n_cells if isinstance(cpd, TabularCPD) else 0
+            if cells > DEFAULT_CELLS:
+                raise TooLargeError(
+                    f"expected tables of at most {DEFAULT_CELLS:,} cells for all items together,"
+                    f" got {cells:,} up to item {item.name}; a noisy-and or noisy-or gate of many"
+                    " skills takes no table",
+                    needed=cells,
+                    budget=DEFAULT_CELLS,
+                )
+            cpds.append(cpd)
             items.append(dataclasses.replace(item, gate=gate))
         except InvalidModelError as fault:
             problems += fault.problems

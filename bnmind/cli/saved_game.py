@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._file_locks import locked
+from bnmind._messages import shown
 from bnmind._text_files import encoded, write_file
 from bnmind.errors import BnmindError, InvalidHistoryError
 
@@ -121,7 +122,9 @@ def _game(content: dict[str, Any]) -> SavedGame:
     from bnmind.mastermind import Board, Reply, Turn
 
     if (content["format"], content["version"]) != (FORMAT, VERSION):
-        raise InvalidHistoryError(f"{content['format']!r} of version {content['version']!r}")
+        raise InvalidHistoryError(
+            f"{shown(content['format'])} of version {shown(content['version'])}"
+        )
     board = Board(content["pegs"], content["colors"], repeats=content["repeats"])
     turns = tuple(
         Turn(board.parse(turn["guess"]), Reply.parse(turn["reply"], pegs=board.pegs))

@@ -38,6 +38,9 @@ ODD_VALUES: tuple[Any, ...] = (
     *([], {}, [[]], [0], [[0.5]], {"": 0}, {"kind": "dina"}, ["item_1"], "item_1", "dina"),
 )
 
+_LARGEST = 2**16
+"""Bytes of a broken file: repetitions of repetitions grow, and growth has tests of its own."""
+
 _WORDS = re.compile(rb"[A-Za-z0-9_.+-]+|\s+|.", re.DOTALL)
 _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _PAIRS = {b"{"[0]: b"}"[0], b"("[0]: b")"[0], b"["[0]: b"]"[0], b"<"[0]: b">"[0]}
@@ -46,7 +49,7 @@ _PAIRS = {b"{"[0]: b"}"[0], b"("[0]: b")"[0], b"["[0]: b"]"[0], b"<"[0]: b">"[0]
 def broken(data: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """Return the content after one to four mutators, now and then cut off as well."""
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
-        data = rng.choice(MUTATORS)(data, others, rng)
+        data = rng.choice(MUTATORS)(data, others, rng)[:_LARGEST]
     return data[: rng.randint(0, len(data))] if rng.random() < 0.05 else data
 
 
