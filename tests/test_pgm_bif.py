@@ -21,7 +21,7 @@ CELLS = 2**22
 
 
 def read(text: str) -> Network:
-    return from_bif(text, max_cells=CELLS)
+    return from_bif(text, max_cells=CELLS).network
 
 
 def table(network: Network, name: str) -> Floats:

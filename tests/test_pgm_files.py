@@ -218,37 +218,6 @@ def test_a_missing_directory_is_told(tmp_path: Path) -> None:
         write_model(NETWORK, tmp_path / "no" / "network.bif")
 
 
-@pytest.mark.parametrize(
-    ("suffix", "name", "state"),
-    [
-        (".bif", "stable1", "x"),
-        (".bif", "A", "a,b"),
-        (".bif", "A", "a b"),
-        (".bif", "b", "x"),
-        (".net", "my-node", "x"),
-        (".net", "A", "a b"),
-        (".net", "A", "100%"),
-        (".net", "A", "č"),
-        (".xdsl", "A", ""),
-        (".xdsl", "A", "a\n"),
-        (".xml", "A", "a-b"),
-        (".xmlbif", "A", "<"),
-    ],
-)
-def test_names_that_a_format_would_garble_are_refused(
-    tmp_path: Path, suffix: str, name: str, state: str
-) -> None:
-    first = Variable(name, (state, "other"))
-    twin = Variable("B", ("0",))
-    network = Network((TabularCPD(first, (), np.full(2, 0.5)), TabularCPD(twin, (), np.ones(1))))
-    with pytest.raises(
-        ModelFileError, match=r"expected names that the [A-Z]+ format can hold, got"
-    ):
-        write_model(network, tmp_path / f"network{suffix}")
-    write_model(network, tmp_path / "network.json")
-    assert read_model(tmp_path / "network.json").variables == network.variables
-
-
 # --- What cannot be read --------------------------------------------------------------------------
 
 

@@ -48,7 +48,7 @@ potential (B | A)
 
 
 def test_comments_strings_and_unknown_fields() -> None:
-    network = from_net(GOOD, max_cells=100)
+    network = from_net(GOOD, max_cells=100).network
     assert network.variable("A").states == ("x", "y, z")
     assert network.variable("B").states == ("a", "b 2", '"c"')
     np.testing.assert_array_equal(table(network, "B"), [[0.1, 0.5], [0.2, 0.25], [0.7, 0.25]])
@@ -56,13 +56,13 @@ def test_comments_strings_and_unknown_fields() -> None:
 
 def test_states_may_stand_without_quotes() -> None:
     text = 'node A { states = (x "y" -3.5 ); } potential (A) { data = (0.5 0.25 0.25); }'
-    assert from_net(text, max_cells=100).variable("A").states == ("x", "y", "-3.5")
+    assert from_net(text, max_cells=100).network.variable("A").states == ("x", "y", "-3.5")
 
 
 @pytest.mark.parametrize("data", ["(.1 .2 .7 .5 .25 .25)", "((.1 .2 .7)(.5 .25 .25))"])
 def test_brackets_may_be_nested_or_not(data: str) -> None:
     start = GOOD.index("data = ((")
-    network = from_net(f"{GOOD[:start]}data = {data}; }}", max_cells=100)
+    network = from_net(f"{GOOD[:start]}data = {data}; }}", max_cells=100).network
     np.testing.assert_array_equal(table(network, "B")[:, 1], [0.5, 0.25, 0.25])
 
 
@@ -73,7 +73,7 @@ def test_the_last_parent_is_fastest() -> None:
         + ("((1 0)(.9 .1)(.8 .2)) ((.7 .3)(.6 .4)(.5 .5))); }")
     )
     np.testing.assert_array_equal(
-        table(from_net(text, max_cells=100), "C")[0], [[1, 0.9, 0.8], [0.7, 0.6, 0.5]]
+        table(from_net(text, max_cells=100).network, "C")[0], [[1, 0.9, 0.8], [0.7, 0.6, 0.5]]
     )
 
 

@@ -103,6 +103,12 @@ def test_there_is_at_least_one_state() -> None:
         Variable("a", ())
 
 
+def test_states_may_be_anything_that_a_file_can_hold() -> None:
+    assert Variable("a", ("", "a\nb", "\x1b", "ä")).n_states == 4
+    with pytest.raises(InvalidModelError, match="whole characters in the states of 'a'"):
+        Variable("a", ("x", "\ud800"))
+
+
 def test_a_list_of_states_is_copied() -> None:
     states = ["x", "y"]
     variable = Variable("a", states)  # type: ignore[arg-type]

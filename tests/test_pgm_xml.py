@@ -57,11 +57,11 @@ XDSL = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def xmlbif(text: str) -> Network:
-    return from_xmlbif(text.encode("latin-1"), max_cells=100)
+    return from_xmlbif(text.encode("latin-1"), max_cells=100).network
 
 
 def xdsl(text: str) -> Network:
-    return from_xdsl(text.encode(), max_cells=100)
+    return from_xdsl(text.encode(), max_cells=100).network
 
 
 @pytest.mark.parametrize(("read", "text"), [(xmlbif, XMLBIF), (xdsl, XDSL)])

@@ -131,6 +131,7 @@ def learn(
     )
     if out is not None:
         write_bank(found.bank, out)
+        _tell_names(found.bank, out)
     if json_output:
         typer.echo(json.dumps(_as_json(found, out), indent=2, ensure_ascii=False))
     else:
@@ -194,6 +195,20 @@ def _check_place(start: ItemBank, out: Path, title: str) -> None:
         )
     # All but the numbers is known now: the names, the sizes of the tables and the places.
     check_writable(*bank_contents(replace(start, title=title), out))
+
+
+def _tell_names(bank: ItemBank, out: Path) -> None:
+    """Say which names the file holds in another form."""
+    from bnmind.pgm.files import file_names
+
+    if names := file_names(bank.network, out):
+        first = str(names).split("; ")
+        more = f"; and {len(first) - 5} more" if len(first) > 5 else ""
+        typer.echo(
+            f"note: {out.suffix} files cannot hold some names; they are written encoded, and"
+            f" decoded when bnmind reads the file: {'; '.join(first[:5])}{more}",
+            err=True,
+        )
 
 
 def _mastery(found: Learned) -> dict[str, list[float]]:

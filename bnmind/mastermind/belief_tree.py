@@ -63,7 +63,8 @@ def belief_plan(
         model = factorize(model, "C", name="B")
     code = [v.name for v in code_variables(board)]
     rest = FactorModel(
-        tuple(p for p in model.potentials if p.scope[0].name not in code), model.replacements
+        tuple(p for p in model.potentials if p.scope[0].name not in code),
+        replacements=model.replacements,
     )
     return compile_plan(
         rest,

@@ -35,10 +35,12 @@ from bnmind.pgm.declared import (
     DeclaredTable,
     DeclaredVariable,
     Numbers,
+    ReadNetwork,
     Scope,
     network_of,
     scopes_of,
 )
+from bnmind.pgm.encoded_names import ENCODING
 from bnmind.pgm.network import Network
 from bnmind.pgm.source import Place, Source, number_list, shown
 from bnmind.pgm.table_text import rows_of, written
@@ -54,6 +56,7 @@ _WORD = re.compile(_NAME)
 _BLOCK = re.compile(r"\s*+(?:(network|variable|probability)\b|\Z)")
 _HEAD = re.compile(rf"\s*+(?:{_NAME}\s*+)*+\{{")
 _PROPERTIES = re.compile(r'(?:\s++|property\b(?:[^;"]++|"[^"]*+")*+;)*+\}')
+_ENCODED = re.compile(rf"\bproperty\s++bnmind_names\s++{ENCODING}\s*+;")
 _INSIDE = re.compile(r'(?:[^{}"]++|"[^"]*+")*+\}')
 _VARIABLE = re.compile(rf"\s*+({_NAME})\s*+\{{")
 _STATEMENT = re.compile(
@@ -85,8 +88,8 @@ class _Row(NamedTuple):
     start: int
 
 
-def from_bif(text: str, *, max_cells: int) -> Network:
-    """Return the network in a BIF text.
+def from_bif(text: str, *, max_cells: int) -> ReadNetwork:
+    """Return the network in a BIF text, and its variables in the order of the text.
 
     Parameters
     ----------
@@ -104,10 +107,12 @@ def from_bif(text: str, *, max_cells: int) -> Network:
     """
     has_comments = "//" in text or "/*" in text
     source = Source.without(_COMMENTS, text) if has_comments else Source(text)
-    variables, tables = _declarations(source)
+    variables, tables, encoded = _declarations(source)
     scopes = scopes_of(variables, tables, max_cells=max_cells)
     return network_of(
-        _table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)
+        variables,
+        (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
+        encoded=encoded,
     )
 
 
@@ -116,19 +121,23 @@ def _names(text: str) -> list[str]:
     return [word.strip('"') for word in words] if '"' in text else words
 
 
-def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table]]:
+def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
+    """Return what is declared, and whether its names are encoded."""
     variables: list[DeclaredVariable] = []
     tables: list[_Table] = []
+    encoded = False
     at = 0
     while True:
         block = source.match(_BLOCK, at, expected="'network', 'variable' or 'probability'")
         at = block.end()
         match block[1]:
             case None:
-                return variables, tables
+                return variables, tables, encoded
             case "network":
                 at = source.match(_HEAD, at, expected="a name and '{'").end()
-                at = source.match(_PROPERTIES, at, expected="properties and '}'").end()
+                properties = source.match(_PROPERTIES, at, expected="properties and '}'")
+                encoded = _ENCODED.search(properties[0]) is not None
+                at = properties.end()
             case "variable":
                 variable, at = _variable(source, at)
                 variables.append(variable)
@@ -259,9 +268,13 @@ def _unknown_state(
     raise AssertionError("called for a row with an unknown state")
 
 
-def to_bif(network: Network) -> str:
-    """Return the network as a BIF text, a row for each configuration of the parents."""
-    blocks = ["network bnmind {\n}\n"]
+def to_bif(network: Network, *, encoded: bool = False) -> str:
+    """Return the network as a BIF text, a row for each configuration of the parents.
+
+    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    """
+    note = f"  property bnmind_names {ENCODING} ;\n" if encoded else ""
+    blocks = [f"network bnmind {{\n{note}}}\n"]
     for variable in network.variables:
         blocks.append(
             f"variable {variable.name} {{\n"

@@ -18,7 +18,8 @@ import numpy as np
 from bnmind._messages import many
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
-from bnmind.pgm.network import Network
+from bnmind.pgm.encoded_names import decoded_variable
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.source import Place, shown
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
@@ -29,6 +30,7 @@ __all__ = [
     "DeclaredVariable",
     "Faults",
     "Numbers",
+    "ReadNetwork",
     "Scope",
     "network_of",
     "scopes_of",
@@ -185,19 +187,52 @@ def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_
     )
 
 
-def network_of(tables: Iterable[Numbers]) -> Network:
-    """Return the network of tables whose scopes were checked by `scopes_of`.
+@dataclass(frozen=True)
+class ReadNetwork:
+    """What a file held."""
+
+    network: Network
+    variables: tuple[Variable, ...]
+    """In the order in which the file declares them."""
+
+    def as_model(self) -> FactorModel:
+        """Return the product of the network's distributions, its variables in the file's order."""
+        return FactorModel(self.network.potentials, self.variables)
+
+
+def network_of(
+    variables: Sequence[DeclaredVariable], tables: Iterable[Numbers], *, encoded: bool = False
+) -> ReadNetwork:
+    """Return the network of variables and tables that were checked by `scopes_of`.
+
+    Parameters
+    ----------
+    variables
+        All that the file declares, in its order.
+    tables
+        The numbers.
+    encoded
+        Whether the file says that its names are encoded, see `bnmind.pgm.encoded_names`.
 
     Raises
     ------
     ModelFileError
         If a number is no probability, or a row does not sum to one within 1e-6; the
-        place of the first in each table, all tables at once.
+        place of the first in each table, all tables at once. Or if an encoded name stands
+        for none.
     """
     faults = Faults()
     cpds = []
+    named = {v.name: Variable(v.name, v.states) for v in variables}
+    if encoded:
+        for entry in variables:
+            try:
+                named[entry.name] = decoded_variable(named[entry.name])
+            except InvalidModelError as fault:
+                faults.add(f"expected an encoded name: {fault}", entry.place)
+        faults.refuse()
     for table in tables:
-        child, *parents = table.scope
+        child, *parents = (named[v.name] for v in table.scope)
         shape = (*(v.n_states for v in parents), child.n_states)
         values = np.moveaxis(table.rows.reshape(shape), -1, 0)
         try:
@@ -207,7 +242,12 @@ def network_of(tables: Iterable[Numbers]) -> Network:
             for problem in fault.problems:
                 faults.add(problem, place)
     faults.refuse()
-    return Network(tuple(cpds))
+    try:
+        network = Network(tuple(cpds))
+    except InvalidModelError as fault:
+        # Two names that are the same when decoded.
+        raise ModelFileError(f"expected distinct encoded names: {fault}") from fault
+    return ReadNetwork(network, tuple(named[v.name] for v in variables))
 
 
 def _first_fault(rows: Floats) -> int:

@@ -29,6 +29,8 @@ from bnmind._bounded_files import read_bytes
 from bnmind._text_files import write_files
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.bif import from_bif, to_bif
+from bnmind.pgm.declared import ReadNetwork
+from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.net import from_net, to_net
 from bnmind.pgm.network import FactorModel, Network
@@ -52,6 +54,7 @@ __all__ = [
     "FILE_CELLS",
     "MODEL_SUFFIXES",
     "NETWORK_SUFFIXES",
+    "file_names",
     "model_contents",
     "read_evidence",
     "read_model",
@@ -65,58 +68,55 @@ FILE_CELLS = 2**22
 FILE_BYTES = 2**28
 """Bytes that a file may have, unpacked."""
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]+")
 _Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
 class _Format:
-    """How a format of networks is written and read, and which names are mistaken in it."""
+    """How a format of networks is written and read, and which names it can hold."""
 
-    title: str
-    write: Callable[[Network], str]
-    read: Callable[[bytes, int], Network]
+    write: Callable[[Network, bool], str]
+    """(network, whether its names are encoded) → the file's text"""
+    read: Callable[[bytes, int], ReadNetwork]
     """(the file's bytes, cells allowed) → network"""
-    state: re.Pattern[str]
-    """What the name of a state may be."""
-    mistaken: re.Pattern[str] | None = None
-    """What the name of a variable must not contain."""
-    fold: bool = False
-    """Whether names that differ in case only are the same."""
+    alphabet: Alphabet
 
 
 _XMLBIF = _Format(
-    "XMLBIF",
-    to_xmlbif,
+    lambda network, encoded: to_xmlbif(network, encoded=encoded),
     lambda data, max_cells: from_xmlbif(data, max_cells=max_cells),
-    re.compile(r"[A-Za-z0-9_]+"),
+    Alphabet(re.compile(r"\S+(?: \S+)*+"), re.compile(r"[A-Za-z0-9_]+")),
 )
-# Which names are refused is for the sake of pgmpy, a reader of many of these files.
+# Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
 _FORMATS = {
     ".bif": _Format(
-        "BIF",
-        to_bif,
+        lambda network, encoded: to_bif(network, encoded=encoded),
         lambda data, max_cells: from_bif(_text(data), max_cells=max_cells),
-        re.compile(r"[^\s,;|(){}\"/]+"),
-        # "table1" is read as the keyword and a number.
-        mistaken=re.compile(r"(table|default)[-0-9eE]"),
-        fold=True,
+        Alphabet(
+            re.compile(r"[^\s,;|(){}\"/]+"),
+            re.compile(r"[^\s,;|(){}\"/]+"),
+            # "table1" is read as the keyword and a number.
+            mistaken=re.compile(r"(table|default)[-0-9eE]"),
+            fold=True,
+        ),
     ),
     ".xdsl": _Format(
-        "XDSL",
-        to_xdsl,
+        lambda network, encoded: to_xdsl(network, encoded=encoded),
         lambda data, max_cells: from_xdsl(data, max_cells=max_cells),
-        re.compile(r"\S+"),
+        Alphabet(_IDENTIFIER, re.compile(r"\S+")),
     ),
     ".xmlbif": _XMLBIF,
     ".xml": _XMLBIF,
     ".net": _Format(
-        "NET",
-        to_net,
+        lambda network, encoded: to_net(network, encoded=encoded),
         lambda data, max_cells: from_net(_text(data), max_cells=max_cells),
-        re.compile(r"[!#$&'*+.0-9:;<=>?@A-Z\[\]^_`a-z|~\-]+"),
-        # "(a | node b)" is read as the declaration of a node b.
-        mistaken=re.compile(r"node$"),
+        Alphabet(
+            _IDENTIFIER,
+            re.compile(r"[!#$&'*+.0-9:;<=>?@A-Z\[\]^_`a-z|~\-]+"),
+            # "(a | node b)" is read as the declaration of a node b.
+            mistaken=re.compile(r"node$"),
+        ),
     ),
 }
 
@@ -129,7 +129,7 @@ MODEL_SUFFIXES = (".uai", ".json")
 
 def write_model(
     model: Network | FactorModel, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
-) -> None:
+) -> FileNames:
     """Write a model to a file, in the format that its suffix names.
 
     Parameters
@@ -144,6 +144,12 @@ def write_model(
     max_cells
         Cells that the largest table may have.
 
+    Returns
+    -------
+    FileNames
+        The names that the format cannot hold and that stand in the file in an encoded form;
+        `read_network` and `read_model` decode them. Empty if all are written as they are.
+
     Raises
     ------
     ModelFileError
@@ -154,6 +160,21 @@ def write_model(
         If the largest table has more cells; it is named.
     """
     write_files(model_contents(model, path, max_cells=max_cells))
+    return file_names(model, path)
+
+
+def file_names(model: Network | FactorModel, path: str | os.PathLike[str]) -> FileNames:
+    """Return the names of a model that `write_model` encodes in a file of this suffix.
+
+    Examples
+    --------
+    >>> item = Variable("item.1", ("0", "1"))
+    >>> network = Network((TabularCPD(item, (), [0.5, 0.5]),))  # type: ignore[arg-type]
+    >>> print(file_names(network, "bank.net"))
+    item.1 is written as item_x002E_1
+    """
+    form = _FORMATS.get(Path(path).suffix.lower())
+    return FileNames() if form is None else form.alphabet.names_of(model.variables)
 
 
 def model_contents(
@@ -182,8 +203,9 @@ def model_contents(
         # First the names: numbers without them are read too, but as another model.
         return {_names_path(target): names_to_json(model.variables), target: text}
     assert isinstance(model, Network)
-    _check_names(model, _FORMATS[suffix], path)
-    return {target: _FORMATS[suffix].write(model)}
+    form = _FORMATS[suffix]
+    names = form.alphabet.names_of(model.variables)
+    return {target: form.write(names.applied_to(model), bool(names))}
 
 
 def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network:
@@ -212,8 +234,9 @@ def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
 
             return network_from_json(_text(data), max_cells=max_cells)
         if suffix == ".uai":
-            return network_from_uai(_text(data), names=_names_beside(path), max_cells=max_cells)
-        return _FORMATS[suffix].read(data, max_cells)
+            names = _names_beside(path)
+            return network_from_uai(_text(data), names=names, max_cells=max_cells).network
+        return _FORMATS[suffix].read(data, max_cells).network
 
     return _read(path, read)
 
@@ -221,13 +244,14 @@ def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
 def read_model(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> FactorModel:
     """Return the model in a file of any format; that of a network is the product of its tables.
 
-    Parameters and errors are those of `read_network`.
+    Its variables are in the order of the file. Parameters and errors are those of
+    `read_network`.
     """
     suffix = _suffix(path, NETWORK_SUFFIXES, "a model", packed=True)
-    if suffix in _FORMATS:
-        return FactorModel(read_network(path, max_cells=max_cells).potentials)
 
     def read(data: bytes) -> FactorModel:
+        if suffix in _FORMATS:
+            return _FORMATS[suffix].read(data, max_cells).as_model()
         if suffix == ".uai":
             return model_from_uai(_text(data), names=_names_beside(path), max_cells=max_cells)
         from bnmind.pgm.model_json import model_from_json
@@ -284,30 +308,6 @@ def _suffix(
             f"expected a file name ending in {listed} for {what}, got {name!r}", str(path)
         )
     return suffix
-
-
-def _check_names(network: Network, form: _Format, path: str | os.PathLike[str]) -> None:
-    problems = []
-    folded: dict[str, str] = {}
-    for variable in network.variables:
-        name = variable.name
-        problems += [
-            f"a state {state!r} of {name}"
-            for state in variable.states
-            if not (state.isprintable() and form.state.fullmatch(state))
-        ]
-        if not _PLAIN_NAME.fullmatch(name) or (form.mistaken and form.mistaken.search(name)):
-            problems.append(f"a variable {name}")
-        twin = folded.setdefault(name.lower() if form.fold else name, name)
-        if twin != name:
-            problems.append(f"{twin} beside {name}")
-    if problems:
-        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
-        raise ModelFileError(
-            f"expected names that the {form.title} format can hold, got"
-            f" {', '.join(problems[:5])}{more}",
-            str(path),
-        )
 
 
 def _read(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:

@@ -156,14 +156,14 @@ def model_from_json(text: str, *, max_cells: int) -> FactorModel:
         faults at once, each with its path.
     """
     try:
-        return FactorModel(_potentials(text, max_cells))
+        return FactorModel(*_potentials(text, max_cells))
     except InvalidModelError as fault:
         raise _invalid(fault) from fault
 
 
 def network_from_json(text: str, *, max_cells: int) -> Network:
     """Return the network that JSON text holds; else as `model_from_json`."""
-    potentials = _potentials(text, max_cells)
+    potentials, _ = _potentials(text, max_cells)
     factors = [
         f"at potentials.{i}: a factor over {', '.join(p.names) or 'nothing'}, no distribution"
         for i, p in enumerate(potentials)
@@ -182,7 +182,8 @@ def _invalid(fault: InvalidModelError) -> ModelFileError:
     return ModelFileError(f"expected a valid model, got these faults: {listed(fault.problems)}")
 
 
-def _potentials(text: str, max_cells: int) -> tuple[Potential, ...]:
+def _potentials(text: str, max_cells: int) -> tuple[tuple[Potential, ...], tuple[Variable, ...]]:
+    """Return the potentials, and the variables in the order of the text."""
     record = validated(text, "bnmind-model", {1: _Version1, 2: _Version2})
     try:
         variables = variables_of(record.variables)
@@ -211,7 +212,7 @@ def _potentials(text: str, max_cells: int) -> tuple[Potential, ...]:
         problems.append("at potentials: expected at least one, got none")
     if problems:
         raise _invalid(InvalidModelError(problems))
-    return tuple(potentials)
+    return tuple(potentials), tuple(variables.values())
 
 
 def _from_record(

@@ -26,10 +26,12 @@ from bnmind.pgm.declared import (
     DeclaredTable,
     DeclaredVariable,
     Numbers,
+    ReadNetwork,
     Scope,
     network_of,
     scopes_of,
 )
+from bnmind.pgm.encoded_names import ENCODING
 from bnmind.pgm.network import Network
 from bnmind.pgm.source import Source, number_list, shown
 from bnmind.pgm.table_text import rows_of, written
@@ -64,8 +66,8 @@ class _Table(DeclaredTable):
     end: int
 
 
-def from_net(text: str, *, max_cells: int) -> Network:
-    """Return the network in a NET text.
+def from_net(text: str, *, max_cells: int) -> ReadNetwork:
+    """Return the network in a NET text, and its variables in the order of the text.
 
     Parameters
     ----------
@@ -83,23 +85,29 @@ def from_net(text: str, *, max_cells: int) -> Network:
         If there are more cells; nothing is allocated.
     """
     source = Source.without(_COMMENTS, text) if "%" in text else Source(text)
-    variables, tables = _declarations(source)
+    variables, tables, encoded = _declarations(source)
     scopes = scopes_of(variables, tables, max_cells=max_cells)
     return network_of(
-        _table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)
+        variables,
+        (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
+        encoded=encoded,
     )
 
 
-def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table]]:
+def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
+    """Return what is declared, and whether its names are encoded."""
     variables: list[DeclaredVariable] = []
     tables: list[_Table] = []
+    encoded = False
     at = 0
     while (block := source.match(_BLOCK, at, expected=_KINDS))["kind"]:
         at = block.end()
         match block["kind"]:
             case "net":
                 at = source.match(_OPEN, at, expected="'{' after 'net'").end()
-                *_, (_, at, _) = _fields(source, at)
+                for name, start, end in _fields(source, at):
+                    encoded |= name == "bnmind_names" and ENCODING in source.text[start:end]
+                    at = end
             case "potential":
                 table, at = _potential(source, at)
                 tables.append(table)
@@ -114,7 +122,7 @@ def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table]]
                 variables.append(variable)
             case _:
                 raise source.fault(_KINDS, block.start())
-    return variables, tables
+    return variables, tables, encoded
 
 
 def _fields(source: Source, at: int) -> Iterator[tuple[str, int, int]]:
@@ -202,9 +210,13 @@ def _nested(shape: tuple[int, ...]) -> str:
     return brackets
 
 
-def to_net(network: Network) -> str:
-    """Return the network as a NET text."""
-    blocks = ["net\n{\n}\n"]
+def to_net(network: Network, *, encoded: bool = False) -> str:
+    """Return the network as a NET text.
+
+    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    """
+    note = f'  bnmind_names = "{ENCODING}";\n' if encoded else ""
+    blocks = [f"net\n{{\n{note}}}\n"]
     for variable in network.variables:
         states = " ".join(f'"{state}"' for state in variable.states)
         blocks.append(f"node {variable.name}\n{{\n  states = ({states});\n}}\n")

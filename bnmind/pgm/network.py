@@ -59,6 +59,9 @@ class FactorModel:
     ----------
     potentials
         Factors and conditional distributions; the model is their product.
+    variables
+        All the variables, in the order wanted; unless given, in the order in which the
+        potentials name them. A model that was read has them in the order of its file.
     replacements
         Distributions that some of the potentials stand for, if they do. Where terms of the
         potentials cancel, a query uses the distribution in their place.
@@ -66,29 +69,33 @@ class FactorModel:
     Raises
     ------
     InvalidModelError
-        If it is empty or two potentials disagree on a variable's states.
+        If it is empty, two potentials disagree on a variable's states, or the variables are
+        not those of the potentials; all faults at once.
     """
 
     potentials: tuple[Potential, ...]
+    variables: tuple[Variable, ...] = ()
     replacements: tuple[Replacement, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", tuple(self.potentials))
         object.__setattr__(self, "replacements", tuple(self.replacements))
-        problems = _collect(self.potentials)[1]
+        found, problems = _collect(self.potentials)
         if not self.potentials:
             problems.append("expected at least one factor, got none")
+        wanted = tuple(self.variables) or tuple(found.values())
+        if not problems and (len(wanted) != len(found) or set(wanted) != set(found.values())):
+            problems.append(
+                f"expected the variables {', '.join(found)} of the potentials, each once, got"
+                f" {', '.join(v.name for v in wanted)}"
+            )
         if problems:
             raise InvalidModelError(problems)
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        """All the variables, in the order in which the factors name them."""
-        return tuple(self._variables_by_name.values())
+        object.__setattr__(self, "variables", wanted)
 
     @cached_property
     def _variables_by_name(self) -> dict[str, Variable]:
-        return _collect(self.potentials)[0]
+        return {v.name: v for v in self.variables}
 
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""

@@ -41,6 +41,7 @@ from bnmind.pgm.declared import (
     DeclaredTable,
     DeclaredVariable,
     Numbers,
+    ReadNetwork,
     network_of,
     scopes_of,
 )
@@ -163,8 +164,8 @@ def _variables(
 
 def network_from_uai(
     text: str, *, names: Sequence[Variable] | None = None, max_cells: int
-) -> Network:
-    """Return the network in a UAI text of kind BAYES.
+) -> ReadNetwork:
+    """Return the network in a UAI text of kind BAYES, and its variables in the order of the text.
 
     Parameters
     ----------
@@ -191,8 +192,9 @@ def network_from_uai(
         if not scope:
             raise reader.fault("the child in a factor", start)
     places = reader.first_places(preamble.end)
+    declared = [DeclaredVariable(v.name, v.states, places[2 + i]) for i, v in enumerate(variables)]
     scopes = scopes_of(
-        [DeclaredVariable(v.name, v.states, places[2 + i]) for i, v in enumerate(variables)],
+        declared,
         [
             DeclaredTable(tuple(variables[i].name for i in (scope[-1], *scope[:-1])), places[start])
             for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True)
@@ -207,7 +209,7 @@ def network_from_uai(
         tables.append(Numbers(variables, rows, partial(_place_of_number, reader, at + 1)))
         at += 1 + values.size
     _expect_end(reader, at)
-    return network_of(tables)
+    return network_of(declared, tables)
 
 
 def _place_of_number(reader: _Reader, start: int, number: int) -> Place:
@@ -224,7 +226,7 @@ def model_from_uai(
     reader = _Reader.of(text)
     preamble = _preamble(reader)
     if preamble.kind == "BAYES":
-        return FactorModel(network_from_uai(text, names=names, max_cells=max_cells).potentials)
+        return network_from_uai(text, names=names, max_cells=max_cells).as_model()
     variables = _variables(reader, preamble, names)
     factors = []
     at = preamble.end
@@ -245,7 +247,7 @@ def model_from_uai(
     _expect_end(reader, at)
     lonely = set(range(len(variables))).difference(*preamble.scopes)
     factors += [Factor((variables[i],), np.ones(preamble.sizes[i])) for i in sorted(lonely)]
-    return FactorModel(tuple(factors))
+    return FactorModel(tuple(factors), variables)
 
 
 def _numbers(reader: _Reader, at: int, wanted: int) -> Floats:

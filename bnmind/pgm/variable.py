@@ -73,6 +73,11 @@ def state_text(state: Any) -> Any:
     return state
 
 
+def _is_whole(text: str) -> bool:
+    """Return whether a text holds no halves of characters, which no file can hold."""
+    return text.isprintable() or not any("\ud800" <= c <= "\udfff" for c in text)
+
+
 @dataclass(frozen=True)
 class Variable:
     """A discrete variable.
@@ -115,6 +120,10 @@ class Variable:
         elif strange := [state for state in states if not isinstance(state, str)]:
             problems.append(
                 f"expected texts, numbers or truth values as states of {name!r}, got {strange[0]!r}"
+            )
+        elif halves := [state for state in states if not _is_whole(state)]:
+            problems.append(
+                f"expected whole characters in the states of {name!r}, got {halves[0]!r}"
             )
         elif len(set(states)) != len(states):
             problems.append(f"expected distinct states of {name!r}, got {states!r}")

@@ -16,10 +16,12 @@ from bnmind.pgm.declared import (
     DeclaredTable,
     DeclaredVariable,
     Numbers,
+    ReadNetwork,
     Scope,
     network_of,
     scopes_of,
 )
+from bnmind.pgm.encoded_names import ENCODING, decoded
 from bnmind.pgm.network import Network
 from bnmind.pgm.source import shown
 from bnmind.pgm.table_text import rows_of, written, xml_text
@@ -28,7 +30,7 @@ from bnmind.pgm.xml_source import Element, parse_xml
 __all__ = ["from_xdsl", "to_xdsl"]
 
 
-def from_xdsl(data: bytes, *, max_cells: int) -> Network:
+def from_xdsl(data: bytes, *, max_cells: int) -> ReadNetwork:
     """Return the network in an XDSL file; parameters and errors as for XMLBIF."""
     root = parse_xml(data)
     if root.tag != "smile":
@@ -39,15 +41,16 @@ def from_xdsl(data: bytes, *, max_cells: int) -> Network:
             raise node.place.fault(
                 f"expected nodes of kind cpt or deterministic, got <{node.tag[:40]}>"
             )
+    variables = [
+        DeclaredVariable(
+            node.attribute("id"),
+            tuple(state.attribute("id") for state in node.each("state")),
+            node.place,
+        )
+        for node in nodes
+    ]
     scopes = scopes_of(
-        [
-            DeclaredVariable(
-                node.attribute("id"),
-                tuple(state.attribute("id") for state in node.each("state")),
-                node.place,
-            )
-            for node in nodes
-        ],
+        variables,
         [
             DeclaredTable(
                 (
@@ -60,7 +63,13 @@ def from_xdsl(data: bytes, *, max_cells: int) -> Network:
         ],
         max_cells=max_cells,
     )
-    return network_of(_table(node, scope) for node, scope in zip(nodes, scopes, strict=True))
+    encoded = any(
+        note.attributes.get("names") == ENCODING
+        for extensions in root.each("extensions")
+        for note in extensions.each("bnmind")
+    )
+    tables = (_table(node, scope) for node, scope in zip(nodes, scopes, strict=True))
+    return network_of(variables, tables, encoded=encoded)
 
 
 def _table(node: Element, scope: Scope) -> Numbers:
@@ -79,8 +88,12 @@ def _table(node: Element, scope: Scope) -> Numbers:
     return Numbers(scope, rows, lambda _: entry.place)
 
 
-def to_xdsl(network: Network) -> str:
-    """Return the network in the format XDSL of GeNIe and SMILE, laid out in rows by depth."""
+def to_xdsl(network: Network, *, encoded: bool = False) -> str:
+    """Return the network in the format XDSL of GeNIe and SMILE, laid out in rows by depth.
+
+    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`; GeNIe shows the names
+    that they stand for.
+    """
     root = ElementTree.Element(
         "smile", version="1.0", id="bnmind", numsamples="1000", discsamples="10000"
     )
@@ -94,10 +107,12 @@ def to_xdsl(network: Network) -> str:
             ElementTree.SubElement(entry, "parents").text = names
         ElementTree.SubElement(entry, "probabilities").text = written(rows_of(cpd).ravel().tolist())
     extensions = ElementTree.SubElement(root, "extensions")
+    if encoded:
+        ElementTree.SubElement(extensions, "bnmind", names=ENCODING)
     layout = ElementTree.SubElement(extensions, "genie", version="1.0", name="bnmind")
     for name, column, depth in _places(network):
         node = ElementTree.SubElement(layout, "node", id=name)
-        ElementTree.SubElement(node, "name").text = name
+        ElementTree.SubElement(node, "name").text = decoded(name) if encoded else name
         ElementTree.SubElement(node, "interior", color="e5f6f7")
         ElementTree.SubElement(node, "outline", color="000080")
         ElementTree.SubElement(node, "font", color="000000", name="Arial", size="8")

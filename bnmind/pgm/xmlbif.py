@@ -15,9 +15,11 @@ from xml.etree import ElementTree
 from bnmind.pgm.declared import (
     DeclaredTable,
     DeclaredVariable,
+    ReadNetwork,
     network_of,
     scopes_of,
 )
+from bnmind.pgm.encoded_names import ENCODING
 from bnmind.pgm.network import Network
 from bnmind.pgm.source import shown
 from bnmind.pgm.table_text import rows_of, written, xml_text
@@ -25,9 +27,11 @@ from bnmind.pgm.xml_source import Element, parse_xml
 
 __all__ = ["from_xmlbif", "to_xmlbif"]
 
+_NOTE = f"bnmind_names = {ENCODING}"
 
-def from_xmlbif(data: bytes, *, max_cells: int) -> Network:
-    """Return the network in an XMLBIF file.
+
+def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
+    """Return the network in an XMLBIF file, and its variables in the order of the file.
 
     Parameters
     ----------
@@ -48,8 +52,9 @@ def from_xmlbif(data: bytes, *, max_cells: int) -> Network:
         raise root.place.fault(f"expected <BIF>, got <{root.tag[:40]}>")
     body = root.one("NETWORK")
     definitions = list(body.each("DEFINITION"))
+    variables = [_variable(entry) for entry in body.each("VARIABLE")]
     scopes = scopes_of(
-        [_variable(entry) for entry in body.each("VARIABLE")],
+        variables,
         [
             DeclaredTable(
                 (entry.one("FOR").text, *(given.text for given in entry.each("GIVEN"))),
@@ -59,9 +64,11 @@ def from_xmlbif(data: bytes, *, max_cells: int) -> Network:
         ],
         max_cells=max_cells,
     )
-    return network_of(
+    encoded = any(note.text == _NOTE for note in body.each("PROPERTY"))
+    tables = (
         entry.one("TABLE").table(scope) for entry, scope in zip(definitions, scopes, strict=True)
     )
+    return network_of(variables, tables, encoded=encoded)
 
 
 def _variable(entry: Element) -> DeclaredVariable:
@@ -72,11 +79,16 @@ def _variable(entry: Element) -> DeclaredVariable:
     return DeclaredVariable(entry.one("NAME").text, states, entry.place)
 
 
-def to_xmlbif(network: Network) -> str:
-    """Return the network in XMLBIF 0.3."""
+def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
+    """Return the network in XMLBIF 0.3.
+
+    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    """
     root = ElementTree.Element("BIF", VERSION="0.3")
     body = ElementTree.SubElement(root, "NETWORK")
     ElementTree.SubElement(body, "NAME").text = "bnmind"
+    if encoded:
+        ElementTree.SubElement(body, "PROPERTY").text = _NOTE
     for variable in network.variables:
         entry = ElementTree.SubElement(body, "VARIABLE", TYPE="nature")
         ElementTree.SubElement(entry, "NAME").text = variable.name

@@ -120,7 +120,7 @@ def factorize(
         raise InvalidModelError(
             [f"expected {variable} to be a function of its parents that has a rank-one form"]
         )
-    return FactorModel(tuple(potentials), tuple(replacements))
+    return FactorModel(tuple(potentials), replacements=tuple(replacements))
 
 
 def _function_terms(

@@ -1,0 +1,190 @@
+"""Names that a file format cannot hold, written in letters that it can.
+
+A character that the format cannot hold is written as ``_xHHHH_``, its code point in four to six
+hexadecimal digits, as in SQL/XML (ISO 9075-14, *identifier escaping*) and in .NET's
+``XmlConvert.EncodeName``: ``item.1`` becomes ``item_x002E_1``. A file with such names says so,
+and only then are names decoded when it is read; in it an underscore before an ``x`` is written
+as ``_x005F_``, so that no name is mistaken for an encoded one. The empty text is ``_x_``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.network import Network
+from bnmind.pgm.variable import Variable
+
+__all__ = ["ENCODING", "Alphabet", "FileNames", "decoded", "decoded_variable"]
+
+ENCODING = "_xHHHH_"
+"""What a file with encoded names says of them."""
+
+_ESCAPED = re.compile(r"_x([0-9A-F]{4}|[1-9A-F][0-9A-F]{4,5})_")
+_LAST_CODE_POINT = 0x10FFFF
+
+
+def decoded(text: str) -> str:
+    """Return the name that an encoded one stands for.
+
+    >>> decoded("item_x002E_1"), decoded("_x_")
+    ('item.1', '')
+    """
+    return "" if text == "_x_" else _ESCAPED.sub(_character, text)
+
+
+def decoded_variable(variable: Variable) -> Variable:
+    """Return a variable with its name and states decoded.
+
+    Raises
+    ------
+    InvalidModelError
+        If they then are no name, or states that do not differ.
+    """
+    return Variable(decoded(variable.name), tuple(map(decoded, variable.states)))
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code <= _LAST_CODE_POINT else match[0]
+
+
+def _escape(character: str) -> str:
+    return f"_x{ord(character):04X}_"
+
+
+@dataclass(frozen=True)
+class FileNames:
+    """The names of a model that stand in its file in another form.
+
+    Examples
+    --------
+    >>> print(FileNames({"item.1": "item_x002E_1"}, {}))
+    item.1 is written as item_x002E_1
+    """
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The name in the file of each variable that has another there."""
+    states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For each variable, the names in the file of its states that have others there."""
+
+    def __post_init__(self) -> None:
+        states = {name: MappingProxyType(dict(of)) for name, of in self.states.items() if of}
+        object.__setattr__(self, "variables", MappingProxyType(dict(self.variables)))
+        object.__setattr__(self, "states", MappingProxyType(states))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        states = {name: dict(of) for name, of in self.states.items()}
+        return (FileNames, (dict(self.variables), states))
+
+    def __bool__(self) -> bool:
+        return bool(self.variables or self.states)
+
+    def __str__(self) -> str:
+        told = [f"{name} is written as {text}" for name, text in self.variables.items()]
+        told += [
+            f"state {state!r} of {name} is written as {text}"
+            for name, of in self.states.items()
+            for state, text in of.items()
+        ]
+        return "; ".join(told) or "all names are written as they are"
+
+    def applied_to(self, network: Network) -> Network:
+        """Return the network with its names as they stand in the file."""
+        if not self:
+            return network
+        return Network(tuple(_renamed(cpd, self._in_file) for cpd in network.cpds))
+
+    def _in_file(self, variable: Variable) -> Variable:
+        of = self.states.get(variable.name, {})
+        states = tuple(of.get(state, state) for state in variable.states)
+        return Variable(self.variables.get(variable.name, variable.name), states)
+
+
+def _renamed(cpd: CPD, rename: Callable[[Variable], Variable]) -> CPD:
+    child, *parents = map(rename, cpd.scope)
+    match cpd:
+        case TabularCPD():
+            return TabularCPD(child, tuple(parents), cpd.values)
+        case FunctionalCPD():
+            return FunctionalCPD(child, tuple(parents), cpd.function)
+        case _:
+            return type(cpd)(child, tuple(parents), cpd.links, cpd.leak)
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The names that a format of networks can hold."""
+
+    variable: re.Pattern[str]
+    """A name of a variable that is written as it is; letters, digits and ``_`` are."""
+    state: re.Pattern[str]
+    """A name of a state that is written as it is; letters, digits and ``_`` are."""
+    mistaken: re.Pattern[str] | None = None
+    """A part of a variable's name that readers mistake for something else."""
+    fold: bool = False
+    """Whether names that differ in case only are the same."""
+
+    def names_of(self, variables: Sequence[Variable]) -> FileNames:
+        """Return the names that are written in another form: all of them as they are if possible.
+
+        >>> plain = re.compile(r"[A-Za-z0-9_]+")
+        >>> Alphabet(plain, plain).names_of([Variable("Hören", ("no", "a lot"))])
+        FileNames(variables=mappingproxy({'Hören': 'H_x00F6_ren'}), \
+states=mappingproxy({'Hören': mappingproxy({'a lot': 'a_x0020_lot'})}))
+        """
+        if self._as_they_are(variables):
+            return FileNames()
+        taken: set[str] = set()
+        names: dict[str, str] = {}
+        for v in variables:
+            text = next(text for text in self._forms(v.name) if self._folded(text) not in taken)
+            taken.add(self._folded(text))
+            names[v.name] = text
+        states = {v.name: {s: _encoded(s, self.state) for s in v.states} for v in variables}
+        return FileNames(_changed(names), {name: _changed(of) for name, of in states.items()})
+
+    def _as_they_are(self, variables: Sequence[Variable]) -> bool:
+        return len({self._folded(v.name) for v in variables}) == len(variables) and all(
+            _is_plain(v.name, self.variable)
+            and not (self.mistaken and self.mistaken.search(v.name))
+            and all(_is_plain(state, self.state) for state in v.states)
+            for v in variables
+        )
+
+    def _folded(self, name: str) -> str:
+        return name.lower() if self.fold else name
+
+    def _forms(self, name: str) -> list[str]:
+        """Return the forms in which a name may be written; the last differs from all others'."""
+        wrong = {m.start() for m in self.mistaken.finditer(name)} if self.mistaken else set()
+        forms = [] if wrong else [_encoded(name, self.variable)]
+        forms.append(_encoded(name, self.variable, wrong or {0}))
+        return [*forms, _encoded(name, self.variable, set(range(len(name))))]
+
+
+def _is_plain(text: str, plain: re.Pattern[str]) -> bool:
+    return text.isprintable() and plain.fullmatch(text) is not None
+
+
+def _encoded(text: str, plain: re.Pattern[str], places: AbstractSet[int] = frozenset()) -> str:
+    """Return a text with the characters at some places, and those that are not plain, escaped."""
+    whole = _is_plain(text, plain)
+    escaped = [
+        _escape(c)
+        if i in places
+        or (c == "_" and text[i + 1 : i + 2] in ("x", "X"))
+        or not (whole or _is_plain(c, plain))
+        else c
+        for i, c in enumerate(text)
+    ]
+    return "".join(escaped) or "_x_"
+
+
+def _changed(names: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in names.items() if name != text}
