@@ -134,3 +134,16 @@ def test_a_bank_and_its_roles_are_written_together() -> None:
         "bank.bif",
         "bank.bif.roles.json",
     ]
+
+
+def test_names_that_the_file_cannot_hold_are_told_and_read_back() -> None:
+    Path("q.csv").write_text(Q.replace("\na,", "\nitem.1,").replace("carry", "Übertrag"))
+    Path("r.csv").write_text(Path("r.csv").read_text().replace("id,a,", "id,item.1,"))
+    shown = run(*FILES, "--out", "bank.net")
+    assert shown.exit_code == 0, shown.output
+    assert "item.1 is written as item_x002E_1" in shown.stderr
+    assert "Übertrag is written as _x00DC_bertrag" in shown.stderr
+    bank = read_bank("bank.net")
+    assert bank.item_names[0] == "item.1"
+    assert bank.skills == ("add", "Übertrag")
+    assert "note" not in run(*FILES, "--out", "bank.json").stderr
