@@ -24,6 +24,7 @@ from bnmind.adaptive.selector import Selection
 from bnmind.adaptive.session_events import (
     Event,
     EventKind,
+    Replay,
     SessionState,
     believed,
 )
@@ -173,14 +174,15 @@ class Session:
             )
         made = dataclasses.replace(made, seed=saved.seed)
         prior = start_belief(made.bank) if belief is None else belief
-        state = SessionState()
+        replay = Replay(made.bank)
         for number, event in enumerate(saved.events):
             try:
-                state = state.after(made.bank, event)
+                replay.add(event)
             except BnmindError as fault:
                 raise SessionFileError(
                     f"{fault}, at events.{number} in {place}", str(place)
                 ) from fault
+        state = replay.state()
         try:
             now = believed(prior, state.responses)
         except BnmindError as fault:

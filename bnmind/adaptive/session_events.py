@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -10,7 +10,7 @@ from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.errors import InvalidResponseError
 
-__all__ = ["Event", "EventKind", "SessionState", "believed", "state_after"]
+__all__ = ["Event", "EventKind", "Replay", "SessionState", "believed"]
 
 
 class EventKind(Enum):
@@ -66,42 +66,112 @@ class SessionState:
             If the item has no such response, was answered already (or, to change an answer,
             was not), or there is nothing to undo.
         """
+        if event.kind is EventKind.UNDO and self.done:
+            replay = Replay(bank)
+            for earlier in self.done[:-1]:
+                replay.add(earlier)
+            return replay.state()
+        replay = Replay(bank, self)
+        replay.add(event)
+        return replay.state()
+
+
+class Replay:
+    """Events added one by one, to see where all of them lead.
+
+    To add an event takes a time that does not depend on how many came before it.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    state
+        Where earlier events have led, which then cannot be undone; nowhere unless given.
+    """
+
+    def __init__(self, bank: ItemBank, state: SessionState | None = None) -> None:
+        start = SessionState() if state is None else state
+        self._bank = bank
+        self._before = start.done
+        self._responses = dict(start.responses)
+        # Dictionaries keep the order, and are quick to look into.
+        self._asked = dict.fromkeys(start.asked)
+        self._set_aside = dict.fromkeys(start.set_aside)
+        self._done: list[_Done] = []
+
+    def state(self) -> SessionState:
+        """Return where the events have led so far."""
+        return SessionState(
+            tuple(self._asked),
+            dict(self._responses),
+            tuple(self._set_aside),
+            (*self._before, *(step.event for step in self._done)),
+        )
+
+    def add(self, event: Event) -> None:
+        """Add an event; errors as for `SessionState.after`."""
         if event.kind is EventKind.UNDO:
-            if not self.done:
-                raise InvalidResponseError("expected an event to undo, got none")
-            return state_after(bank, self.done[:-1])
+            self._undo()
+            return
         item = event.item
-        bank.position(item)
-        given = self.responses.get(item)
-        now = "" if given is None else bank.responses(item)[given]
-        responses = dict(self.responses)
+        self._bank.position(item)
+        given = self._responses.get(item)
+        response = self._response(event, given)
+        aside = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
+        self._done.append(_Done(event, item not in self._asked, given, len(aside)))
+        self._asked.setdefault(item)
+        if response is not None:
+            self._responses[item] = response
+        self._set_aside.update(dict.fromkeys(aside))
+
+    def _response(self, event: Event, given: int | None) -> int | None:
+        """Return the position of the response that an event gives, None if it skips the item."""
+        item = event.item
         if event.kind is EventKind.CHANGE:
             if given is None:
                 raise InvalidResponseError(
                     f"expected an item that was answered, to change its answer, got {item}", item
                 )
-            responses[item] = bank.response(item, event.response)
         elif given is not None:
+            now = self._bank.responses(item)[given]
             raise InvalidResponseError(
                 f"expected an item without an answer, got {item}, answered {now}; an answer can"
                 " be changed, or undone",
                 item,
             )
-        elif event.kind is EventKind.ANSWER:
-            responses[item] = bank.response(item, event.response)
-        elif item in self.asked:
-            raise InvalidResponseError(f"expected an item not skipped yet, got {item}", item)
-        asked = self.asked if item in self.asked else (*self.asked, item)
-        aside = (*self.set_aside, *(i for i in event.set_aside if i not in self.set_aside))
-        return SessionState(asked, responses, aside, (*self.done, event))
+        elif event.kind is EventKind.SKIP:
+            if item in self._asked:
+                raise InvalidResponseError(f"expected an item not skipped yet, got {item}", item)
+            return None
+        return self._bank.response(item, event.response)
+
+    def _undo(self) -> None:
+        if not self._done:
+            raise InvalidResponseError("expected an event to undo, got none")
+        step = self._done.pop()
+        item = step.event.item
+        # What the last event has added stands last.
+        for _ in range(step.n_set_aside):
+            self._set_aside.popitem()
+        if step.asked_first:
+            self._asked.popitem()
+        if step.given is not None:
+            self._responses[item] = step.given
+        else:
+            self._responses.pop(item, None)
 
 
-def state_after(bank: ItemBank, events: Sequence[Event]) -> SessionState:
-    """Return where events lead from the start; errors as for `SessionState.after`."""
-    state = SessionState()
-    for event in events:
-        state = state.after(bank, event)
-    return state
+@dataclass(frozen=True)
+class _Done:
+    """An event that may be undone, and what there was before it."""
+
+    event: Event
+    asked_first: bool
+    """Whether the item had not been asked before."""
+    given: int | None
+    """The response before, if there was one."""
+    n_set_aside: int
+    """How many items it has added to those set aside."""
 
 
 def believed(belief: SkillBelief, responses: Mapping[str, int]) -> SkillBelief:
