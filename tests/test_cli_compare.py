@@ -151,7 +151,8 @@ def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
         (["--assume", "loud"], ["loud"]),
         (["--noise", "independent:0.1", "--assume", "false:0.2"], ["independent:0.1", "false:0.2"]),
         (["--pegs", "30", "--colors", "30"], ["GB"]),
-        (["--pegs", "30", "--colors", "30", "--games", "all"], ["GB"]),
+        (["--pegs", "30", "--colors", "30", "--games", "all"], ["10^44 of each of 4"]),
+        (["--games", "1000000000000"], ["1,000,000,000,000 of each of 4 strategies"]),
     ],
 )
 def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> None:

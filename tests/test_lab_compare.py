@@ -6,14 +6,16 @@ import math
 import statistics
 import tomllib
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab import CodeMaker, Comparison, GameRow, compare, play_game
+from bnmind.lab.compare import MAX_ROWS
 from bnmind.mastermind import Belief, Board, Channel
 from bnmind.strategies import (
     STRATEGIES,
@@ -156,6 +158,28 @@ def test_a_deterministic_strategy_is_asked_once_for_each_history() -> None:
     assert guesses == [row.guesses for row in comparison.rows_of("entropy")]
     assert counting.asked < sum(guesses)
     assert len(set(guesses)) > 1
+
+
+@pytest.mark.parametrize("games", [MAX_ROWS // 2 + 1, 10**12, 10**30])
+def test_more_games_than_fit_are_refused_before_any_is_played(games: int) -> None:
+    with pytest.raises(TooLargeError, match=f"at most {MAX_ROWS:,} games .* 2 strategies") as told:
+        compare([Knuth(), Entropy()], Channel.exact(BOARD), games=games)
+    assert (told.value.needed, told.value.budget) == (2 * games, MAX_ROWS)
+    with pytest.raises(TooLargeError, match="of each of 1 strategies"):
+        compare([Knuth()], Channel.exact(Board(6, 20)), games=None)
+
+
+def test_a_generator_of_games_has_the_seeds_of_all_at_once() -> None:
+    seeds = [row.seed for row in compare([Knuth()], Channel.exact(Board(2, 3)), games=5).rows]
+    spawned = np.random.SeedSequence(0).spawn(5)
+    assert seeds == [int(one.generate_state(1, np.uint64)[0]) >> 11 for one in spawned]
+
+
+def test_a_full_memory_changes_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = Channel.false_reply(Board(2, 3), 0.3)
+    games = [(row.seed, row.guesses) for row in compare([Entropy()], channel, games=20).rows]
+    monkeypatch.setattr(import_module("bnmind.lab.compare"), "_REMEMBERED", 3)
+    assert [(r.seed, r.guesses) for r in compare([Entropy()], channel, games=20).rows] == games
 
 
 def test_what_is_wrong_is_said_at_once() -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bnmind.errors import BnmindError
+from bnmind._messages import many
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab.code_maker import CodeMaker
 from bnmind.lab.endings import Revealed
 from bnmind.lab.games import assumed_channel, play_game
@@ -25,10 +26,17 @@ from bnmind.strategies.strategy import GuessInfo, Strategy
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "GameRow", "Summary", "compare"]
+__all__ = ["MAX_ROWS", "Comparison", "GameRow", "Summary", "compare"]
 
 
-@dataclass(frozen=True)
+MAX_ROWS = 2**21
+"""Games of all strategies together that a comparison keeps: some 600 MB."""
+
+_REMEMBERED = 2**16
+"""Choices that are remembered of a strategy: those of the first games, which recur most."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameRow:
     """One game of a comparison, a row of its CSV file."""
 
@@ -161,6 +169,8 @@ def compare(
     ------
     BnmindError
         Without games, without strategies, or with two of the same name.
+    TooLargeError
+        If there are more games than `MAX_ROWS`, all strategies together.
     InvalidChannelError
         If the assumed channel rules out what the real one may report.
 
@@ -179,7 +189,7 @@ def compare(
     revealed = channel.revealed()
     believed = assumed_channel(revealed, assumed, ending)
     players = [_Remembering(one) if one.deterministic else one for one in strategies]
-    total = _number_of_games(channel.board, games)
+    total = _number_of_games(channel.board, games, len(players))
     rows: list[GameRow] = []
     for number, game_seed in enumerate(_game_seeds(seed, total), start=1):
         secret = channel.board.code(number - 1) if games is None else None
@@ -235,23 +245,33 @@ class _Remembering:
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
         choice = self.remembered.get(belief.history)
         if choice is None:
-            choice = self.remembered[belief.history] = self.strategy.choose(belief, rng)
+            choice = self.strategy.choose(belief, rng)
+            if len(self.remembered) < _REMEMBERED:
+                self.remembered[belief.history] = choice
         return choice
 
 
-def _number_of_games(board: Board, games: int | None) -> int:
-    if games is None:
-        return len(board.codes)
-    if games < 1:
+def _number_of_games(board: Board, games: int | None, n_strategies: int) -> int:
+    number = board.n_codes if games is None else games
+    if number < 1:
         raise BnmindError(f"expected at least one game, got {games}")
-    return games
+    if number * n_strategies > MAX_ROWS:
+        raise TooLargeError(
+            f"expected at most {MAX_ROWS:,} games in a comparison, got {many(number)} of each of"
+            f" {n_strategies} strategies",
+            needed=number * n_strategies,
+            budget=MAX_ROWS,
+        )
+    return number
 
 
 def _game_seeds(seed: int, games: int) -> Iterator[int]:
     """Yield a seed for each game; a spreadsheet can hold it without rounding."""
     if seed < 0:
         raise BnmindError(f"expected a seed that is a whole number from 0, got {seed}")
-    for source in np.random.SeedSequence(seed).spawn(games):
+    root = np.random.SeedSequence(seed)
+    for _ in range(games):
+        (source,) = root.spawn(1)
         yield int(source.generate_state(1, np.uint64)[0]) >> 11
 
 
