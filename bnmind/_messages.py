@@ -1,16 +1,21 @@
-"""How messages show values that may be of any kind and length."""
+"""How messages show values and texts that may be of any kind and length."""
 
 from __future__ import annotations
 
 import math
 import reprlib
+import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["listed", "many", "one_line", "shown"]
+__all__ = ["listed", "many", "one_line", "shown", "visible"]
 
 _LONG = 10**15
 _LONGEST = 400
 _MOST = 12
+
+_HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
+_TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Marks that would turn around what comes after them."""
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
@@ -64,3 +69,23 @@ def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
     first = "; ".join(one_line(problem) for problem in problems[:most])
     more = len(problems) - most
     return f"{first}; and {more:,} more" if more > 0 else first
+
+
+def visible(text: str) -> str:
+    r"""Return a text of one line with a replacement for all that is not to be shown.
+
+    Whoever makes a file chooses the titles, names and states in it. Control characters would
+    be obeyed by a terminal and are no XML, and marks that change the direction of writing
+    would reach beyond the text.
+
+    >>> visible("yes\x1b[2J")
+    'yes\ufffd[2J'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}"
+        if unicodedata.category(letter) in _HIDDEN or letter in _TURNING or letter in "\ufffe\uffff"
+        else letter
+        for letter in text
+    )

@@ -99,7 +99,7 @@ def test_a_file_name_that_is_no_text_does_not_lose_the_work() -> None:
     Path("r.csv").rename(name)
     shown = run("learn", name, "--qmatrix", "q.csv", "--out", "bank.json")
     assert shown.exit_code == 0, shown.output
-    assert read_bank("bank.json").source == r"learned from 200 examinees in r\xff\x1b.csv"
+    assert read_bank("bank.json").source == "learned from 200 examinees in r\ufffd\ufffd.csv"
 
 
 @pytest.mark.parametrize(

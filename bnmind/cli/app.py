@@ -13,6 +13,7 @@ from bnmind.cli.fit_weights import FIT_WEIGHTS_HELP, fit_weights
 from bnmind.cli.learn import LEARN_HELP, learn
 from bnmind.cli.network import NETWORK_HELP, network
 from bnmind.cli.play import PLAY_HELP, play
+from bnmind.cli.printable import tell
 from bnmind.cli.query import QUERY_HELP, query
 from bnmind.cli.regret import REGRET_HELP, regret
 from bnmind.cli.simulate import SIMULATE_HELP, simulate
@@ -67,10 +68,10 @@ def _root(
             number = installed_version("bnmind")
         except PackageNotFoundError:
             number = "(not installed)"
-        typer.echo(f"bnmind {number}")
+        tell(f"bnmind {number}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        tell(context.get_help())
 
 
 for name, command, text, short in (

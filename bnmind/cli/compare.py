@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
+from bnmind.cli.printable import tell_json
 from bnmind.cli.progress import progress_bar
 from bnmind.errors import BnmindError
 
@@ -111,7 +111,7 @@ def compare(
         )
     written = save_comparison(comparison, out)
     if as_json:
-        typer.echo(json.dumps(_as_json(comparison, written), indent=2))
+        tell_json(_as_json(comparison, written))
     else:
         _show(comparison, written)
 

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from bnmind.cli.printable import printable, tell
 from bnmind.errors import BnmindError
 
 __all__ = ["EXIT_CODE", "OneLineErrors", "one_line"]
@@ -18,11 +19,11 @@ EXIT_CODE = 2
 
 
 def one_line(error: Exception) -> str:
-    """Return what an error says, on one line."""
+    """Return what an error says, on one line, as it may be shown."""
     # Usage errors keep their full sentence in a method of their own.
     say = getattr(error, "format_message", None)
     text = say() if say else str(error)
-    return " ".join(text.split()) or type(error).__name__
+    return printable(" ".join(text.split())) or type(error).__name__
 
 
 class OneLineErrors(TyperGroup):
@@ -70,5 +71,5 @@ def _help_of(error: Exception, prog_name: str | None) -> str:
 
 
 def _fail(message: str) -> None:
-    typer.echo(f"error: {message}", err=True)
+    tell(f"error: {message}", err=True)
     sys.exit(EXIT_CODE)

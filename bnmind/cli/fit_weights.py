@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
+from bnmind.cli.printable import tell, tell_json
 
 __all__ = ["FIT_WEIGHTS_HELP", "fit_weights"]
 
@@ -75,9 +75,9 @@ def fit_weights(
             "weights": [list(turn) for turn in fitted.score.weights],
             "file": str(out),
         }
-        typer.echo(json.dumps(result, indent=2))
+        tell_json(result)
         return
-    typer.echo(
+    tell(
         f"{fitted.total:,} guesses in all, from {fitted.start:,}, after {fitted.evaluations:,} "
         f"evaluations. Written: {out}"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from bnmind._text_files import check_writable
 from bnmind.cli.options import Json, Seed
-from bnmind.cli.printable import printable
+from bnmind.cli.printable import printable, tell, tell_json
 from bnmind.errors import BnmindError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def learn(
         write_bank(found.bank, out)
         _tell_names(found.bank, out)
     if json_output:
-        typer.echo(json.dumps(_as_json(found, out), indent=2, ensure_ascii=False))
+        tell_json(_as_json(found, out))
     else:
         _show(found, out)
 
@@ -204,7 +203,7 @@ def _tell_names(bank: ItemBank, out: Path) -> None:
     if names := file_names(bank.network, out):
         first = str(names).split("; ")
         more = f"; and {len(first) - 5} more" if len(first) > 5 else ""
-        typer.echo(
+        tell(
             f"note: {out.suffix} files cannot hold some names; they are written encoded, and"
             f" decoded when bnmind reads the file: {'; '.join(first[:5])}{more}",
             err=True,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs, Seed
+from bnmind.cli.printable import tell, tell_json
 
 if TYPE_CHECKING:
     from bnmind.mastermind.vomlel import Stage
@@ -82,17 +82,17 @@ def network(
         order=None if seed is None else BestOrder(seed=seed),
     )
     if shown.guess is None and guess is not None:
-        typer.echo("note: stage 1 stands before any guess; --guess is not used", err=True)
+        tell("note: stage 1 stands before any guess; --guess is not used", err=True)
     if out is not None:
         from bnmind.pgm.files import write_model
 
         write_model(shown.model, out)
     if as_json:
-        typer.echo(json.dumps(_as_json(shown, None if channel is None else channel.name), indent=2))
+        tell_json(_as_json(shown, None if channel is None else channel.name))
         return
-    typer.echo(str(shown))
+    tell(str(shown))
     if out is not None:
-        typer.echo(f"written to {out}")
+        tell(f"written to {out}")
 
 
 def _as_json(stage: Stage, noise: str | None) -> dict[str, object]:

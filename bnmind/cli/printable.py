@@ -1,36 +1,37 @@
-"""Text from files and from the command line, as it may be shown on a terminal."""
+"""The one way of text to the terminal, past which nothing that a terminal would obey gets.
+
+Titles, names and states come out of files, and file names from the command line. A terminal
+obeys the escape sequences in them: it moves the cursor, clears the screen, sets its title.
+"""
 
 from __future__ import annotations
 
-import re
+import json
 
-__all__ = ["printable"]
+import typer
 
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, the escape among them, but no tab and no newline
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
-    "\u2028\u2029"  # ends of lines that do not look like any
-    "\ud800-\udfff]"  # halves of pairs: bytes that were no text
-)
+from bnmind._messages import visible
+
+__all__ = ["printable", "tell", "tell_json"]
 
 
 def printable(text: str) -> str:
-    r"""Return a text in which nothing moves the cursor, colors, or clears the screen.
-
-    Whoever makes a file chooses its titles and names, and a terminal obeys the escape
-    sequences in them. Each character of that kind becomes its escape in Python; tabs and
-    newlines stay.
+    r"""Return a text of any number of lines as it may be shown; see `visible`.
 
     Examples
     --------
-    >>> printable("Brüche \x1b[2J\n")
-    'Brüche \\x1b[2J\n'
+    >>> printable("Brüche \x1b[2J\nHören")
+    'Brüche \ufffd[2J\nHören'
     """
-    return _UNSAFE.sub(_escaped, text)
+    return "\n".join(map(visible, text.split("\n")))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    if 0xDC80 <= number <= 0xDCFF:  # how Python keeps a byte of a file name that is no text
-        number -= 0xDC00
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+def tell(text: str, *, err: bool = False) -> None:
+    """Print a text and the end of a line on the standard output, or on the error stream."""
+    typer.echo(printable(text), err=err)
+
+
+def tell_json(record: object) -> None:
+    """Print a record as JSON, all in ASCII: it reads back as it is, whatever the terminal."""
+    # The only character of ASCII that JSON does not escape, and that is not to be shown.
+    typer.echo(json.dumps(record, indent=2).replace("\x7f", r"\u007f"))

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
 from bnmind.cli.errors import one_line
+from bnmind.cli.printable import printable
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def ask(
     """
     while True:
         try:
-            text = input(question).strip()
+            text = input(printable(question)).strip()
         except EOFError:
             console.print()
             return Command.QUIT

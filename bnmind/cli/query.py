@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from bnmind._messages import shown
 from bnmind._text_files import check_writable, write_file
 from bnmind.cli.options import Json
+from bnmind.cli.printable import tell, tell_json
 
 if TYPE_CHECKING:
     from bnmind.junction import Plan, Posterior
@@ -81,17 +81,17 @@ def query(
     if picture is not None:
         write_file(picture, view.svg())
     if as_json:
-        typer.echo(json.dumps(_as_json(plan, posterior, show_plan=show_plan), indent=2))
+        tell_json(_as_json(plan, posterior, show_plan=show_plan))
         return
     shown = list(dict.fromkeys([*known, *names]))
     if shown:
         width = shutil.get_terminal_size().columns
-        typer.echo(view.text(width=min(width, WIDEST), names=shown))
-    typer.echo(f"log-probability of the evidence {posterior.log_evidence:.6g}")
+        tell(view.text(width=min(width, WIDEST), names=shown))
+    tell(f"log-probability of the evidence {posterior.log_evidence:.6g}")
     if show_plan:
-        typer.echo(f"\n{plan}")
+        tell(f"\n{plan}")
     if picture is not None:
-        typer.echo(f"\nWritten: {picture}")
+        tell(f"\nWritten: {picture}")
 
 
 def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
+from bnmind.cli.printable import tell_json
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def regret(
     else:
         judged = _by_optimum(board, turns, or_score=by is None)
     if as_json:
-        typer.echo(json.dumps(_as_json(board, turns, judged), indent=2))
+        tell_json(_as_json(board, turns, judged))
     else:
         _show(board, turns, judged)
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bnmind.cli.advice import Advice, Doubt
+from bnmind.cli.printable import printable
 
 __all__ = [
     "advice_as_json",
@@ -26,9 +27,17 @@ __all__ = [
 ]
 
 
+class _Terminal(Console):
+    """A terminal that obeys nothing in the texts that it shows."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text with its style, as every text printed and every cell gets it."""
+        return super().render_str(printable(text), **options)
+
+
 def terminal(*, stderr: bool = False) -> Console:
-    """Return the terminal, which leaves texts and numbers as they are."""
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    """Return the terminal, which shows texts and numbers as they are, and obeys nothing in them."""
+    return _Terminal(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def percent(probability: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from bnmind.cli.adaptive_options import (
     stopper_named,
 )
 from bnmind.cli.options import Json, Seed
+from bnmind.cli.printable import tell_json
 from bnmind.cli.progress import progress_bar
 from bnmind.errors import BnmindError
 
@@ -169,7 +169,7 @@ def simulate(
         )
     written = save_simulation(result, out)
     if as_json:
-        typer.echo(json.dumps(_as_json(result, seed or 0, written), indent=2))
+        tell_json(_as_json(result, seed or 0, written))
     else:
         _show(result, out, written)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +17,7 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
+from bnmind.cli.printable import tell, tell_json
 from bnmind.errors import BnmindError, ModelFileError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def strategy(
         _write(grown, tree)
     if as_json:
         certificate = {} if optimum is None else {"certificate": _certificate(optimum)}
-        typer.echo(json.dumps(_as_json(measured, grown, max_guesses) | certificate, indent=2))
+        tell_json(_as_json(measured, grown, max_guesses) | certificate)
     else:
         _show(measured, grown, max_guesses)
         if optimum is not None:
@@ -211,22 +211,22 @@ def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None
 
     board = measured.board
     what = f"{board.n_codes:,} codes" if measured.is_exact else counted(measured.games, "game")
-    typer.echo(
+    tell(
         f"{measured.strategy} on {board}: {measured.total:,} guesses for {what}, "
         f"mean {measured.mean:.4f}, at most {measured.max}"
     )
     for guess, found in enumerate(measured.distribution, start=1):
-        typer.echo(f"  {counted(guess, 'guess', 'guesses'):<10} {found:>9,}")
+        tell(f"  {counted(guess, 'guess', 'guesses'):<10} {found:>9,}")
     if tree is not None:
         lengths = tree.lengths
-        typer.echo(
+        tell(
             f"Until one code is left: mean {lengths.determining:.4f} guesses "
             f"({lengths.paper_EL:.4f} nodes)."
         )
     if max_guesses is not None:
         share = percent(measured.within(max_guesses) / measured.games)
         within = counted(max_guesses, "guess", "guesses")
-        typer.echo(f"Found within {within}: {measured.within(max_guesses):,} ({share}).")
+        tell(f"Found within {within}: {measured.within(max_guesses):,} ({share}).")
 
 
 def _show_certificate(optimum: Optimum) -> None:
@@ -236,14 +236,14 @@ def _show_certificate(optimum: Optimum) -> None:
     within = rules.max_guesses
     limit = "" if within is None else f" within {counted(within, 'guess', 'guesses')}"
     sets = counted(optimum.solved, "set of codes", "sets of codes")
-    typer.echo(
+    tell(
         f"Proven: no strategy by these rules takes fewer{limit}.\n"
         f"Searched {sets}, tried {counted(optimum.tried, 'guess', 'guesses')} for them."
     )
-    typer.echo("At least, by first guess:")
+    tell("At least, by first guess:")
     for guess, total in optimum.openings.items():
         shown = "impossible" if total is None else f"{total:,}"
-        typer.echo(f"  {board.format(guess)} {shown:>12}")
+        tell(f"  {board.format(guess)} {shown:>12}")
 
 
 def _certificate(optimum: Optimum) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -18,6 +17,7 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
+from bnmind.cli.printable import tell, tell_json
 
 __all__ = ["SUGGEST_HELP", "suggest"]
 
@@ -66,7 +66,7 @@ def suggest(
         advice = advise(belief_after(start(channel), turns), np.random.default_rng(seed))
     if as_json:
         game = {"board": str(board), "noise": channel.name}
-        typer.echo(json.dumps(game | advice_as_json(advice), indent=2))
+        tell_json(game | advice_as_json(advice))
     else:
-        typer.echo(f"Board {board}, noise {channel.name}.")
+        tell(f"Board {board}, noise {channel.name}.")
         show_advice(advice)

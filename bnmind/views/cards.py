@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bnmind._messages import visible
 from bnmind.pgm.variable import Variable
-from bnmind.views.lettering import visible
 
 __all__ = ["Card", "Row", "percent"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["cells", "pad", "shorten", "shorten_to_cells", "text_width", "visible"]
+__all__ = ["cells", "pad", "shorten", "shorten_to_cells", "text_width"]
 
 _CLASSES = (
     ("ijl|.,:;'!I ", 0.29),
@@ -19,26 +19,6 @@ _CLASSES = (
 _WIDTHS = {letter: width for letters, width in _CLASSES for letter in letters}
 _OTHER = 0.57
 _BOLD = 1.07
-_HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
-_TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that would turn around what comes after them."""
-
-
-def visible(text: str) -> str:
-    r"""Return the text with a replacement for all that is not to be shown.
-
-    Control characters would be obeyed by a terminal and are no XML, and marks that change
-    the direction of writing would reach beyond the text.
-
-    >>> visible("yes\x1b[2J")
-    'yes\ufffd[2J'
-    """
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}"
-        if unicodedata.category(letter) in _HIDDEN or letter in _TURNING or letter in "\ufffe\uffff"
-        else letter
-        for letter in text
-    )
 
 
 def _is_wide(letter: str) -> bool:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from bnmind._messages import visible
 from bnmind.views.cards import Card, Row, percent
 from bnmind.views.layout import Route, lay_out
-from bnmind.views.lettering import shorten, text_width, visible
+from bnmind.views.lettering import shorten, text_width
 
 __all__ = ["Palette", "draw", "draw_summary"]
 

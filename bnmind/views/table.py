@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bnmind._messages import visible
 from bnmind.views.cards import Card
-from bnmind.views.lettering import cells, pad, shorten_to_cells, visible
+from bnmind.views.lettering import cells, pad, shorten_to_cells
 
 __all__ = ["NARROWEST", "bar", "belief_table", "network_table"]
 
