@@ -56,6 +56,7 @@ def test_false_replies_by_default_and_none_if_exact() -> None:
 def test_seeds_repeat_and_an_unseeded_game_says_its_seed() -> None:
     first = _play("1123", "2345", "q", options="")
     seed = first.split("--seed ")[1].split()[0]
+    assert first.splitlines()[0].endswith(f"seed {seed}.")
     assert _play("1123", "2345", "q", options=f"--seed {seed}") == first
 
 
@@ -73,6 +74,25 @@ def test_giving_up_and_the_end_of_the_input_show_the_secret() -> None:
     assert f"The code was {secret}." in _play("1123", "q")
     assert f"The code was {secret}." in _play("1123")
     assert f"The code was {secret}." in _play()
+
+
+@pytest.mark.parametrize("answers", [(), ("1123",), ("1123", "?")])
+def test_whoever_leaves_by_an_interrupt_is_told_the_code(
+    answers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = iter(answers)
+
+    def answer(question: str) -> str:
+        for text in typed:
+            return text
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", answer)
+    result = run("play", "--seed", "7")
+    assert result.exit_code == 130
+    assert result.stderr == ""
+    assert f"\n\nThe code was {_maker().board.format(_maker().secret)}." in result.stdout
+    assert result.stdout.endswith("The same game again: --seed 7\n")
 
 
 def test_nothing_is_undone() -> None:

@@ -12,14 +12,18 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line on the arguments of the process, and exit.
 
-    Whatever is wrong with the input becomes one line on the standard error stream,
-    and exit code 2.
+    Wrong input becomes one line on the standard error stream, and exit code 2. Ctrl-C ends
+    the process with exit code 130, whenever it comes.
     """
-    import sys
+    import os
 
-    from bnmind.cli.app import app
+    try:
+        import signal
 
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character shows "?" for it.
-        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
-    app(prog_name="bnmind")
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            # During imports an exception may be lost or garbled; and there is nothing to save.
+            signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+        from bnmind.cli.process import run
+    except KeyboardInterrupt:
+        os._exit(130)
+    run()

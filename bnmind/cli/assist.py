@@ -10,6 +10,7 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
+from bnmind.cli.errors import INTERRUPTED
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
 from bnmind.cli.prompt import Command, ask
 from bnmind.cli.saved_game import SavedGame, content_of, read_game, write_game
@@ -188,42 +189,49 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
     from bnmind.cli.show import show_advice
     from bnmind.mastermind import Turn
 
-    while True:
-        belief = beliefs[-1]
-        advice: Advice | None = None
-        try:
-            advice = advise(belief, table.rng)
-        except TooLargeError as error:
-            table.console.print(f"No proposal: {error}", soft_wrap=True)
-        answer = _ask_guess(table, belief, advice)
-        if answer is Command.QUIT:
-            return _farewell(table, belief)
-        if not isinstance(answer, tuple):
-            if len(beliefs) == 1:
-                table.console.print("  nothing to undo")
+    over = False
+    try:
+        while True:
+            belief = beliefs[-1]
+            advice: Advice | None = None
+            try:
+                advice = advise(belief, table.rng)
+            except TooLargeError as error:
+                table.console.print(f"No proposal: {error}", soft_wrap=True)
+            answer = _ask_guess(table, belief, advice)
+            if answer is Command.QUIT:
+                return _farewell(table, belief)
+            if not isinstance(answer, tuple):
+                if len(beliefs) == 1:
+                    table.console.print("  nothing to undo")
+                    continue
+                beliefs = beliefs[:-1]
+                table = table.save(beliefs[-1].history)
+                table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
                 continue
-            beliefs = beliefs[:-1]
-            table = table.save(beliefs[-1].history)
-            table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
-            continue
-        result = _ask_reply(table, belief, answer)
-        if result is Command.QUIT:
-            return _farewell(table, belief)
-        if isinstance(result, Command):
-            continue
-        after, reply = result
-        if after is not None:
-            beliefs = (*beliefs, after)
-            table = table.save(after.history)
-            continue
-        last = Turn(answer, reply)
-        show_advice(found(belief, last))
-        table = table.save((*belief.history, last), over=True)
-        if _ask_end(table) is Command.UNDO:
-            table = table.save(belief.history)
-            table.console.print(f"  undone: {_words(belief, last)}")
-            continue
-        return None
+            result = _ask_reply(table, belief, answer)
+            if result is Command.QUIT:
+                return _farewell(table, belief)
+            if isinstance(result, Command):
+                continue
+            after, reply = result
+            if after is not None:
+                beliefs = (*beliefs, after)
+                table = table.save(after.history)
+                continue
+            last = Turn(answer, reply)
+            show_advice(found(belief, last))
+            table, over = table.save((*belief.history, last), over=True), True
+            if _ask_end(table) is Command.UNDO:
+                table, over = table.save(belief.history), False
+                table.console.print(f"  undone: {_words(belief, last)}")
+                continue
+            return None
+    except KeyboardInterrupt:
+        table.console.print()
+        if not over:
+            _farewell(table, beliefs[-1])
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[int, ...] | Command:

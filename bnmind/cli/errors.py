@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +13,20 @@ from typer.core import TyperGroup
 from bnmind.cli.printable import printable, tell
 from bnmind.errors import BnmindError
 
-__all__ = ["EXIT_CODE", "OneLineErrors", "one_line"]
+__all__ = [
+    "EXIT_CODE",
+    "INTERRUPTED",
+    "OneLineErrors",
+    "one_line",
+    "os_fault",
+    "say",
+]
 
 EXIT_CODE = 2
 """What bnmind exits with when the input is at fault."""
+
+INTERRUPTED = 130
+"""What bnmind exits with after Ctrl-C."""
 
 
 def one_line(error: Exception) -> str:
@@ -26,8 +37,30 @@ def one_line(error: Exception) -> str:
     return printable(" ".join(text.split())) or type(error).__name__
 
 
+def say(message: str) -> None:
+    """Write a line on the standard error stream, if it can be written at all."""
+    with contextlib.suppress(OSError):
+        tell(message, err=True)
+
+
+def os_fault(error: OSError) -> str:
+    """Return what an error of the operating system says, and of which file or stream."""
+    place = "" if error.filename is None else f"{error.filename}: "
+    reason = error.strerror or one_line(error)
+    return f"expected a file that can be read and written, got {place}{reason}"
+
+
 class OneLineErrors(TyperGroup):
     """A group of commands that reports what is wrong with the input on one line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            # A terminal stands behind the ^C that it shows.
+            say("\ninterrupted" if sys.stderr.isatty() else "interrupted")
+            raise typer.Exit(INTERRUPTED) from None
 
     def main(
         self,
@@ -50,11 +83,14 @@ class OneLineErrors(TyperGroup):
             )
         except BnmindError as error:
             _fail(one_line(error))
-        except typer.Abort:
+        except (typer.Abort, KeyboardInterrupt) as error:
+            if isinstance(error, KeyboardInterrupt) or isinstance(
+                error.__cause__, KeyboardInterrupt
+            ):
+                sys.exit(INTERRUPTED)
             _fail("expected more input, got its end")
         except OSError as error:
-            place = "" if error.filename is None else f"{error.filename}: "
-            _fail(f"expected a file that can be read and written, got {place}{error.strerror}")
+            _fail(os_fault(error))
         except MemoryError as error:
             _fail(f"expected something that fits in memory, got: {one_line(error)}")
         except Exception as error:
@@ -71,5 +107,5 @@ def _help_of(error: Exception, prog_name: str | None) -> str:
 
 
 def _fail(message: str) -> None:
-    tell(f"error: {message}", err=True)
+    say(f"error: {message}")
     sys.exit(EXIT_CODE)

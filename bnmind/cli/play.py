@@ -6,6 +6,9 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
+from bnmind.cli.errors import INTERRUPTED
 from bnmind.cli.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -30,7 +33,7 @@ __all__ = ["PLAY_HELP", "play"]
 PLAY_HELP = """Guess the code that the machine hides.
 
 The machine answers every guess through the noise, but says truthfully when the guess is
-the code. Type ? for a hint, q to give up.
+the code. Type ? for a hint, q to give up; whoever leaves is told the code.
 
 \b
 Examples:
@@ -50,6 +53,15 @@ class _Answered:
     guess: tuple[int, ...]
     true: Reply
     report: Reply | None
+
+
+@dataclass(frozen=True)
+class _Game:
+    """A game as far as it was played."""
+
+    answered: tuple[_Answered, ...]
+    interrupted: bool = False
+    """Whether the player left it by Ctrl-C."""
 
 
 def play(
@@ -74,34 +86,38 @@ def play(
     console = terminal()
     console.print(
         f"A code of {counted(board.pegs, 'peg')}, colors 1 to {board.colors}"
-        f"{'' if board.repeats else ', none twice'}; noise {channel.name}."
+        f"{'' if board.repeats else ', none twice'}; noise {channel.name}, seed {seed}."
     )
     console.print("Type a guess, ? for a hint, q to give up.\n")
-    answered = _guessing(console, maker, np.random.default_rng(seed))
-    _summarize(console, board, maker.secret, answered)
+    game = _guessing(console, maker, np.random.default_rng(seed))
+    _summarize(console, board, maker.secret, game.answered)
     console.print(f"The same game again: --seed {seed}")
+    if game.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
-def _guessing(
-    console: Console, maker: CodeMaker, rng: np.random.Generator
-) -> tuple[_Answered, ...]:
-    """Return what was guessed and answered, up to the code or until the player gives up."""
+def _guessing(console: Console, maker: CodeMaker, rng: np.random.Generator) -> _Game:
+    """Return what was guessed and answered, up to the code or until the player leaves."""
     board = maker.board
     answered: tuple[_Answered, ...] = ()
     while len(answered) < _MOST_TURNS:
-        guess = ask(console, f"Guess {len(answered) + 1}: ", board.parse, commands=_COMMANDS)
-        if guess is Command.QUIT:
-            break
-        if not isinstance(guess, tuple):
-            _hint(console, maker, answered, rng)
-            continue
+        try:
+            guess = ask(console, f"Guess {len(answered) + 1}: ", board.parse, commands=_COMMANDS)
+            if guess is Command.QUIT:
+                break
+            if not isinstance(guess, tuple):
+                _hint(console, maker, answered, rng)
+                continue
+        except KeyboardInterrupt:
+            console.print()
+            return _Game(answered, interrupted=True)
         true, report = maker.answer(len(answered), guess)
         answered = (*answered, _Answered(guess, true, report))
         if report is None:
             break
         goes_on = "; the game goes on, so this is false" if report == board.winning else ""
         console.print(f"  {report}{goes_on}")
-    return answered
+    return _Game(answered)
 
 
 def _hint(

@@ -55,6 +55,9 @@ def ask(
             return Command.QUIT
         except UnicodeDecodeError:
             text = "�"
+        except OSError as error:
+            error.filename = error.filename or "standard input"
+            raise
         if text.lower() in commands:
             return commands[text.lower()]
         try:

@@ -18,8 +18,10 @@ from bnmind.cli.adaptive_options import (
     selector_named,
     stopper_named,
 )
+from bnmind.cli.errors import INTERRUPTED, one_line
 from bnmind.cli.options import Seed
 from bnmind.cli.prompt import Command, ask
+from bnmind.cli.work import interruptible
 from bnmind.errors import BnmindError, NothingToAskError
 
 if TYPE_CHECKING:
@@ -146,33 +148,46 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
 
 
 def _converse(console: Console, session: Session) -> None:
-    """Go from item to answer until the test is over or the examinee quits."""
-    while True:
-        item = None
-        if not session.stop_reason:
-            item = session.next_item()
-            _show_item(console, session, item)
-            given = _ask_answer(console, session, item)
-        else:
-            console.print(f"\nThe test is over: {session.stop_reason}.")
-            given = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
-        if given is Command.QUIT:
-            break
+    """Go from item to answer until the test is over or the examinee leaves."""
+    going: Session | None = session
+    interrupted = False
+    while going is not None:
+        session = going
         try:
-            if given is Command.UNDO:
-                session = session.undo(at=_now())
-                console.print("  undone")
-            elif given is Command.HINT:
-                _show_why(console, session)
-            elif isinstance(given, _Given):
-                session = _answered(session, given)
-        except (BnmindError, NothingToAskError) as fault:
-            from bnmind.cli.errors import one_line
-
-            console.print(f"  {one_line(fault)}", soft_wrap=True)
+            going = _step(console, session)
+        except KeyboardInterrupt:
+            console.print()
+            interrupted, going = True, None
     _show_report(console, session)
     if session.path is not None and not session.stop_reason:
         console.print(f"Saved in {session.path}; --session {session.path} resumes the test.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _step(console: Console, session: Session) -> Session | None:
+    """Return the session after one more question to the examinee; None if that ends it."""
+    reason = interruptible(lambda: session.stop_reason)
+    if not reason:
+        item = interruptible(session.next_item)
+        _show_item(console, session, item)
+        given = _ask_answer(console, session, item)
+    else:
+        console.print(f"\nThe test is over: {reason}.")
+        given = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
+    if given is Command.QUIT:
+        return None
+    try:
+        if given is Command.UNDO:
+            session = session.undo(at=_now())
+            console.print("  undone")
+        elif given is Command.HINT:
+            _show_why(console, session)
+        elif isinstance(given, _Given):
+            session = _answered(session, given)
+    except (BnmindError, NothingToAskError) as fault:
+        console.print(f"  {one_line(fault)}", soft_wrap=True)
+    return session
 
 
 def _end(text: str) -> Command:
@@ -227,7 +242,7 @@ def _show_why(console: Console, session: Session) -> None:
 
     labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
     table = plain_table("item", "bits", "mostly about", "bits")
-    shown = [row for row in session.rank() if row.allowed][:_SHOWN]
+    shown = [row for row in interruptible(session.rank) if row.allowed][:_SHOWN]
     for row in shown:
         skill = row.skill
         table.add_row(

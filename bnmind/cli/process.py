@@ -1,0 +1,158 @@
+"""The command line as a process: its streams, its signals and its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import signal
+import sys
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
+
+from bnmind.cli.app import app
+from bnmind.cli.errors import EXIT_CODE, INTERRUPTED, os_fault, say
+from bnmind.cli.work import is_working
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+__all__ = ["BROKEN_PIPE", "run"]
+
+BROKEN_PIPE = 141
+"""The exit code if nobody reads the output any more, as of a process that SIGPIPE ends."""
+
+
+def run() -> NoReturn:
+    """Run the command line on the arguments of the process, and exit.
+
+    A closed standard input is an empty one; a closed standard output is refused.
+    """
+    _open_streams()
+    interrupts = _Interrupts()
+    interrupts.listen()
+    try:
+        app(prog_name="bnmind")
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+        if _is_of_broken_pipe(end):
+            code = BROKEN_PIPE
+    except BaseException:
+        if not interrupts.heard:
+            raise
+        code = INTERRUPTED
+    _leave(INTERRUPTED if interrupts.heard else code)
+
+
+class _Interrupts:
+    """Whether Ctrl-C was pressed.
+
+    It raises `KeyboardInterrupt`, as usual. Foreign code may turn that into another exception,
+    or lose it where none can be raised; in the first case the exit code must still be that of
+    an interrupt, in the second the process ends at once.
+    """
+
+    def __init__(self) -> None:
+        self.heard = False
+
+    def listen(self) -> None:
+        """Hear Ctrl-C from now on, unless the process is to ignore it."""
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._hear)
+            sys.unraisablehook = self._lost
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.heard = True
+        raise KeyboardInterrupt
+
+    def _lost(self, lost: UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            os._exit(INTERRUPTED)
+        sys.__unraisablehook__(lost)
+
+
+def _open_streams() -> None:
+    """See to it that there are three standard streams, and that they can write any text."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # Else the next file to be opened would become a standard stream.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the end
+    if sys.stdout is None:
+        say("error: expected an open standard output, got a closed one")
+        sys.exit(EXIT_CODE)
+    # A terminal that lacks a character shows "?" for it.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.fileno() == 1:
+        sys.stdout = _named(sys.stdout)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="replace")
+
+
+class _StandardOutput(io.FileIO):
+    """The standard output, whose errors say that they are its own."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Return the standard output again, with errors that have a name."""
+    raw = _StandardOutput(1, "w", closefd=False)
+    unbuffered = isinstance(stream.buffer, io.RawIOBase)
+    return io.TextIOWrapper(
+        cast(io.BufferedWriter, raw) if unbuffered else io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors="replace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _is_of_broken_pipe(end: BaseException) -> bool:
+    """Return whether a library has exited because nobody reads the output."""
+    cause: BaseException | None = end
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno == errno.EPIPE:
+            return True
+        cause = cause.__context__
+    return False
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit, having written what is still to be written; another Ctrl-C changes nothing."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    fault = _flush(sys.stdout)
+    if fault is not None and code == 0:
+        code = BROKEN_PIPE if fault.errno == errno.EPIPE else EXIT_CODE
+        if code == EXIT_CODE:
+            say(f"error: {os_fault(fault)}")
+    _flush(sys.stderr)
+    if code == INTERRUPTED or is_working():
+        # Python would end itself by the signal if the interrupt came while it compiled a text,
+        # and free the memory of compiled code that still runs in a thread.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _flush(stream: TextIO) -> OSError | None:
+    """Write what is left; return the error if that cannot be done, and drop the rest."""
+    try:
+        stream.flush()
+    except OSError as fault:
+        with contextlib.suppress(OSError):
+            # Else Python would try again when it ends, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return fault
+    return None

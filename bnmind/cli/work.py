@@ -1,0 +1,64 @@
+"""Long work in a thread beside the main one, which stays free to hear Ctrl-C."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+__all__ = ["interruptible", "is_working"]
+
+_T = TypeVar("_T")
+_NAME = "bnmind work"
+
+
+class _Task(threading.Thread, Generic[_T]):
+    """A thread that keeps what a function returns or raises; the process does not wait for it."""
+
+    def __init__(self, function: Callable[[], _T]) -> None:
+        super().__init__(name=_NAME, daemon=True)
+        self.function = function
+        self.context = contextvars.copy_context()
+        self.returned: list[_T] = []
+        self.raised: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.returned.append(self.context.run(self.function))
+        except BaseException as error:
+            self.raised = error
+
+
+def interruptible(work: Callable[[], _T]) -> _T:
+    """Return what some work returns, or raise what it raises; Ctrl-C is heard meanwhile.
+
+    Python hears signals between two steps of the main thread, and a call of compiled code is
+    one step, however long. So the work is done in another thread, which goes on after Ctrl-C
+    until the process ends; its results are lost.
+
+    Parameters
+    ----------
+    work
+        Takes no arguments. It must not open a dialogue: that belongs into the main thread.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At once if Ctrl-C is pressed.
+    """
+    task = _Task(work)
+    task.start()
+    task.join()
+    if task.raised is not None:
+        try:
+            raise task.raised
+        finally:
+            # Else the error would refer to itself through this frame.
+            task.raised = None
+    return task.returned[0]
+
+
+def is_working() -> bool:
+    """Return whether some work goes on that nobody waits for any more."""
+    return any(thread.name == _NAME and thread.is_alive() for thread in threading.enumerate())

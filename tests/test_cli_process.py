@@ -1,0 +1,173 @@
+"""The command line as a process: closed and full streams, Ctrl-C, exit codes."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import subprocess
+import sys
+import threading
+from _thread import interrupt_main
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from bnmind.cli.process import BROKEN_PIPE
+from bnmind.cli.work import interruptible, is_working
+from tests.command_line import ROOT
+
+TINY = ("--pegs", "1", "--colors", "2")
+DIALOGUES = {
+    "play": ("play", *TINY, "--seed", "1"),
+    "assist": ("assist", *TINY),
+    "test": ("test", str(ROOT / "models/banks/fractions.json")),
+}
+COMMANDS = {**DIALOGUES, "suggest": ("suggest", *TINY), "help": ("--help",)}
+FULL = Path("/dev/full")
+
+
+def _shell(
+    arguments: tuple[str, ...], redirections: str, directory: Path, *, unbuffered: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Return what a command does whose streams a shell has redirected."""
+    program = (sys.executable, "-m", "bnmind", *arguments)
+    return subprocess.run(
+        ["bash", "-c", f'set -o pipefail; "$@" {redirections}', "bash", *program],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=directory,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1" * unbuffered},
+        check=False,
+    )
+
+
+def _one_and(names: Iterable[str], one: str) -> list[ParameterSet]:
+    """Return the names as parameters of everyday tests for one of them, else of slow ones."""
+    return [pytest.param(name, marks=() if name == one else pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("name", DIALOGUES)
+def test_a_closed_standard_input_is_an_empty_one(name: str, tmp_path: Path) -> None:
+    closed = _shell(DIALOGUES[name], "<&-", tmp_path)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    assert closed.stdout
+
+
+@pytest.mark.parametrize("name", _one_and(DIALOGUES, "test"))
+def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
+    result = _shell(DIALOGUES[name], f"0>{tmp_path / 'written'}", tmp_path)
+    assert result.returncode == 2
+    assert "got standard input: " in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", _one_and(COMMANDS, "play"))
+def test_a_closed_standard_output_is_refused(name: str, tmp_path: Path) -> None:
+    result = _shell(COMMANDS[name], ">&-", tmp_path)
+    assert result.returncode == 2
+    assert result.stderr == "error: expected an open standard output, got a closed one\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("redirections", ["2>&-", "2>/dev/full"])
+def test_a_standard_error_that_cannot_be_written_changes_nothing(
+    redirections: str, tmp_path: Path
+) -> None:
+    usual = _shell(COMMANDS["help"], redirections, tmp_path)
+    assert (usual.returncode, usual.stdout != "") == (0, True)
+    wrong = _shell(("suggest", "--pegs", "0"), redirections, tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize("name", _one_and(COMMANDS, "help"))
+def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: Path) -> None:
+    result = _shell(COMMANDS[name], f">{FULL}", tmp_path, unbuffered=unbuffered)
+    assert result.returncode == 2
+    assert "got standard output: No space left" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", _one_and(COMMANDS, "assist"))
+def test_output_that_nobody_reads_ends_the_process_in_silence(name: str, tmp_path: Path) -> None:
+    result = _shell(COMMANDS[name], "| true", tmp_path)
+    assert (result.returncode, result.stderr) == (BROKEN_PIPE, "")
+
+
+INTERRUPTED_WHILE_IMPORTING = """
+import itertools, os, signal, sys
+
+count = itertools.count()
+
+def hook(event, arguments):
+    if event == "import" and next(count) == {number}:
+        os.kill(os.getpid(), signal.SIGINT)
+
+from bnmind.cli import main
+sys.addaudithook(hook)
+sys.argv = ["bnmind", *{arguments!r}]
+main()
+"""
+
+
+def _interrupted(number: int, arguments: tuple[str, ...], directory: Path) -> int:
+    """Return the exit code of a command that Ctrl-C reaches at an import; 0 if it has fewer."""
+    program = INTERRUPTED_WHILE_IMPORTING.format(number=number, arguments=arguments)
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=directory,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert "Traceback" not in result.stderr
+    assert "ignored" not in result.stderr
+    assert result.stderr in ("", "interrupted\n")
+    return result.returncode
+
+
+@pytest.mark.parametrize("number", [1, 300])
+def test_an_interrupt_during_imports_ends_the_process_in_silence(
+    number: int, tmp_path: Path
+) -> None:
+    assert _interrupted(number, COMMANDS["suggest"], tmp_path) == 130
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_interrupt_at_any_import_ends_the_process_in_silence(name: str, tmp_path: Path) -> None:
+    number, step = 2, 37
+    while (code := _interrupted(number, COMMANDS[name], tmp_path)) == 130:
+        number += step
+    assert code == 0
+    assert number > 100
+
+
+def test_work_is_done_in_the_surroundings_of_the_caller() -> None:
+    variable = contextvars.ContextVar("variable", default=0)
+    variable.set(7)
+    assert interruptible(variable.get) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+    assert not is_working()
+
+
+def test_work_can_be_interrupted_however_long_it_takes() -> None:
+    end = threading.Event()
+
+    def work() -> None:
+        interrupt_main()
+        end.wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(work)
+    assert is_working()
+    end.set()
