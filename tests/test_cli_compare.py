@@ -146,6 +146,8 @@ def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
         (["--games", "-3"], ["-3"]),
         (["--games", "many"], ["many", "all"]),
         (["--max-guesses", "0"], ["0"]),
+        (["--max-guesses", str(10**30)], ["at most 1,000,000 guesses", "10^30"]),
+        (["--games", str(10**30)], ["10^30 of each"]),
         (["--noise", "false:7"], ["7"]),
         (["--pegs", "0"], ["pegs"]),
         (["--assume", "loud"], ["loud"]),

@@ -128,6 +128,18 @@ def test_learning_by_fold_keeps_to_its_options() -> None:
     assert np.allclose(scores, expected.mean("entropy", "log_score")[0])
 
 
+def test_numbers_beyond_64_bits_count_like_others() -> None:
+    few = ["simulate", "bank.json", "--examinees", "4"]
+    usual = run_json(*few, "--stop", "items:5", "--selector", "randomesque:5", "--seed", "1")
+    many = str(10**30)
+    great = run_json(
+        *few, "--stop", f"items:{many}", "--selector", f"randomesque:{many}", "--seed", "1"
+    )
+    for found in (usual, great):
+        del found["selectors"][0]["selector"]
+    assert great == usual
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -149,6 +161,8 @@ def test_learning_by_fold_keeps_to_its_options() -> None:
         (["bank.json", "--responses", "nothing.csv"], ["nothing.csv"]),
         (["bank.json", "--responses", "wrong.csv"], ["row 2", "item_3", "'maybe'"]),
         (["bank.json", "--workers", "0"], ["worker"]),
+        (["bank.json", "--examinees", str(10**30)], ["examinees of 5 items", "10^30"]),
+        (["bank.json", "--examinees", str(10**12)], ["1,000,000,000,000"]),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: list[str]) -> None:

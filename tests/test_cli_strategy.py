@@ -151,6 +151,8 @@ def test_optimal_strategies_play_games_too() -> None:
         (["knuth", "--weights", "w.json"], ["weighted-entropy", "knuth"]),
         (["weighted-entropy", "--weights", "none.json"], ["none.json"]),
         (["knuth", "--max-guesses", "0"], ["--max-guesses"]),
+        (["random", "--games", str(10**30)], ["at most 1,000,000,000 games", "10^30"]),
+        (["random", "--pegs", "10", "--colors", "12", "--games", str(10**30)], ["10^30"]),
         (["knuth", "--pegs", "10", "--colors", "12"], ["10x12"]),
     ],
 )
@@ -172,6 +174,16 @@ def test_weights_are_fitted_and_used(tmp_path: Path) -> None:
     )
     assert said.stdout.startswith(f"{fitted['total']:,} guesses in all, from")
     assert_one_line_error(run("fit-weights"), "--out")
+    many = run("fit-weights", *board, "--turns", str(10**30), "--out", path)
+    assert_one_line_error(many, "at most 200 turns", "10^30")
+
+
+def test_numbers_beyond_64_bits_count_like_others() -> None:
+    board = ("--pegs", "2", "--colors", "3")
+    few = run_json("strategy", "knuth", *board, "--max-guesses", "4")
+    many = run_json("strategy", "knuth", *board, "--max-guesses", str(10**30))
+    assert many == few | {"max_guesses": 10**30}
+    assert run_json("strategy", "random", *board, "--games", "3", "--seed", str(10**30))
 
 
 def test_compare_takes_every_name(tmp_path: Path) -> None:

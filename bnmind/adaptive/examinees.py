@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._messages import many
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, checked_responses
 from bnmind.adaptive.batch_belief import Responses as ResponseCodes
 from bnmind.adaptive.responses import Responses
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Examinees", "Levels"]
+__all__ = ["MAX_NUMBERS", "Examinees", "Levels"]
+
+MAX_NUMBERS = 2**27
+"""The most random numbers that are drawn beforehand for examinees: a gigabyte."""
 
 Levels = NDArray[np.intp]
 """``(examinees, skills)`` positions of levels, `MISSING` where they are not known."""
@@ -117,6 +121,13 @@ class Examinees:
             How many, at least 1.
         seed
             At least 0.
+
+        Raises
+        ------
+        InvalidModelError
+            Without examinees, or if the seed is negative.
+        TooLargeError
+            If they take more than `MAX_NUMBERS` random numbers.
         """
         if not n_examinees >= 1:
             raise InvalidModelError([f"expected at least 1 examinee, got {n_examinees}"])
@@ -259,6 +270,14 @@ def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
     if not seed >= 0:
         raise InvalidModelError([f"expected a seed of at least 0, got {seed}"])
     width = len(model.hidden) + len(model.items)
+    if n_examinees * width > MAX_NUMBERS:
+        raise TooLargeError(
+            f"expected at most {MAX_NUMBERS // width:,} examinees of {len(model.items)} items, got"
+            f" {many(n_examinees)}, whose luck alone would need"
+            f" {many(8 * n_examinees * width)} bytes",
+            needed=n_examinees * width,
+            budget=MAX_NUMBERS,
+        )
     made = np.empty((n_examinees, width))
     for number in range(n_examinees):
         source = np.random.SeedSequence(seed, spawn_key=(number, 0))

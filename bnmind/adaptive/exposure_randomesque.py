@@ -75,7 +75,7 @@ class Randomesque:
         first = drawn(luck, allowed.shape)[:, 0]
         scores = np.where(allowed, self.scored.batch_scores(beliefs), -np.inf)
         ranked = by_rank(scores, self.scored.tolerance)
-        among = np.minimum(allowed.sum(axis=1), self.best)
+        among = np.minimum(allowed.sum(axis=1), min(self.best, allowed.shape[1]))
         chosen = ranked[np.arange(len(ranked)), (first * among).astype(np.intp)]
         items = np.where(among > 0, chosen, MISSING)
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))

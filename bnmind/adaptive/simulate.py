@@ -230,4 +230,6 @@ def _run(tasks: Sequence[_Task], workers: int) -> Iterator[SelectorRun]:
         return
     from joblib import Parallel, delayed
 
-    yield from Parallel(n_jobs=workers, return_as="generator")(delayed(_Task.run)(t) for t in tasks)
+    # More workers than tasks would have nothing to do.
+    n_jobs = min(workers, len(tasks))
+    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_Task.run)(t) for t in tasks)

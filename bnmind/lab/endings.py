@@ -6,11 +6,14 @@ import operator
 from dataclasses import dataclass
 from typing import Protocol
 
-from bnmind._messages import shown
-from bnmind.errors import BnmindError, InvalidProbabilityError
+from bnmind._messages import many, shown
+from bnmind.errors import BnmindError, InvalidProbabilityError, TooLargeError
 from bnmind.mastermind.belief import Belief
 
-__all__ = ["Declared", "Ending", "Limit", "Revealed"]
+__all__ = ["MAX_GUESSES", "Declared", "Ending", "Limit", "Revealed"]
+
+MAX_GUESSES = 10**6
+"""The most guesses that a game may be allowed: the luck of each is drawn beforehand."""
 
 
 class Ending(Protocol):
@@ -108,4 +111,10 @@ def _checked(limit: int) -> int:
         number = 0
     if number < 1:
         raise BnmindError(f"expected a limit of at least one guess, got {shown(limit)}")
+    if number > MAX_GUESSES:
+        raise TooLargeError(
+            f"expected a limit of at most {MAX_GUESSES:,} guesses, got {many(number)}",
+            needed=number,
+            budget=MAX_GUESSES,
+        )
     return number

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._messages import many
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.exact_tree import grow_exactly
@@ -73,7 +74,7 @@ def fit_weights(
     Raises
     ------
     BnmindError
-        Without turns or evaluations, or if `start` is for another board.
+        Without turns or evaluations, with more than 200 turns, or if `start` is for another board.
     TooLargeError
         If the trees of the board are not grown by compiled code.
 
@@ -86,6 +87,8 @@ def fit_weights(
         raise BnmindError(
             f"expected at least one turn and one evaluation, got {turns} and {evaluations}"
         )
+    if turns > _DEEPEST:
+        raise BnmindError(f"expected at most {_DEEPEST} turns, got {many(turns)}")
     if start is not None and start.board != board:
         raise BnmindError(f"expected weights to start from for {board}, got some for {start.board}")
     rng = np.random.default_rng(seed)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.errors import BnmindError
+from bnmind._messages import many
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import reply
@@ -16,7 +17,10 @@ from bnmind.strategies.goal import Goal
 from bnmind.strategies.strategy import Strategy
 from bnmind.strategies.tree import StrategyTree
 
-__all__ = ["Measured", "measure_games", "measure_tree"]
+__all__ = ["MAX_GAMES", "Measured", "game_rngs", "measure_games", "measure_tree"]
+
+MAX_GAMES = 10**9
+"""The most games that are played: months of them."""
 
 _MOST_GUESSES = 1000
 
@@ -95,6 +99,37 @@ def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) 
     return Measured(name, tree.board, counts, True, goal)
 
 
+def game_rngs(seed: int, games: int) -> Iterator[np.random.Generator]:
+    """Yield a generator for each game.
+
+    Parameters
+    ----------
+    seed
+        Not negative.
+    games
+        How many games are played, 1 to `MAX_GAMES`.
+
+    Raises
+    ------
+    BnmindError
+        Without games.
+    TooLargeError
+        With too many; no games are played before.
+    """
+    if games < 1:
+        raise BnmindError(f"expected at least one game, got {games}")
+    if games > MAX_GAMES:
+        raise TooLargeError(
+            f"expected at most {MAX_GAMES:,} games, got {many(games)}",
+            needed=games,
+            budget=MAX_GAMES,
+        )
+    root = np.random.SeedSequence(seed)
+    for _ in range(games):
+        (source,) = root.spawn(1)
+        yield np.random.default_rng(source)
+
+
 def measure_games(
     strategy: Strategy,
     board: Board,
@@ -126,14 +161,11 @@ def measure_games(
     BnmindError
         Without games, or if the strategy does not find a code.
     TooLargeError
-        If the board is too large for a belief.
+        If the board is too large for a belief, or there are more than `MAX_GAMES` games.
     """
-    if games < 1:
-        raise BnmindError(f"expected at least one game, got {games}")
     start = strategy.start(Channel.exact(board).revealed())
     lengths: Counter[int] = Counter()
-    for number, source in enumerate(np.random.SeedSequence(seed).spawn(games), start=1):
-        rng = np.random.default_rng(source)
+    for number, rng in enumerate(game_rngs(seed, games), start=1):
         secret = board.code(int(rng.integers(board.n_codes)))
         belief, guesses = start, 0
         while True:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.consistent_search import play_by_search
 from bnmind.strategies.exact_tree import is_growable
-from bnmind.strategies.measure import Measured
+from bnmind.strategies.measure import Measured, game_rngs
 from bnmind.strategies.random_code import RandomCode
 from bnmind.strategies.shapiro import is_shapiro
 from bnmind.strategies.strategy import Strategy
@@ -53,16 +51,13 @@ def measure_search(
     BnmindError
         Without games, or if it is another strategy.
     TooLargeError
-        If a search takes too long.
+        If a search takes too long, or there are too many games.
     """
-    if games < 1:
-        raise BnmindError(f"expected at least one game, got {games}")
     is_random = type(strategy) is RandomCode
     if not is_random and not is_shapiro(strategy):
         raise BnmindError(f"expected shapiro or random to search, got {strategy.name}")
     lengths: Counter[int] = Counter()
-    for source in np.random.SeedSequence(seed).spawn(games):
-        rng = np.random.default_rng(source)
+    for rng in game_rngs(seed, games):
         if board.repeats:
             secret = rng.integers(1, board.colors, size=board.pegs, endpoint=True)
         else:
