@@ -1,35 +1,58 @@
-"""One typed door to numba.
+"""The only door to numba: functions that are compiled to machine code when first called.
 
-`njit` compiles a function to machine code when it is first called, and keeps the
-code on disk beside the source. numba itself is imported at that moment too, not
-before: it takes half a second, which ``bnmind --help`` should not cost.
+numba is imported at that moment too, not before: it takes half a second, which
+``bnmind --help`` should not cost. Machine code is kept on disk (`bnmind._jit_cache`).
+
+With ``NUMBA_DISABLE_JIT=1`` nothing is compiled: kernels run as the Python functions that they
+are, a hundred to a thousand times slower, and every index is checked.
 """
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
-__all__ = ["njit", "njit_superword"]
+__all__ = ["Kernel", "njit", "njit_superword"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class _Kernel:
+class Kernel:
     """A function that numba compiles at its first call, from Python or from another kernel."""
 
     def __init__(self, function: Callable[..., Any], *, superword: bool = False) -> None:
         update_wrapper(self, function)
-        self._function = function
-        self._superword = superword
+        self.function = function
+        """The Python source function."""
+        self.superword = superword
+        """Whether neighboring scalar operations are joined into vector operations."""
 
     @cached_property
     def _compiled(self) -> Any:
         import numba
 
-        return numba.njit(self._function, cache=True, nogil=True)
+        if numba.config.DISABLE_JIT:
+            return _as_machine_words(self.function)
+        from bnmind._jit_cache import KernelCache
+
+        dispatcher = numba.njit(self.function, nogil=True)
+        compile_for = dispatcher.compile
+
+        def compile_interruptibly(signature: Any) -> Any:
+            with _keeping_interrupts(), self._settings():
+                return compile_for(signature)
+
+        # These two are how a dispatcher of numba is told of a cache and asked to compile.
+        dispatcher._cache = KernelCache(self)
+        dispatcher.compile = compile_interruptibly
+        return dispatcher
+
+    def _settings(self) -> Any:
+        return _superword_vectorization() if self.superword else nullcontext()
 
     @cached_property
     def _numba_type_(self) -> Any:
@@ -39,12 +62,18 @@ class _Kernel:
         return numba.typeof(self._compiled)
 
     def __call__(self, *arguments: Any) -> Any:
-        kernel = self._compiled
-        if self._superword and not kernel.signatures:
-            # Not compiled yet: this call will.
-            with _superword_vectorization():
-                return kernel(*arguments)
-        return kernel(*arguments)
+        return self._compiled(*arguments)
+
+
+def _as_machine_words(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose words wrap around without a warning, as in machine code."""
+    import numpy as np
+
+    def call(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*arguments)
+
+    return call
 
 
 @contextmanager
@@ -64,6 +93,37 @@ def _superword_vectorization() -> Iterator[None]:
         config.SLP_VECTORIZE = before
 
 
+@contextmanager
+def _keeping_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt if Ctrl-C was pressed meanwhile, even where it got lost.
+
+    LLVM calls Python functions back. An exception in one of them cannot pass through LLVM: Python
+    hands it to `sys.unraisablehook`, and numba then fails because no code was made.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is interrupted
+        return
+    before, lost = sys.unraisablehook, []
+
+    def keep(unraisable: Any) -> None:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            lost.append(True)
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = keep
+    try:
+        yield
+    except Exception:
+        if lost:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        sys.unraisablehook = before
+    if lost:
+        raise KeyboardInterrupt
+
+
 def njit(function: _F) -> _F:
     """Return the function compiled by numba, without Python objects and without fast-math.
 
@@ -78,7 +138,7 @@ def njit(function: _F) -> _F:
     >>> double.__wrapped__(21)
     42
     """
-    return cast(_F, _Kernel(function))
+    return cast(_F, Kernel(function))
 
 
 def njit_superword(function: _F) -> _F:
@@ -86,4 +146,4 @@ def njit_superword(function: _F) -> _F:
 
     For kernels that write out the same operation for each lane of a register.
     """
-    return cast(_F, _Kernel(function, superword=True))
+    return cast(_F, Kernel(function, superword=True))

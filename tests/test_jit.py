@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 
-from bnmind._jit import njit
+import pytest
+
+from bnmind._jit import _keeping_interrupts, njit, njit_superword
 
 
 @njit
@@ -29,6 +33,57 @@ def test_kernels_call_kernels() -> None:
 
 def test_kernels_keep_their_names() -> None:
     assert (square.__name__, square.__doc__) == ("square", "Return x squared.")
+
+
+@njit_superword
+def doubled_words(x: int) -> int:
+    return x * 0x9E3779B97F4A7C15
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_kernels_run_with_and_without_compilation(disabled: str) -> None:
+    script = (
+        "import numpy as np\n"
+        "from tests.test_jit import doubled_words, sum_of_squares\n"
+        "print(sum_of_squares(5), hex(doubled_words(np.uint64(2**63 + 3))))\n"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert (done.stdout.strip(), done.stderr) == ("30.0 0x5aa66d2c7ddf743f", "")
+
+
+class InterruptedWhenDeleted:
+    """Raise KeyboardInterrupt where Python cannot pass it on, as in what LLVM calls back."""
+
+    def __del__(self) -> None:
+        raise KeyboardInterrupt
+
+
+def lose_an_interrupt() -> None:
+    InterruptedWhenDeleted()
+
+
+def lose_an_interrupt_and_fail() -> None:
+    InterruptedWhenDeleted()
+    raise RuntimeError("no compiled object yet")
+
+
+@pytest.mark.parametrize("compile_for", [lose_an_interrupt, lose_an_interrupt_and_fail])
+def test_an_interrupt_that_got_lost_is_raised_in_the_end(compile_for: Callable[[], None]) -> None:
+    hook = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt), _keeping_interrupts():
+        compile_for()
+    assert sys.unraisablehook is hook
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(RuntimeError, match="own"), _keeping_interrupts():
+        raise RuntimeError("a fault of its own")
 
 
 def test_importing_mastermind_leaves_the_heavy_libraries_alone() -> None:

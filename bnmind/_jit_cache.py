@@ -1,0 +1,272 @@
+"""Machine code of kernels on disk, so that a kernel is compiled once and not in every process.
+
+numba has a cache too, but it notices only changes to the file that a kernel is in. Our kernels
+call kernels in other files and use constants of other modules, and would go on with yesterday's
+code of them. Here a file is named by *all* that the kernel is compiled from:
+
+=========  ==================================================================
+name       of
+=========  ==================================================================
+content    the kernel's bytecode and constants, the global values that it
+           names, and the same of every kernel that it calls (`content_of`)
+key        the types of the arguments, the processor, and the versions and
+           settings of Python, NumPy, numba and LLVM
+=========  ==================================================================
+
+Code is kept where numba would keep it: in ``NUMBA_CACHE_DIR`` if that is set, else in
+``__pycache__`` beside the source, else in the user's cache directory. A file is written
+beside its place and then moved there, and begins with a checksum. If it cannot be read, is
+damaged, or cannot be written (no such directory, disk full), the kernel is compiled in memory,
+as if there were no cache.
+
+Files with other content of the same kernel are deleted when a new one is written, and files
+that nobody has used for `KEPT_DAYS` days.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from bnmind._jit import Kernel
+
+__all__ = ["KEPT_DAYS", "KernelCache", "content_of"]
+
+KEPT_DAYS = 90
+"""Files that were not used for so many days are deleted."""
+
+_SUFFIX = ".bnk"
+_HEAD = b"bnmind kernel 1\n"
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
+_SETTINGS = (
+    "BOUNDSCHECK",
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "ENABLE_AVX",
+    "DEBUGINFO_DEFAULT",
+)
+
+
+class KernelCache:
+    """Where a dispatcher of numba looks for machine code, and puts what it has compiled."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    @cached_property
+    def cache_path(self) -> str | None:
+        """The directory that machine code is kept in; None if there is none to write to."""
+        from numba.core.caching import CompileResultCacheImpl
+
+        try:
+            return str(CompileResultCacheImpl(self._kernel.function).locator.get_cache_path())
+        except Exception:  # numba says that no directory will do
+            return None
+
+    @cached_property
+    def _content(self) -> str | None:
+        return content_of(self._kernel)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the code for some types of arguments, or None."""
+        target_context.refresh()
+        path = self._path(signature, target_context.codegen())
+        if path is None:
+            return None
+        # Whatever is wrong with a file, or with what is in it: the kernel is compiled instead.
+        with contextlib.suppress(Exception):
+            payload = _read(path)
+            if payload is not None:
+                from numba.core.compiler import CompileResult
+
+                code = CompileResult._rebuild(target_context, *pickle.loads(payload))
+                os.utime(path)
+                return code
+        return None
+
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Keep the code for some types of arguments, if that can be done."""
+        path = self._path(signature, code.codegen)
+        if path is None or code.lifted or code.library.has_dynamic_globals:
+            return
+        with contextlib.suppress(Exception):
+            from numba.core.serialize import dumps
+
+            payload = dumps(code._reduce())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(path, payload)
+            _sweep(path)
+
+    def enable(self) -> None:
+        """Do nothing: the cache is always enabled."""
+
+    def disable(self) -> None:
+        """Do nothing: the cache is always enabled."""
+
+    def flush(self) -> None:
+        """Do nothing: no code is kept that could be stale."""
+
+    def _path(self, signature: Any, codegen: Any) -> Path | None:
+        """Return where the code for some types of arguments is kept, or None for nowhere."""
+        if self.cache_path is None or self._content is None:
+            return None
+        function = self._kernel.function
+        name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+        key = _hashed(_types(signature), codegen.magic_tuple(), _versions(), self._kernel.superword)
+        tag = sys.implementation.cache_tag
+        return Path(self.cache_path) / f"{name}.{tag}-{self._content[:16]}-{key[:16]}{_SUFFIX}"
+
+
+def content_of(kernel: Kernel) -> str | None:
+    """Return a digest of all that a kernel is compiled from, or None.
+
+    None stands for a kernel that names something whose content is not known to be all in its
+    digest, such as a module of its own package; its code is not kept.
+    """
+    try:
+        return _hashed(_described(kernel, set(), kernel.function.__module__.partition(".")[0]))
+    except _UnknownContentError:
+        return None
+
+
+class _UnknownContentError(Exception):
+    """A kernel uses something that has no lasting description."""
+
+
+def _described(value: Any, met: set[int], package: str) -> object:
+    """Return a description of a value, of plain objects that always look the same."""
+    if isinstance(value, Kernel):
+        name = f"{value.function.__module__}.{value.function.__qualname__}"
+        if id(value) in met:
+            return "kernel", name
+        met.add(id(value))
+        return "kernel", name, value.superword, *_described_function(value.function, met, package)
+    if isinstance(value, Enum):
+        return "enum", type(value).__qualname__, value.name, repr(value.value)
+    if isinstance(value, _PLAIN):
+        return type(value).__name__, repr(value)
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value)
+        if not array.dtype.hasobject:
+            bytes_of = hashlib.sha256(array.tobytes()).hexdigest()
+            return type(value).__name__, array.dtype.str, array.shape, bytes_of
+    if isinstance(value, tuple | list):
+        return type(value).__qualname__, *(_described(part, met, package) for part in value)
+    if isinstance(value, frozenset):
+        return "frozenset", *sorted(repr(_described(part, met, package)) for part in value)
+    if isinstance(value, type):
+        members = [repr(member) for member in value] if issubclass(value, Enum) else []
+        fields = getattr(value, "_fields", ())
+        return "type", value.__module__, value.__qualname__, fields, members
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] != package:
+        return "module", value.__name__
+    if isinstance(value, BuiltinFunctionType | FunctionType | np.ufunc):
+        module = str(getattr(value, "__module__", None) or "numpy")
+        if module.partition(".")[0] != package:
+            return "function", module, value.__name__
+    raise _UnknownContentError(repr(value))
+
+
+def _described_function(
+    function: Callable[..., Any], met: set[int], package: str
+) -> Iterator[object]:
+    source = cast(FunctionType, function)
+    yield _described_code(source.__code__, met, package)
+    yield _described((source.__defaults__, *(source.__kwdefaults__ or {}).items()), met, package)
+    for name in sorted(_names(source.__code__)):
+        # What is no global is an attribute or a built-in function.
+        if name in source.__globals__:
+            yield name, _described(source.__globals__[name], met, package)
+    for cell in source.__closure__ or ():
+        yield _described(cell.cell_contents, met, package)
+
+
+def _described_code(code: CodeType, met: set[int], package: str) -> object:
+    constants = [
+        _described_code(constant, met, package)
+        if isinstance(constant, CodeType)
+        else _described(constant, met, package)
+        for constant in code.co_consts
+    ]
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    table = code.co_exceptiontable
+    return code.co_code.hex(), code.co_names, code.co_varnames, counts, table.hex(), constants
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*(_names(constant) for constant in inner))
+
+
+def _types(signature: Any) -> list[object]:
+    """Return the types of arguments; of named tuples the names of their fields too."""
+    return [
+        (str(kind), getattr(kind, "fields", ()), str(getattr(kind, "instance_class", "")))
+        for kind in signature
+    ]
+
+
+def _versions() -> list[object]:
+    from numba.core import config
+
+    names = ("numba", "llvmlite", "numpy")
+    versions = [str(import_module(name).__version__) for name in names]
+    return [sys.version, *versions, *(getattr(config, name, None) for name in _SETTINGS)]
+
+
+def _hashed(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _read(path: Path) -> bytes | None:
+    """Return what was written to a file, or None if the file is another one or damaged."""
+    content = path.read_bytes()
+    head = _HEAD + _checksum(path, content[len(_HEAD) + 32 :])
+    return content[len(head) :] if content.startswith(head) else None
+
+
+def _write(path: Path, payload: bytes) -> None:
+    """Put a file in its place at once, so that nobody reads half of it."""
+    temporary = path.with_name(f"{secrets.token_hex(8)}{_SUFFIX}.tmp")
+    try:
+        temporary.write_bytes(_HEAD + _checksum(path, payload) + payload)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _checksum(path: Path, payload: bytes) -> bytes:
+    return hashlib.sha256(path.name.encode() + b"\0" + payload).digest()
+
+
+def _sweep(path: Path) -> None:
+    """Delete what a new file replaces, and what nobody has used for long."""
+    kernel, content, _ = path.name.rsplit("-", 2)
+    long_ago = time.time() - KEPT_DAYS * 86_400
+    yesterday = time.time() - 86_400
+    for other in path.parent.iterdir():
+        is_ours = other.name.endswith(_SUFFIX)
+        names = other.name.rsplit("-", 2)
+        replaced = names[0] == kernel and names[1:2] != [content]
+        with contextlib.suppress(OSError):
+            if is_ours and (replaced or other.stat().st_mtime < long_ago):
+                other.unlink()
+            if other.name.endswith(f"{_SUFFIX}.tmp") and other.stat().st_mtime < yesterday:
+                other.unlink()
