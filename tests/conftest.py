@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
+
+from tests.modes import UNCOMPILED
 
 # The first call of a compiled kernel takes seconds, all others microseconds: no deadline.
 settings.register_profile("bnmind", deadline=None)
-settings.load_profile("bnmind")
+settings.register_profile("uncompiled", deadline=None, max_examples=10)
+settings.load_profile("uncompiled" if UNCOMPILED else "bnmind")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marks of tests."""
+    config.addinivalue_line(
+        "markers", "compiled: takes too long without compilation; left out if NUMBA_DISABLE_JIT=1"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what takes too long without compilation."""
+    for item in items:
+        if UNCOMPILED and item.get_closest_marker("compiled"):
+            item.add_marker(pytest.mark.skip(reason="takes too long without compilation"))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
+from tests.modes import UNCOMPILED
 
 __all__ = [
     "boards",
@@ -39,7 +40,11 @@ def _all_boards(max_codes: int) -> list[Board]:
     )
 
 
-def boards(max_codes: int = 1296) -> st.SearchStrategy[Board]:
+MOST_CODES = 100 if UNCOMPILED else 1296
+"""Of boards of which nothing else is said."""
+
+
+def boards(max_codes: int = MOST_CODES) -> st.SearchStrategy[Board]:
     """Boards with and without repeats, of at most so many codes."""
     return st.sampled_from(_all_boards(max_codes))
 

@@ -128,6 +128,7 @@ def random_graph(seed: int, n: int, degree: float) -> InteractionGraph:
     return graph_of(rng.integers(2, 6, size=n).tolist(), [(a, b) for a, b in edges if a != b])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(3))
 def test_a_budget_of_sets_bounds_the_search(seed: int) -> None:
     graph = random_graph(seed, 24, 4)
@@ -140,6 +141,7 @@ def test_a_budget_of_sets_bounds_the_search(seed: int) -> None:
     assert ExactOrder(start=MinWeight())(graph).total_size == good.total_size
 
 
+@pytest.mark.compiled
 def test_graphs_of_forty_vertices_improve_on_greedy() -> None:
     graph = random_graph(0, 40, 3)
     found = BestOrder(max_sets=40_000)(graph)
@@ -147,6 +149,7 @@ def test_graphs_of_forty_vertices_improve_on_greedy() -> None:
     assert found.method == ("exact search" if found.proven else "bounded search")
 
 
+@pytest.mark.compiled
 def test_more_vertices_than_bits() -> None:
     n = MOST_VERTICES + 8
     ring = graph_of([3] * n, [(v, (v + 1) % n) for v in range(n)])

@@ -93,6 +93,7 @@ def test_greedy_rules_look_at_sizes() -> None:
         assert found.total_size == 2 * (2 * 9 * 2)
 
 
+@pytest.mark.compiled
 def test_seeds_differ_and_restarts_help() -> None:
     graph = vomlel_graph(4, 6, stage=2, arc=True)
     assert MinFill()(graph).total_size == 101_854_225
@@ -102,6 +103,7 @@ def test_seeds_differ_and_restarts_help() -> None:
     assert len(orders) > 1
 
 
+@pytest.mark.compiled
 def test_large_graphs_of_any_size() -> None:
     graph = large_graph()
     found = BestOrder()(graph)

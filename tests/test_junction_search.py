@@ -197,6 +197,7 @@ def test_randomized_is_never_worse_than_greedy_on_the_core(
     assert found.total_size <= GivenOrder(tuple(names))(graph).total_size
 
 
+@pytest.mark.compiled
 def test_more_effort_looks_further() -> None:
     graph = large_graph()
     sizes = [RandomizedGreedy(effort=effort)(graph).total_size for effort in (0.0, 1.0, 10.0)]
@@ -217,6 +218,7 @@ def test_local_search_never_worsens(
     assert found.total_size <= start(graph).total_size
 
 
+@pytest.mark.compiled
 def test_local_search_improves_on_greedy() -> None:
     graph = large_graph()
     greedy = MinFill()(graph)

@@ -89,7 +89,11 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("board", SMALL, ids=str)
+@pytest.mark.parametrize(
+    "board",
+    [pytest.param(b, marks=[pytest.mark.compiled] if b.pegs > 4 else []) for b in SMALL],
+    ids=str,
+)
 def test_every_guess_of_small_boards(board: Board) -> None:
     for seed in range(3):
         belief = dense(board, seed)
@@ -110,6 +114,7 @@ def test_the_readable_elimination_says_the_same(board: Board) -> None:
     np.testing.assert_allclose(brute(board, belief, everything), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.compiled
 @settings(max_examples=30)
 @given(st.sampled_from(SMALL), st.integers(0, 2**32 - 1))
 def test_counts_are_exact(board: Board, seed: int) -> None:
@@ -127,6 +132,7 @@ def sampled(board: Board, guesses: int) -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0, atol=1e-12)
 
 
+@pytest.mark.compiled
 def test_sampled_guesses_at_5x8() -> None:
     sampled(Board(5, 8), 2000)
 
@@ -139,7 +145,15 @@ def test_sampled_guesses_of_larger_boards(board: Board, guesses: int) -> None:
     sampled(board, guesses)
 
 
-@pytest.mark.parametrize("board", [Board(4, 6), Board(5, 6), Board(4, 6, repeats=False)], ids=str)
+@pytest.mark.parametrize(
+    "board",
+    [
+        Board(4, 6),
+        pytest.param(Board(5, 6), marks=pytest.mark.compiled),
+        Board(4, 6, repeats=False),
+    ],
+    ids=str,
+)
 def test_threads_change_nothing(board: Board) -> None:
     belief = dense(board, 3)
     one = masses_by_elimination(board, belief)

@@ -58,7 +58,11 @@ def test_odd_boards(board: Board) -> None:
 
 @pytest.mark.parametrize(
     "board",
-    [Board(1, 2), Board(2, 3), Board(4, 6), Board(5, 8), Board(7, 7), Board(3, 150)],
+    [
+        *(Board(1, 2), Board(2, 3), Board(4, 6), Board(5, 8)),
+        pytest.param(Board(7, 7), marks=pytest.mark.compiled),
+        pytest.param(Board(3, 150), marks=pytest.mark.compiled),
+    ],
     ids=str,
 )
 def test_masses_and_weights(board: Board) -> None:

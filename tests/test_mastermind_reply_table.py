@@ -93,6 +93,7 @@ def test_masses(data: st.DataObject, board: Board) -> None:
     assert got.shape == (len(some), len(board.true_replies))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "board", [Board(6, 6), Board(12, 2), Board(2, 60), Board(4, 10, repeats=False)], ids=str
 )

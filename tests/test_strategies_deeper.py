@@ -114,6 +114,7 @@ def test_kernels(data: st.DataObject) -> None:
     )
 
 
+@pytest.mark.compiled
 def test_without_budget_endgames_are_narrower_or_refused() -> None:
     board = Board(4, 4)
     codes = np.arange(board.n_codes, dtype=np.int32)
@@ -124,6 +125,7 @@ def test_without_budget_endgames_are_narrower_or_refused() -> None:
         Endgame(board, codes, Breadth(256, 64, budget=3))
 
 
+@pytest.mark.compiled
 def test_default_settings_come_near_the_optimum() -> None:
     for board, found, optimum in ((Board(4, 6), 5627, 5625), (Board(4, 7), 11_237, 11_228)):
         tree = strategy_tree(deeper(), board)
@@ -136,7 +138,7 @@ def test_default_settings_come_near_the_optimum() -> None:
 @pytest.mark.parametrize(
     ("board", "optimum"),
     [
-        pytest.param(Board(4, 6), 5625, id="4x6"),
+        pytest.param(Board(4, 6), 5625, id="4x6", marks=pytest.mark.compiled),
         pytest.param(Board(4, 7), 11_228, id="4x7", marks=pytest.mark.slow),
     ],
 )

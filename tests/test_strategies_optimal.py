@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ def test_every_known_total_says_where_it_is_known_from(entry: dict[str, Any]) ->
     assert "command" not in entry or "found" in entry
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("entry", [marked(entry) for entry in OPTIMAL if "command" not in entry])
 def test_known_minima(entry: dict[str, Any]) -> None:
     board = board_of(entry["board"])
@@ -107,6 +108,7 @@ def test_known_minima(entry: dict[str, Any]) -> None:
         check_certificate(optimum)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "entry", [marked(entry) for entry in REFERENCE["optimal_within"] if "command" not in entry]
 )
@@ -116,6 +118,7 @@ def test_known_minima_of_few_guesses(entry: dict[str, Any]) -> None:
     check_certificate(optimum)
 
 
+@pytest.mark.compiled
 def test_too_few_guesses_are_refused_with_a_proof() -> None:
     with pytest.raises(BnmindError, match="at most 4 guesses on 4x6, got none"):
         optimal_on_average(CLASSIC, max_guesses=4)
@@ -123,6 +126,7 @@ def test_too_few_guesses_are_refused_with_a_proof() -> None:
         optimal_in_worst_case(CLASSIC, max_guesses=4)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("first", REFERENCE["consistent_only"])
 def test_known_minima_of_possible_guesses(first: str) -> None:
     totals = REFERENCE["consistent_only"]
@@ -218,6 +222,7 @@ def test_the_search_finds_what_a_plain_recursion_finds_in_time(name: str, goal: 
     assert optimal_on_average(board, goal).total == plainly(board, goal, worst=False)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("goal", Goal)
 def test_no_opening_takes_less_than_is_told(goal: Goal) -> None:
     board = Board(3, 4)
@@ -324,6 +329,7 @@ def test_advice_is_optimal_off_the_tree_too(
     assert 0 <= player.choose(again, np.random.default_rng(0))[0] < board.n_codes
 
 
+@pytest.mark.compiled
 def test_a_set_alone_takes_what_it_takes_on_its_board() -> None:
     board, rules = Board(4, 6), SearchRules()
     search = BoardSearch(board, rules)
@@ -347,3 +353,81 @@ def test_a_set_alone_takes_what_it_takes_on_its_board() -> None:
 def test_exact_regrets_refuse_a_limit() -> None:
     with pytest.raises(BnmindError, match="without a limit"):
         exact_regrets(Board(2, 3), [Turn((1, 2), Reply(0, 0))], rules=SearchRules(max_guesses=5))
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("1x4r", range(4, 12)),
+        ("2x2r", range(3, 12)),
+        ("2x3n", (6, 7, 8, 10**30)),
+        pytest.param("4x6r", (1000,), marks=pytest.mark.compiled),
+    ],
+)
+@pytest.mark.parametrize("goal", Goal)
+def test_a_limit_that_no_strategy_reaches_changes_nothing(
+    name: str, limits: Iterable[int], goal: Goal
+) -> None:
+    board = board_of(name)
+    free, worst = optimal_on_average(board, goal), optimal_in_worst_case(board, goal).value
+    for limit in limits:
+        limited = optimal_on_average(board, goal, max_guesses=limit)
+        assert (limited.total, dict(limited.openings)) == (free.total, dict(free.openings))
+        assert optimal_in_worst_case(board, goal, max_guesses=limit).value == worst
+
+
+@pytest.mark.parametrize("name", ["1x4r", "2x3r", "3x2r", "2x4n"])
+@pytest.mark.parametrize("goal", Goal)
+@given(data=st.data())
+@settings(max_examples=15)
+def test_any_history_under_any_limit_against_a_plain_recursion(
+    name: str, goal: Goal, data: st.DataObject
+) -> None:
+    board = board_of(name)
+    turns = data.draw(games(board))
+    limit = data.draw(st.integers(0, 2 * board.n_codes))
+    left = [
+        index
+        for index, code in enumerate(board.codes.tolist())
+        if all(reply(turn.guess, code) == turn.reply for turn in turns)
+    ]
+    search = BoardSearch(board, SearchRules(goal, max_guesses=limit))
+    solved = search.solve(np.array(left), [board.index(turn.guess) for turn in turns])
+    codes_left = frozenset(board.code(index) for index in left)
+    expected = NEVER
+    if limit >= len(turns):
+        expected = plain_solver(board, goal)(codes_left, limit - len(turns))
+    assert (NEVER if solved is None else solved.total) == expected
+
+
+def test_searches_refuse_what_is_no_set_of_codes() -> None:
+    board = Board(2, 3)
+    search, every = BoardSearch(board), np.arange(board.n_codes)
+    for wrong in (every[:0], every[::-1], np.array([1, 1]), every[None, :]):
+        with pytest.raises(BnmindError, match="expected a set"):
+            search.solve(wrong)
+        with pytest.raises(BnmindError, match="expected a set"):
+            SetSearch(board, every, SearchRules()).solve(wrong)
+    for outside in (np.array([-1, 0]), np.array([0, 9])):
+        with pytest.raises(InvalidCodeError, match="indices of the 9 codes"):
+            search.solve(outside)
+        with pytest.raises(InvalidCodeError, match="indices of the 9 codes"):
+            SetSearch(board, outside, SearchRules())
+    with pytest.raises(BnmindError, match="without a limit"):
+        SetSearch(board, every, SearchRules(max_guesses=9))
+    with pytest.raises(BnmindError, match="codes that are not in it"):
+        SetSearch(board, every[:4], SearchRules()).solve(every[3:6])
+    for guess in (-1, 9):
+        with pytest.raises(InvalidCodeError):
+            search.solve(every, [guess])
+        with pytest.raises(InvalidCodeError):
+            search.solve_from(guess)
+
+
+def test_rules_refuse_limits_that_are_none() -> None:
+    for wrong in (2.5, "5", -1):
+        with pytest.raises(BnmindError, match="max_guesses"):
+            SearchRules(max_guesses=wrong)  # type: ignore[arg-type]
+    with pytest.raises(BnmindError, match=r"max_guesses.*max_tried of at least 1, got 0"):
+        SearchRules(max_guesses=-2, max_tried=0)
+    assert BoardSearch(Board(2, 2), SearchRules(max_tried=10**30)).solve(np.arange(4)) is not None

@@ -58,6 +58,7 @@ def test_games_by_search_are_shapiros(board: Board, data: st.DataObject) -> None
     assert play_by_search(board, secret) == walk_tree(tree, secret)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("board", [Board(8, 10), Board(10, 12), Board(10, 14, repeats=False)])
 def test_boards_of_billions_of_codes(board: Board) -> None:
     measured = measure_search(RandomCode(), board, games=3, seed=2)
@@ -76,6 +77,7 @@ def test_every_guess_of_a_large_game_is_possible() -> None:
         assert all(reply(past.guess, turn.guess) == past.reply for past in turns[:number])
 
 
+@pytest.mark.compiled
 def test_work_is_counted() -> None:
     board = Board(8, 10)
     turns = list(play_by_search(board, (9, 8, 7, 6, 5, 4, 3, 2)))[:-1]

@@ -31,6 +31,7 @@ FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
 REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", REFERENCE["heuristics"])
 @pytest.mark.parametrize("revealed", [False, True])
 def test_known_totals(name: str, revealed: bool) -> None:

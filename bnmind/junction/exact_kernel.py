@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
+from bnmind.errors import TooLargeError
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.symmetry import BlockClass
 
@@ -51,7 +52,19 @@ class Problem(NamedTuple):
 
 
 def problem(graph: InteractionGraph, classes: Sequence[BlockClass]) -> Problem:
-    """Return a graph as arrays; blocks must lie as the module says."""
+    """Return a graph as arrays; blocks must lie as the module says.
+
+    Raises
+    ------
+    TooLargeError
+        If the graph has more than `MOST_VERTICES` vertices.
+    """
+    if graph.n > MOST_VERTICES:
+        raise TooLargeError(
+            f"expected a graph of at most {MOST_VERTICES} vertices, got {graph.n}",
+            needed=graph.n,
+            budget=MOST_VERTICES,
+        )
     products = np.ones((8, 256))
     for v, size in enumerate(graph.sizes):
         products[v // 8, np.arange(256) >> v % 8 & 1 == 1] *= size

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.core import MANTISSA, Core, logarithm_table
 from bnmind.junction.greedy_pass import WORK_OF_A_PASS, Climb, Pass, Score
 
@@ -67,7 +68,8 @@ class CompiledSearch:
         )
 
     def greedy(self, score: Score, noise: Ints, limit: float = math.inf) -> Pass:
-        """Return one pass."""
+        """Return one pass; the noise has an entry for each vertex."""
+        self._require_noise(noise.shape)
         order = np.empty(self._n, dtype=np.int64)
         done, total, work = _pass(
             *self._arrays,
@@ -83,6 +85,8 @@ class CompiledSearch:
 
     def climb(self, score: Score, start: Climb, steps: Ints, most_work: float) -> Climb:
         """Return where a hill climb over steps of the noise leads."""
+        self._require_noise(start.noise.shape)
+        self._require_noise(steps.shape[1:])
         noise = start.noise.copy()
         order = np.empty(self._n, dtype=np.int64)
         total, passes, work, found = _climb(
@@ -98,6 +102,14 @@ class CompiledSearch:
             order,
         )
         return Climb(order.tolist() if found else start.order, total, noise, passes, work)
+
+    def _require_noise(self, shape: tuple[int, ...]) -> None:
+        """Raise InvalidArgumentError unless there is noise for each vertex."""
+        if shape != (self._n,):
+            raise InvalidArgumentError(
+                f"expected noise for each of {self._n} vertices, got an array of shape {shape}",
+                shape,
+            )
 
 
 def _bit_rows(masks: Sequence[int], n_bits: int) -> Words:

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
+from bnmind.errors import InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 
@@ -42,7 +43,11 @@ so that it does not matter which thread computed them."""
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The replies of all codes to one guess; made by `split_replies`."""
+    """The replies of all codes to one guess; made by `split_replies`.
+
+    `masses` and `weighted` raise `InvalidProbabilityError` where what they are given is not over
+    the codes, or not over the replies.
+    """
 
     high: NDArray[np.uint16]
     """The class of each first half."""
@@ -67,7 +72,7 @@ class Halves:
         threads
             How many blocks are worked on at a time; the result is the same.
         """
-        p = _read_only(belief)
+        p = self._read_only(belief)
         rows = max(1, _BLOCK // len(self.low))
         sums = np.zeros((-(-len(self.high) // rows), self.n_replies))
 
@@ -89,8 +94,14 @@ class Halves:
         threads
             How many parts are worked on at a time.
         """
-        p = _read_only(belief)
-        by_class = np.asarray(factors, dtype=np.float64)[self.table]
+        p = self._read_only(belief)
+        by_reply = np.asarray(factors, dtype=np.float64)
+        if by_reply.shape != (self.n_replies,):
+            raise InvalidProbabilityError(
+                f"expected {self.n_replies} factors, got an array of shape {by_reply.shape}",
+                factors,
+            )
+        by_class = by_reply[self.table]
         product = np.empty(len(self.high) * len(self.low))
 
         def run(start: int, stop: int) -> None:
@@ -98,6 +109,18 @@ class Halves:
 
         _share(run, len(self.high), threads)
         return product
+
+    def _read_only(self, belief: Floats) -> Floats:
+        """Return a view that kernels see as of one type, whatever array is behind it."""
+        n_codes = len(self.high) * len(self.low)
+        view = np.ascontiguousarray(belief, dtype=np.float64).view()
+        if view.shape != (n_codes,):
+            raise InvalidProbabilityError(
+                f"expected a belief over {n_codes} codes, got an array of shape {view.shape}",
+                belief,
+            )
+        view.setflags(write=False)
+        return view
 
 
 def split_replies(board: Board, guess: Sequence[int]) -> Halves:
@@ -146,13 +169,6 @@ def place_of_reply(board: Board) -> NDArray[np.uint8]:
         places[(black + white) * (board.pegs + 1) + black] = place
     places.setflags(write=False)
     return places
-
-
-def _read_only(belief: Floats) -> Floats:
-    """Return a view that kernels see as of one type, whatever array is behind it."""
-    view = np.ascontiguousarray(belief, dtype=np.float64).view()
-    view.setflags(write=False)
-    return view
 
 
 def _share(run: Callable[[int, int], None], parts: int, threads: int) -> None:

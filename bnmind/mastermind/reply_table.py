@@ -117,15 +117,18 @@ def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
     ------
     InvalidCodeError
         If the guess is no code of the board.
+    InvalidProbabilityError
+        If the belief is not over the codes of the board.
     TooLargeError
         If the codes of the board are too many for a belief over them.
     """
+    require_believable(board)
+    belief = _over_codes(board, belief)
     if _by_code(board):
         replies = replies_to(board, guess)
         masses = np.bincount(replies, weights=belief, minlength=len(board.true_replies))
         return np.asarray(masses, dtype=np.float64)
     board.index(guess)
-    require_believable(board)
     return split_replies(board, guess).masses(belief, threads=_threads(board))
 
 
@@ -155,9 +158,22 @@ def bayes_rule(
     ------
     InvalidCodeError
         If the guess is no code of the board.
+    InvalidProbabilityError
+        If the belief is not over the codes of the board, or the likelihood not over its true
+        replies.
     TooLargeError
         If the codes of the board are too many for a belief over them.
     """
+    require_believable(board)
+    belief = _over_codes(board, belief)
+    n_replies = len(board.true_replies)
+    likelihood = np.asarray(likelihood, dtype=np.float64)
+    if likelihood.shape != (n_replies,):
+        raise InvalidProbabilityError(
+            f"expected a likelihood of each of the {n_replies} true replies of the board {board}, "
+            f"got an array of shape {likelihood.shape}",
+            likelihood,
+        )
     if _by_code(board):
         after = belief * likelihood[replies_to(board, guess)]
         total = float(after.sum())
@@ -166,7 +182,6 @@ def bayes_rule(
         after /= total
     else:
         board.index(guess)
-        require_believable(board)
         halves, threads = split_replies(board, guess), _threads(board)
         total = float(halves.masses(belief, threads=threads) @ likelihood)
         if total < float_info.min:
@@ -174,6 +189,18 @@ def bayes_rule(
         after = halves.weighted(belief, likelihood / total, threads=threads)
     after.setflags(write=False)
     return after
+
+
+def _over_codes(board: Board, belief: Floats) -> Floats:
+    """Return the belief as an array; raise InvalidProbabilityError unless it is over the codes."""
+    weights = np.asarray(belief, dtype=np.float64)
+    if weights.shape != (board.n_codes,):
+        raise InvalidProbabilityError(
+            f"expected a belief over the {board.n_codes} codes of the board {board}, got an array "
+            f"of shape {weights.shape}",
+            belief,
+        )
+    return weights
 
 
 def _is_small(board: Board) -> bool:
@@ -259,13 +286,7 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     [[0.5, 0.5], [0.75, 0.25], [0.75, 0.25]]
     """
     require_believable(board)
-    weights = np.asarray(belief, dtype=np.float64)
-    if weights.shape != (board.n_codes,):
-        raise InvalidProbabilityError(
-            f"expected a belief over the {board.n_codes} codes of the board {board}, got an array "
-            f"of shape {weights.shape}",
-            belief,
-        )
+    weights = _over_codes(board, belief)
     asked = None if guesses is None else np.asarray(guesses, dtype=np.intp)
     if asked is not None and asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
         raise InvalidCodeError(

@@ -12,14 +12,16 @@ first, with guesses of each kind and bounds by the number of replies.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to, reply_table
@@ -51,6 +53,7 @@ __all__ = [
     "Solved",
     "best_known",
     "require_searchable",
+    "require_set",
 ]
 
 MAX_SEARCHED_CODES = 8192
@@ -59,6 +62,7 @@ MAX_SEARCHED_CODES = 8192
 MAX_TRIED = 10**8
 """The most guesses that are tried for sets of codes: some minutes to half an hour."""
 
+_MOST_COUNTED = 2**62  # counts of the kernels are words of 64 bits
 _MOST_GUESSES = 4  # before a set; after more of them little symmetry is left, and room is scarce
 
 
@@ -74,6 +78,23 @@ class SearchRules:
     """No code may take more; any number if None."""
     max_tried: int = MAX_TRIED
     """How much work there may be: so many guesses are tried for sets of codes."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are no whole numbers, or too small."""
+        problems: list[str] = []
+        for name, least in (("max_guesses", 0), ("max_tried", 1)):
+            got = getattr(self, name)
+            if got is None and name == "max_guesses":
+                continue
+            try:
+                number = operator.index(got)
+            except TypeError:
+                problems.append(f"expected a whole number for {name}, got {got!r}")
+                continue
+            if number < least:
+                problems.append(f"expected {name} of at least {least}, got {number}")
+        if problems:
+            raise InvalidArgumentError("; ".join(problems), self)
 
 
 @dataclass(frozen=True)
@@ -101,7 +122,7 @@ class BoardSearch:
         require_searchable(board)
         self._game, self._symmetry = _game(board, self.rules.goal, self.rules.among)
         self._memo: Memo = make_memo(memo_bits(board.n_codes))
-        self._work: Work = make_work(self._game, self.rules.max_tried)
+        self._work: Work = make_work(self._game, min(self.rules.max_tried, _MOST_COUNTED))
 
     @property
     def n_sets(self) -> int:
@@ -134,31 +155,36 @@ class BoardSearch:
 
         Raises
         ------
+        BnmindError
+            If the set is empty, or its codes are not ascending.
+        InvalidCodeError
+            If a code or a guess is no index of a code of the board.
         TooLargeError
             If it takes more than ``rules.max_tried``, or the strategy would be too deep.
         """
-        left = INFINITE
-        if self.rules.max_guesses is not None:
-            left = self.rules.max_guesses - len(guesses)
-            if left < 0:
-                return None
+        codes = require_set(self.board, codes)
+        for guess in guesses:
+            self.board.code(guess)  # refuses what is no index
+        left = self._guesses_left(len(guesses))
+        if left < 0:
+            return None
         distinct, symmetry = tuple(dict.fromkeys(guesses)), self._symmetry
         if len(distinct) > _MOST_GUESSES:
             distinct, symmetry = (), no_symmetry()
         total = self._search(codes, np.array(distinct, dtype=np.int64), limit, left, symmetry)
         if total >= limit:
             return None
-        return Solved(total, best_known(self._game, self._memo, np.asarray(codes), left))
+        return Solved(total, best_known(self._game, self._memo, codes, left))
 
     def solve_from(self, first: int) -> Solved | None:
         """Return what all codes take after a first guess, or None if it cannot be done."""
+        self.board.code(first)  # refuses what is no index
         masks = self._work.masks
         masks[0] = 0
         masks[0, [first, -1]] = 1
-        left = INFINITE if self.rules.max_guesses is None else self.rules.max_guesses
         codes = np.arange(self.board.n_codes)
         given = np.array([-1], dtype=np.int64)
-        total = self._search(codes, given, INFINITE, left, self._symmetry)
+        total = self._search(codes, given, INFINITE, self._guesses_left(0), self._symmetry)
         return None if total >= INFINITE else Solved(total, first)
 
     def openings(self) -> dict[int, int]:
@@ -198,6 +224,17 @@ class BoardSearch:
             return solved.guess
 
         return grow_tree(Channel.exact(board), choose)
+
+    def _guesses_left(self, n_made: int) -> int:
+        """Return how many guesses are left; `INFINITE` if there is no limit that matters.
+
+        Every guess of an optimal strategy leaves fewer codes than there were, so no set takes
+        more guesses than it has codes.
+        """
+        if self.rules.max_guesses is None:
+            return INFINITE
+        left = self.rules.max_guesses - n_made
+        return INFINITE if left >= self.board.n_codes else left
 
     def _search(
         self,
@@ -240,6 +277,8 @@ def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> i
     if left < INFINITE:
         key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
     entry = find(memo, np.uint64(key), np.uint64(check))
+    if entry < 0:
+        raise BnmindError("expected a set that was solved just now, got another one")
     return int(memo.values[entry, 1])
 
 
@@ -253,6 +292,30 @@ def _game(board: Board, goal: Goal, among: Among) -> tuple[Game, Symmetry]:
         possible_only=among is Among.POSSIBLE,
     )
     return game, make_symmetry(np.asarray(board.codes), board.colors)
+
+
+def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a set of codes as the compiled search takes it.
+
+    Raises
+    ------
+    BnmindError
+        If the set is empty, or its codes are not ascending.
+    InvalidCodeError
+        If one is no index of a code of the board.
+    """
+    found = np.asarray(codes, dtype=np.int64)
+    if found.ndim != 1 or found.size == 0:
+        raise BnmindError("expected a set of at least one code, got none")
+    if found.size > 1 and not (np.diff(found) > 0).all():
+        raise BnmindError("expected a set of different codes in ascending order")
+    if found[0] < 0 or found[-1] >= board.n_codes:
+        raise InvalidCodeError(
+            f"expected indices of the {board.n_codes:,} codes of {board}, got {found[0]} to "
+            f"{found[-1]}",
+            codes,
+        )
+    return found
 
 
 def require_searchable(board: Board) -> None:

@@ -64,7 +64,7 @@ class Game(NamedTuple):
     """``(3, codes + 1)``, by the size of a set: no total is less than the first; the second
     ranks guesses; so many guesses at most are tried."""
     room: NDArray[np.int64]
-    """By the number of guesses left: how many codes can at most be found."""
+    """``(codes + 1,)``, how many codes can be found at most, by the number of guesses left."""
     winning: int
     """The place of the winning reply, the last one."""
     last: int
@@ -145,6 +145,9 @@ def make_game(
     possible_only
         Whether only codes are guessed that are still possible.
     """
+    # Kernels are compiled anew for arrays that may be written to: here none may.
+    places = np.ascontiguousarray(places).view()
+    places.setflags(write=False)
     n_guesses, n_codes = places.shape
     n_planes = -(-n_replies // LANE)
     planes = np.empty((n_planes, n_codes, n_guesses), dtype=np.uint16)
@@ -158,12 +161,12 @@ def make_game(
     tables[1] = estimates(n_codes)
     tables[2] = n_guesses
     return Game(
-        np.ascontiguousarray(places),
+        places,
         planes,
         own.astype(np.int64),
         random_words(n_codes),
         tables,
-        capacities(n_codes, n_replies, goal, _depths(n_codes)),
+        capacities(n_codes, n_replies, goal),
         n_replies - 1,
         1 if goal is Goal.REVEALING else 0,
         possible_only,

@@ -61,16 +61,23 @@ def lower_bounds(largest: int, n_replies: int, goal: Goal) -> Integers:
     return found
 
 
-def capacities(largest: int, n_replies: int, goal: Goal, guesses: int) -> Integers:
-    """Return by the guesses left how many codes can at most be found, ``(guesses + 1,)``.
+def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
+    """Return how many codes can be found at most, by the guesses left, ``(largest + 1,)``.
 
-    Numbers are cut at one more than the largest set.
+    There is an entry for 0 to `largest` guesses: nobody needs more guesses than there are
+    codes. Counts are cut at one more than `largest`.
+
+    Examples
+    --------
+    >>> capacities(8, 3, Goal.REVEALING).tolist()
+    [0, 1, 3, 7, 9, 9, 9, 9, 9]
     """
     reveals = goal is Goal.REVEALING
     found = [0 if reveals else 1]
-    for number in range(1, guesses + 1):
-        more = found[-1] + (n_replies - 1) ** (number - 1) if reveals else n_replies**number
-        found.append(min(more, largest + 1))
+    more = 1 if reveals else n_replies - 1  # codes that one more guess makes room for
+    for _ in range(largest):
+        found.append(min(found[-1] + more, largest + 1))
+        more = min(more * (n_replies - 1 if reveals else n_replies), largest + 1)
     return np.array(found, dtype=np.int64)
 
 

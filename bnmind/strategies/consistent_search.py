@@ -49,7 +49,8 @@ MAX_NODES = 2 * 10**8
 
 _PATIENCE = 2000  # pegs placed until colors are shuffled again; then twice as many, and so on
 _MOST_WAYS = 2**16
-_MOST_COLORS = 63  # sets of colors are the bits of a word
+_MOST_COLORS = 63  # sets of colors are words: color i is bit i − 1, and the sign is not used
+_MOST_COUNTED = 2**62  # what kernels count are words too
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def find_possible_code(
     ways, are_all = _ways(standing, both, board.pegs, most, _MOST_WAYS)
     if are_all and not len(ways):
         return FoundCode(None, 0)
+    max_nodes = min(max_nodes, _MOST_COUNTED)
     nodes, patience = 0, max_nodes if rng is None else _PATIENCE
     while True:
         if rng is not None:
@@ -197,12 +199,14 @@ def _search(
     pegs, colors = values.shape
     turns = guesses.shape[0]
     code = np.zeros(pegs, dtype=np.int64)
-    place = np.zeros(pegs, dtype=np.int64)  # which value is tried next
+    place = np.zeros(pegs + 1, dtype=np.int64)  # which value is tried next
     domains = np.zeros((pegs + 1, pegs), dtype=np.int64)
     placed = np.zeros(colors + 1, dtype=np.int64)
     blacks = np.zeros(turns, dtype=np.int64)
     counted = np.zeros(turns, dtype=np.int64)
-    every = (1 << (colors + 1)) - 2
+    every = 0
+    for color in range(1, colors + 1):
+        every |= 1 << (color - 1)
     domains[0, :] = every
     # At each depth the ways that fit the pegs so far come first; as many as `fitting` says.
     n_ways = ways.shape[0]
@@ -239,7 +243,7 @@ def _search(
                 counted[t] -= placed[color] < standing[t, color]
             code[depth] = 0
         while place[depth] < colors:
-            if domains[depth, depth] >> values[depth, place[depth]] & 1:
+            if domains[depth, depth] >> (values[depth, place[depth]] - 1) & 1:
                 break
             place[depth] += 1
         if place[depth] == colors:
@@ -336,7 +340,7 @@ def _fitting(
             kept += 1
             for other in range(1, placed.size):
                 if ways[way, other] > placed[other]:
-                    allowed |= 1 << other
+                    allowed |= 1 << (other - 1)
     return kept, allowed
 
 
@@ -361,7 +365,7 @@ def _narrow(
     if not repeats:
         for color in range(1, placed.size):
             if placed[color]:
-                allowed &= ~(1 << color)
+                allowed &= ~(1 << (color - 1))
     for t in range(turns):
         missing = both[t] - counted[t]
         if missing < 0 or missing > left or blacks[t] > black[t]:
@@ -371,7 +375,7 @@ def _narrow(
             for i in range(pegs):
                 color = guesses[t, i]
                 if placed[color] < standing[t, color]:
-                    counting |= 1 << color
+                    counting |= 1 << (color - 1)
             allowed &= ~counting if missing == 0 else counting
     for i in range(start, pegs):
         domain[i] &= allowed
@@ -383,13 +387,13 @@ def _narrow(
         for t in range(turns):
             wanted, can = black[t] - blacks[t], 0
             for i in range(start, pegs):
-                can += domain[i] >> guesses[t, i] & 1
+                can += domain[i] >> (guesses[t, i] - 1) & 1
             if can < wanted:
                 return False
             if can == 0 or 0 < wanted < can:
                 continue
             for i in range(start, pegs):
-                bit = 1 << guesses[t, i]
+                bit = 1 << (guesses[t, i] - 1)
                 if domain[i] & bit:
                     narrowed = domain[i] & ~bit if wanted == 0 else bit
                     if narrowed != domain[i]:

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
+from bnmind.strategies.branch_and_bound import require_set
 from bnmind.strategies.branch_and_bound_arrays import (
     INFINITE,
     LANE,
+    MOST_REPLIES,
     Game,
     Memo,
     Work,
@@ -90,22 +92,35 @@ class Endgame:
 
     Raises
     ------
+    BnmindError
+        If the set is empty, or its codes are not ascending.
+    InvalidCodeError
+        If one is no index of a code of the board.
     TooLargeError
-        If it takes more than the budget though one guess is tried for every set.
+        If it takes more than the budget though one guess is tried for every set, or the board
+        has more than `MOST_REPLIES` replies.
     """
 
     def __init__(self, board: Board, codes: Codes, breadth: Breadth) -> None:
         self.board, self.breadth = board, breadth
-        arrays, estimates = board_arrays(board), set_estimates(board)
+        codes = require_set(board, codes).astype(np.int32)
         n, n_replies = codes.size, len(board.true_replies)
+        if n_replies > MOST_REPLIES:
+            raise TooLargeError(
+                f"expected a board of at most {MOST_REPLIES} replies, got {board} with {n_replies}",
+                needed=n_replies,
+                budget=MOST_REPLIES,
+            )
+        arrays, estimates = board_arrays(board), set_estimates(board)
         self._guesses = _pool(board, codes, breadth.pool)
         n_planes = -(-n_replies // LANE)
         places, planes = replies_of_guesses(arrays, codes, self._guesses, n_planes)
+        places.setflags(write=False)  # as in `make_game`
         bounds = lower_bounds(board.n_codes, n_replies, Goal.REVEALING)
         tables = np.empty((3, n + 1), dtype=np.int64)
         tables[0], tables[1], tables[2] = bounds[: n + 1], estimates[: n + 1], breadth.tried
         own = np.searchsorted(self._guesses, codes).astype(np.int64)
-        room = capacities(board.n_codes, n_replies, Goal.REVEALING, 1)
+        room = capacities(n, n_replies, Goal.REVEALING)
         keys = random_words(board.n_codes)[:n]
         winning = n_replies - 1
         self._game = Game(places, planes, own, keys, tables, room, winning, 1, False)

@@ -12,14 +12,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import TooLargeError
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.symmetry import guess_classes
 from bnmind.strategies.cell_kernel import RuleArrays, best_guess
 from bnmind.strategies.grow_kernel import grow
 from bnmind.strategies.knuth import Knuth
 from bnmind.strategies.myopic import Among, Myopic
-from bnmind.strategies.reply_rows import board_arrays
+from bnmind.strategies.reply_rows import MOST_COLORS, MOST_PEGS, board_arrays
 from bnmind.strategies.score_worst_case import WorstCase
 from bnmind.strategies.strategy import Strategy
 
@@ -34,9 +34,6 @@ __all__ = [
 
 MAX_TREE_CODES = 2**17
 """The most codes of a board whose trees are grown: 6x7 has 117,649."""
-
-_MOST_PEGS = 15  # a reply is a byte
-_MOST_COLORS = 62  # sets of colors are 64 bits
 
 Nodes = NDArray[np.int32]
 
@@ -77,9 +74,7 @@ def myopic_rule(strategy: Strategy) -> Myopic | None:
 def is_growable(board: Board) -> bool:
     """Return whether compiled code grows trees of the board."""
     return (
-        board.n_codes <= MAX_TREE_CODES
-        and board.pegs <= _MOST_PEGS
-        and board.colors <= _MOST_COLORS
+        board.n_codes <= MAX_TREE_CODES and board.pegs <= MOST_PEGS and board.colors <= MOST_COLORS
     )
 
 
@@ -97,17 +92,21 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
 
     Raises
     ------
+    BnmindError
+        If the score has no terms for some sizes of cells, or for some replies.
     TooLargeError
         If the board is not `is_growable`.
     """
     if not is_growable(board):
         raise TooLargeError(
-            f"expected a board of at most {MAX_TREE_CODES:,} codes, {_MOST_PEGS} pegs and "
-            f"{_MOST_COLORS} colors, got {board} with {board.n_codes:,} codes",
+            f"expected a board of at most {MAX_TREE_CODES:,} codes, {MOST_PEGS} pegs and "
+            f"{MOST_COLORS} colors, got {board} with {board.n_codes:,} codes",
             needed=board.n_codes,
             budget=MAX_TREE_CODES,
         )
     arrays, rule = board_arrays(board), _rule_arrays(strategy, board)
+    # A guess that tells nothing is never made, so no tree is deeper than there are codes.
+    max_guesses = min(max_guesses, board.n_codes)
     winning = len(board.true_replies) - 1
     every = np.arange(board.n_codes, dtype=np.int32)
     if board.n_codes == 1 or max_guesses == 0:
@@ -142,6 +141,16 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
 
 def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
     terms = strategy.score.terms(board, board.n_codes)
+    n_replies, problems = len(board.true_replies), []
+    for name, sizes in (("sizes", terms.sizes), ("per_code", terms.shares)):
+        if sizes.shape != (board.n_codes + 1,):
+            problems.append(
+                f"expected {name} for 0 to {board.n_codes:,} codes, got shape {sizes.shape}"
+            )
+    if terms.weights.shape[1] != n_replies:
+        problems.append(f"expected {n_replies} weights, got {terms.weights.shape[1]}")
+    if problems:
+        raise BnmindError(f"the score of {strategy.name}: {'; '.join(problems)}")
     n = board.pegs + 1
     weights = np.zeros((len(terms.weights), n * n), dtype=np.int64)
     for place, (black, white) in enumerate(board.true_replies):

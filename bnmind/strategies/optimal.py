@@ -149,7 +149,7 @@ def optimal_in_worst_case(
     (5.0, 5626, [1, 8, 85, 656, 546])
     """
     require_searchable(board)
-    room = capacities(board.n_codes, len(board.true_replies), goal, 200)
+    room = capacities(board.n_codes, len(board.true_replies), goal)
     worst = int(np.argmax(room >= board.n_codes))
     while max_guesses is None or worst <= max_guesses:
         found = _optimum(board, SearchRules(goal, among, worst), first, value=float(worst))

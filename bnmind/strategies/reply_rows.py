@@ -15,9 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
+from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 
-__all__ = ["BoardArrays", "Bytes", "board_arrays", "fill_rows", "is_smallest", "pair_of"]
+__all__ = [
+    "MOST_COLORS",
+    "MOST_PEGS",
+    "BoardArrays",
+    "Bytes",
+    "board_arrays",
+    "fill_rows",
+    "is_smallest",
+    "pair_of",
+]
+
+MOST_PEGS = 15
+"""The most pegs: a reply, S·(n + 1) + P, is a byte."""
+
+MOST_COLORS = 62
+"""The most colors: a set of colors is a word of 64 bits, of which two are not used."""
 
 Bytes = NDArray[np.uint8]
 
@@ -48,7 +64,20 @@ class BoardArrays(NamedTuple):
 
 @lru_cache(maxsize=4)
 def board_arrays(board: Board) -> BoardArrays:
-    """Return what kernels need to know of a board; kept for the four latest ones."""
+    """Return what kernels need to know of a board; kept for the four latest ones.
+
+    Raises
+    ------
+    TooLargeError
+        If the board has more than `MOST_PEGS` pegs, `MOST_COLORS` colors, or too many codes to
+        list.
+    """
+    if board.pegs > MOST_PEGS or board.colors > MOST_COLORS:
+        raise TooLargeError(
+            f"expected a board of at most {MOST_PEGS} pegs and {MOST_COLORS} colors, got {board}",
+            needed=max(board.pegs, board.colors),
+            budget=MOST_PEGS if board.pegs > MOST_PEGS else MOST_COLORS,
+        )
     codes = board.codes
     half = board.pegs // 2
     sets = np.bitwise_or.reduce(np.uint64(1) << codes.astype(np.uint64), axis=1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.reply_table import replies_to
-from bnmind.strategies.branch_and_bound import SearchRules, Solved, best_known
+from bnmind.strategies.branch_and_bound import SearchRules, Solved, best_known, require_set
 from bnmind.strategies.branch_and_bound_arrays import (
     INFINITE,
     MOST_REPLIES,
@@ -39,14 +39,17 @@ class SetSearch:
     Raises
     ------
     BnmindError
-        If the set is empty.
+        If the set is empty, its codes are not ascending, or the rules limit the number of
+        guesses.
+    InvalidCodeError
+        If one is no index of a code of the board.
     TooLargeError
         If the set has more than `MAX_SET_CODES` codes, or the board too many codes or replies.
     """
 
     def __init__(self, board: Board, codes: NDArray[np.intp], rules: SearchRules) -> None:
-        if len(codes) == 0:
-            raise BnmindError("expected a set of at least one code, got none")
+        if rules.max_guesses is not None:
+            raise BnmindError(f"expected rules without a limit, got {rules.max_guesses} guesses")
         n_replies = len(board.true_replies)
         if (
             len(codes) > MAX_SET_CODES
@@ -60,6 +63,7 @@ class SetSearch:
                 needed=len(codes),
                 budget=MAX_SET_CODES,
             )
+        codes = require_set(board, codes)
         self.board, self.rules, self.codes = board, rules, codes
         # A reply is the same whichever of the two codes is the guess.
         replies = np.array([replies_to(board, board.code(int(code))) for code in codes])
@@ -88,9 +92,14 @@ class SetSearch:
 
         Raises
         ------
+        BnmindError
+            If the part is empty, not ascending, or no part of the set.
         TooLargeError
             If it takes more than ``rules.max_tried``.
         """
+        codes = require_set(self.board, codes)
+        if not np.isin(codes, self.codes).all():
+            raise BnmindError("expected a part of the set, got codes that are not in it")
         part = np.searchsorted(self.codes, codes).astype(np.int64)
         nothing = np.zeros(0, dtype=np.int64)
         total = search(
