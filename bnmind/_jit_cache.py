@@ -29,7 +29,6 @@ import contextlib
 import hashlib
 import os
 import pickle
-import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -43,6 +42,7 @@ from typing import Any, cast
 import numpy as np
 
 from bnmind._jit import Kernel
+from bnmind._text_files import write_file
 
 __all__ = ["KEPT_DAYS", "KernelCache", "content_of"]
 
@@ -109,7 +109,7 @@ class KernelCache:
 
             payload = dumps(code._reduce())
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, payload)
+            write_file(path, _HEAD + _checksum(path, payload) + payload)
             _sweep(path)
 
     def enable(self) -> None:
@@ -240,18 +240,6 @@ def _read(path: Path) -> bytes | None:
     return content[len(head) :] if content.startswith(head) else None
 
 
-def _write(path: Path, payload: bytes) -> None:
-    """Put a file in its place at once, so that nobody reads half of it."""
-    temporary = path.with_name(f"{secrets.token_hex(8)}{_SUFFIX}.tmp")
-    try:
-        temporary.write_bytes(_HEAD + _checksum(path, payload) + payload)
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-
-
 def _checksum(path: Path, payload: bytes) -> bytes:
     return hashlib.sha256(path.name.encode() + b"\0" + payload).digest()
 
@@ -260,13 +248,10 @@ def _sweep(path: Path) -> None:
     """Delete what a new file replaces, and what nobody has used for long."""
     kernel, content, _ = path.name.rsplit("-", 2)
     long_ago = time.time() - KEPT_DAYS * 86_400
-    yesterday = time.time() - 86_400
     for other in path.parent.iterdir():
         is_ours = other.name.endswith(_SUFFIX)
         names = other.name.rsplit("-", 2)
         replaced = names[0] == kernel and names[1:2] != [content]
         with contextlib.suppress(OSError):
             if is_ours and (replaced or other.stat().st_mtime < long_ago):
-                other.unlink()
-            if other.name.endswith(f"{_SUFFIX}.tmp") and other.stat().st_mtime < yesterday:
                 other.unlink()
