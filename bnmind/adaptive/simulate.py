@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._workers import results_of
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.belief import SkillBelief
@@ -192,7 +193,7 @@ def simulate(
     ]
     parts: list[SelectorRun] = []
     done = 0
-    for part in _run(tasks, workers):
+    for part in results_of([task.run for task in tasks], workers):
         parts.append(part)
         done += len(part.asked)
         if progress is not None:
@@ -222,14 +223,3 @@ def _blocks(n: int, size: int, workers: int) -> list[NDArray[np.intp]]:
     most = batches if workers == 1 else 8
     together = size * -(-batches // most)
     return [np.arange(start, min(n, start + together)) for start in range(0, n, together)]
-
-
-def _run(tasks: Sequence[_Task], workers: int) -> Iterator[SelectorRun]:
-    if workers == 1:
-        yield from (task.run() for task in tasks)
-        return
-    from joblib import Parallel, delayed
-
-    # More workers than tasks would have nothing to do.
-    n_jobs = min(workers, len(tasks))
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_Task.run)(t) for t in tasks)
