@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bnmind.adaptive import Examinees, ItemBank, RandomItem, simulate
 from bnmind.errors import BnmindError
 from bnmind.lab import (
     Comparison,
@@ -15,6 +16,7 @@ from bnmind.lab import (
     comparison_csv,
     plot_lengths,
     save_comparison,
+    save_simulation,
     write_files,
 )
 from bnmind.mastermind import Board, Channel
@@ -71,3 +73,22 @@ def test_nothing_is_half_written(tmp_path: Path) -> None:
     assert (tmp_path / "first").read_text() == "old"
     with pytest.raises(BnmindError, match=r"can be written, got .*first"):
         write_files(tmp_path / "first", {"x": b""})
+
+
+def test_comparisons_and_simulations_share_a_directory(
+    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("store", "adaptive_store"):
+        monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"")
+    bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
+    tests = simulate(bank, Examinees.drawn(bank, 5, seed=1), {"random": RandomItem()})
+    written = (*save_comparison(comparison, tmp_path), *save_simulation(tests, tmp_path))
+    assert sorted(written) == sorted(tmp_path.iterdir())
+    assert len(set(written)) == len(written)
+
+
+def test_directories_made_for_nothing_are_removed(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with pytest.raises(BnmindError, match="no/second"):
+        write_files(tmp_path / "there" / "a" / "b", {"first": b"new", "no/second": b"new"})
+    assert list(tmp_path.rglob("*")) == [tmp_path / "there"]

@@ -11,8 +11,9 @@ import typer
 
 from bnmind._text_files import check_writable
 from bnmind.cli.options import Json, Seed
+from bnmind.cli.places import check_place
 from bnmind.cli.printable import printable, tell, tell_json
-from bnmind.errors import BnmindError, ModelFileError, UnknownNameError
+from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Gate, ItemBank, Learned, ProfileDistribution, QMatrix
@@ -186,12 +187,7 @@ def _check_place(start: ItemBank, out: Path, title: str) -> None:
     from bnmind.adaptive.files import bank_contents
     from bnmind.pgm.files import NETWORK_SUFFIXES
 
-    if out.suffix.lower() not in NETWORK_SUFFIXES:
-        raise ModelFileError(
-            f"expected a file name ending in {', '.join(NETWORK_SUFFIXES)} for the bank, got"
-            f" {out.name!r}",
-            str(out),
-        )
+    check_place(out, NETWORK_SUFFIXES, "bank")
     # All but the numbers is known now: the names, the sizes of the tables and the places.
     check_writable(*bank_contents(replace(start, title=title), out))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs, Seed
+from bnmind.cli.places import check_place
 from bnmind.cli.printable import tell, tell_json
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ def network(
     from bnmind.mastermind import Board, parse_noise
     from bnmind.mastermind.vomlel import stage as stage_of
 
+    if out is not None:
+        from bnmind.pgm.files import NETWORK_SUFFIXES
+
+        check_place(out, NETWORK_SUFFIXES, "network")
     board = Board(pegs, colors, repeats=not no_repeats)
     channel = None if noise is None else parse_noise(board, noise)
     code = None if guess is None else board.parse(guess)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._text_files import check_writable, write_file
+from bnmind._text_files import write_file
 from bnmind.cli.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -17,8 +17,9 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
+from bnmind.cli.places import check_place
 from bnmind.cli.printable import tell, tell_json
-from bnmind.errors import BnmindError, ModelFileError
+from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board
@@ -189,12 +190,7 @@ def _check_tree(path: Path, name: str, *, grows: bool) -> None:
 
     if not grows:
         raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")
-    suffixes = (*TREE_SUFFIXES, ".svg")
-    if path.suffix.lower() not in suffixes:
-        raise ModelFileError(
-            f"expected a file that ends with {', '.join(suffixes)}, got {path}", str(path)
-        )
-    check_writable(path)
+    check_place(path, (*TREE_SUFFIXES, ".svg"), "tree")
 
 
 def _write(tree: StrategyTree, path: Path) -> None:

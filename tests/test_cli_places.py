@@ -1,0 +1,50 @@
+"""Places that cannot be written are told before the work, not after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bnmind.adaptive import ItemBank, write_bank
+from tests.command_line import assert_one_line_error, run
+
+CASES = [
+    ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.json"),
+    ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.svg"),
+    ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
+    ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
+    ("bnmind.mastermind.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
+    ("bnmind.lab.compare", ("compare", "knuth", "--out"), ""),
+    ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
+    ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
+    ("bnmind.cli.advice.start", ("assist", "--save"), "a.json"),
+    ("bnmind.adaptive.Session.start", ("test", "bank.json", "--session"), "a.json"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
+    write_bank(bank, "bank.json")
+    write_bank(bank, "bank.bif")
+    Path("r.csv").write_text("item_1,item_2\n1,0\n0,1\n")
+
+
+@pytest.mark.parametrize(("work", "arguments", "file"), CASES)
+def test_nothing_is_begun_that_could_not_be_written(
+    work: str, arguments: tuple[str, ...], file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, lambda *_, **__: pytest.fail("it was begun"))
+    before = sorted(Path().rglob("*"))
+    for place in (Path("r.csv") / file / "x.json", Path("x" * 300) / file):
+        assert_one_line_error(run(*arguments, str(place.with_suffix(Path(file).suffix))))
+    assert sorted(Path().rglob("*")) == before
+    if file:
+        assert_one_line_error(run(*arguments, str(Path("missing") / file)), "missing")
+        Path(file).mkdir()
+        assert_one_line_error(run(*arguments, file), file, "directory")
+        Path(file).rmdir()
+    with pytest.raises(pytest.fail.Exception):
+        run(*arguments, file or "results")
