@@ -33,6 +33,9 @@ __all__ = [
     "write_files",
 ]
 
+_HANDLES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
+"""Names of files that are open already: whoever reads them would not see a new one."""
+
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.ENOSYS}
 """Errors of file systems that cannot bring a directory to the disk."""
 
@@ -232,11 +235,9 @@ def is_stream(path: str) -> bool:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         return False
-    # What stands behind these names is open already: to replace it would lose it.
-    handles = ("/dev/", "/proc/")
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.path.abspath(path).startswith(
-        handles
-    )
+    if os.path.abspath(path).startswith(_HANDLES):
+        return True
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _fill(draft: _Draft, content: bytes) -> None:
@@ -269,9 +270,11 @@ def _copy_rights(place: Path, old: os.stat_result, new: Path) -> None:
                 os.chown(new, -1, old.st_gid)
             except OSError:
                 kept = False
-    shutil.copystat(place, new)
+    # Where this fails the new file stays what it was made as: readable for its owner alone.
+    with suppress(OSError):
+        shutil.copystat(place, new)
     if not kept:  # another group must not get what was the right of the old one
-        new.chmod(stat.S_IMODE(old.st_mode) & ~stat.S_IRWXG)
+        new.chmod(stat.S_IMODE(new.stat().st_mode) & ~stat.S_IRWXG)
     os.utime(new)
 
 
@@ -288,9 +291,9 @@ def _put_in_place(drafts: Sequence[_Draft]) -> None:
                 moved += 1
                 with naming(draft.path):
                     os.replace(draft.temporary, draft.place)
-            for draft in drafts:
-                with naming(draft.path):
-                    _sync_directory(draft.place.parent)
+            for directory, path in {draft.place.parent: draft.path for draft in drafts}.items():
+                with naming(path):
+                    _sync_directory(directory)
         except BaseException:
             for draft, old in before[:moved]:
                 with suppress(OSError):

@@ -197,3 +197,18 @@ def test_salvaging_twice_overwrites_nothing() -> None:
     again = run("test", BANK, "--session", "ann.json", "--salvage", answers="0\n")
     assert_one_line_error(again, "ann.json.salvaged exists already")
     assert Path("ann.json.salvaged").read_bytes() == salvaged
+
+
+def test_a_test_that_goes_on_elsewhere_ends_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answered_elsewhere() -> str:
+        if not elsewhere:
+            elsewhere.append(Session.load(FILE, read_bank(BANK)).answer("cancel_eighths", 0))
+        return "now"
+
+    elsewhere: list[Session] = []
+    monkeypatch.setattr("bnmind.cli.testing._now", answered_elsewhere)
+    result = run("test", BANK, "--session", "ann.json", answers="1\n0\n1\n")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "the same command resumes what is there" in result.stderr
+    assert _events() == [("answer", "cancel_eighths", "0")]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -90,6 +92,21 @@ def test_a_secret_file_is_secret_while_it_is_written(
     monkeypatch.setattr(os, "fsync", look)
     write_file(secret, "new")
     assert set(seen) == {0o600}
+
+
+def test_a_file_whose_rights_cannot_be_copied_is_for_its_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(1, "not here")
+
+    place = tmp_path / "a"
+    place.write_text("old")
+    place.chmod(0o644)
+    monkeypatch.setattr(shutil, "copystat", refuse)
+    write_file(place, "new")
+    assert place.read_text() == "new"
+    assert mode(place) == 0o600
 
 
 @pytest.mark.skipif(not ROOT_USER, reason="only root gives files away")
@@ -231,6 +248,17 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     write_file("/dev/null", "gone")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no such directory")
+def test_files_in_memory_are_replaced_like_all_others() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        place = Path(directory) / "a"
+        write_file(place, "old")
+        before = place.stat().st_ino
+        write_file(place, "new")
+        assert place.stat().st_ino != before
+        assert names(Path(directory)) == ["a"]
 
 
 @pytest.mark.parametrize("to_file", [True, False])

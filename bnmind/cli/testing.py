@@ -22,7 +22,7 @@ from bnmind.cli.errors import INTERRUPTED, one_line
 from bnmind.cli.options import Seed
 from bnmind.cli.prompt import Command, ask
 from bnmind.cli.work import interruptible
-from bnmind.errors import BnmindError, NothingToAskError
+from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -128,7 +128,6 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
     """Return the options of a saved test; raises if others are asked for."""
     from bnmind.adaptive.files import read_text
     from bnmind.adaptive.session_json import salvaged, session_from_json
-    from bnmind.errors import SessionFileError
 
     text = read_text(path, damaged=True)
     try:
@@ -185,6 +184,13 @@ def _step(console: Console, session: Session) -> Session | None:
             _show_why(console, session)
         elif isinstance(given, _Given):
             session = _answered(session, given)
+    except SessionFileError as fault:
+        # Nothing that is typed from here on could be saved.
+        raise BnmindError(
+            f"expected {session.path} as this test left it, got another content: another program"
+            " has written to it, and the last answer here is not saved; the same command resumes"
+            " what is there"
+        ) from fault
     except (BnmindError, NothingToAskError) as fault:
         console.print(f"  {one_line(fault)}", soft_wrap=True)
     return session
