@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bnmind.junction.findings import Findings, label_of, likelihood
+from bnmind.junction.limits import Limits
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.support import possible_states
 from bnmind.pgm.cpd import FunctionalCPD
@@ -27,7 +28,8 @@ class Query:
     order: OrderFinder
     order_restricted: OrderFinder
     """The same for restricted plans, which are run more often than they are made."""
-    max_cells: int
+    limits: Limits
+    """What a run may cost."""
     soft: tuple[Variable, ...] = ()
     """Variables whose likelihood is an input, see `bnmind.junction.findings`."""
     barren: int = 0
@@ -42,6 +44,8 @@ class Query:
     """Distributions that potentials stand for."""
     most_cells: int | None = None
     """A plan of more cells is refused before it is put together; any is made if None."""
+    to_be_restricted: bool = False
+    """Whether the plan may be over its limits, since only restrictions of it will be run."""
 
     def with_originals(self) -> Query:
         """Return the query with distributions in place of the factors that stand for them.

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
-from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Evidence, Findings, read_findings
+from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
@@ -259,7 +259,8 @@ def compile_sampling(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_cells: int = DEFAULT_PLAN_CELLS,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
 ) -> SamplingPlan:
     """Return a plan that draws all variables for any states of the evidence variables.
 
@@ -271,16 +272,14 @@ def compile_sampling(
     evidence, soft
         The variables that each run is given a state of, and those on which it may be
         given a state, a likelihood or nothing.
-    order
-        How to look for an elimination order, as in `compile_plan`.
-    max_cells
-        Most cells of the cliques together, and of a table.
+    order, max_bytes, max_multiplications
+        As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If the plan or a table is over ``max_cells``; it names the largest clique, or the
-        variable whose table it is.
+        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
+        predicted; it names the largest clique, or a variable whose table is too large.
     UnknownNameError, InvalidModelError
         As in `compile_plan`.
 
@@ -301,12 +300,13 @@ def compile_sampling(
     plan = None
     if first:
         names = [v.name for v in model.variables]
+        limits = Limits(max_bytes, max_multiplications)
         plan = compile_elimination(
-            small_tables(first, names, sums_only=True, max_cells=max_cells),
+            small_tables(first, names, sums_only=True, max_cells=limits.table_cells),
             evidence=[v.name for v in observed],
             soft=[v.name for v in uncertain],
             order=order,
-            max_cells=max_cells,
+            limits=limits,
         )
     return SamplingPlan(model, observed, uncertain, plan, forward)
 

@@ -73,6 +73,7 @@ def belief_plan(
         inputs={_BELIEF: code},
         order=order,
         factorize=factorized,
+        to_be_restricted=not factorized,
     )
 
 
