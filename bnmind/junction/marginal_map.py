@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.backward import told
 from bnmind.junction.compile import compile_plan
@@ -36,7 +37,7 @@ DEFAULT_JOINT_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginalMapPlan:
+class MarginalMapPlan(Value):
     """A compiled search for the most probable states of some variables.
 
     Made by `compile_marginal_map`.

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.junction.backward import (
     compile_elimination,
@@ -39,7 +40,7 @@ __all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Value):
     """States that explain the evidence, and how probable they are."""
 
     states: Mapping[str, str]
@@ -50,7 +51,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExplanationPlan:
+class ExplanationPlan(Value):
     """A compiled search for the most probable states of all variables that are not evidence.
 
     Made by `compile_explanation`. Printing it shows the cliques, their sizes and the cost.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bnmind._values import Value, made
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -67,7 +68,7 @@ class Savings:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Value):
     """A compiled query: which evidence comes in, which joints come out, and the way between.
 
     Made by `compile_plan`. Printing it shows the cliques, their sizes and the cost.
@@ -225,7 +226,7 @@ class Plan:
             answer.lift(result, observed)
             for answer, result in zip(self.answers, results, strict=True)
         )
-        return Posterior(self.targets, joints, log_evidence)
+        return made(Posterior, scopes=self.targets, joints=joints, log_evidence=log_evidence)
 
     def batch_memory(self, n_cases: int) -> int:
         """Return the bytes that a batch of so many cases holds at the same time, predicted.

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
@@ -50,7 +51,7 @@ _CHUNK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Value):
     """Independent draws of all variables given the evidence."""
 
     variables: tuple[Variable, ...]
@@ -70,10 +71,12 @@ class Samples:
     @cached_property
     def columns(self) -> Mapping[str, NDArray[np.str_]]:
         """The states by name, ``(samples,)`` for each variable; `pandas.DataFrame` takes them."""
-        return {
-            v.name: np.array(v.states)[self.positions[:, number]]
-            for number, v in enumerate(self.variables)
-        }
+        return ReadOnlyDict(
+            {
+                v.name: sealed(np.array(v.states)[self.positions[:, number]])
+                for number, v in enumerate(self.variables)
+            }
+        )
 
     def frequencies(self, *names: str) -> Floats:
         """Return the share of each joint state of some variables, an axis for each.
@@ -94,7 +97,7 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SamplingPlan:
+class SamplingPlan(Value):
     """Compiled draws from a model given evidence; made by `compile_sampling`."""
 
     model: Network | FactorModel
