@@ -18,8 +18,11 @@ from bnmind.junction.randomized import FEW_VERTICES, MOST_WORK, RandomizedGreedy
 
 __all__ = ["SharedSearch"]
 
+_BRIEF = MOST_WORK // 100
+"""The work of a first search for each of several alternatives."""
+
 _SELDOM_SAVED = 32
-"""A search seldom makes an order so many times smaller."""
+"""A long search seldom makes an order so many times smaller than a brief one."""
 
 
 @dataclass
@@ -105,16 +108,21 @@ class SharedSearch:
 
         None if all their trees are over the limit.
         """
-        starts: list[float] = [0.0] * len(graphs)
+        # Brief searches first: a longer one for those that are not far behind.
+        brief: list[EliminationOrder | None] = [None] * len(graphs)
+        ended = [False] * len(graphs)
+        sizes: list[float] = [0.0] * len(graphs)
         if len(graphs) > 1 and isinstance(self.finder, RandomizedGreedy):
-            quick = [self.quick(graph) for graph in graphs]
-            starts = [math.inf if order is None else order.total_size for order in quick]
+            for i, graph in enumerate(graphs):
+                before = self.left
+                brief[i] = found = self.order(graph, _BRIEF)
+                ended[i] = found is None or before - self.left < _BRIEF
+                sizes[i] = math.inf if found is None else found.total_size
         best: tuple[int, EliminationOrder] | None = None
-        for i in sorted(range(len(graphs)), key=lambda i: (starts[i], i)):
-            most = math.inf if best is None else _SELDOM_SAVED * best[1].total_size
-            if starts[i] > most or starts[i] == math.inf:
-                break
-            order = self.order(graphs[i])
+        for i in sorted(range(len(graphs)), key=lambda i: (sizes[i], i)):
+            order = brief[i]
+            if not ended[i] and (best is None or sizes[i] <= _SELDOM_SAVED * best[1].total_size):
+                order = self.order(graphs[i])
             if order is not None and (best is None or order.total_size < best[1].total_size):
                 best = i, order
         return best
