@@ -16,9 +16,20 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
-__all__ = ["Kernel", "njit", "njit_superword"]
+__all__ = ["Kernel", "being_compiled", "njit", "njit_superword"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+_being_compiled: list[str] = []
+"""What is asked of `being_compiled`; nothing depends on it."""
+
+
+def being_compiled() -> tuple[str, ...]:
+    """Return the kernels that are compiled at this moment, or read from disk, in any thread.
+
+    A program can tell its user by it why the first call takes so long.
+    """
+    return tuple(_being_compiled)
 
 
 class Kernel:
@@ -43,8 +54,12 @@ class Kernel:
         compile_for = dispatcher.compile
 
         def compile_interruptibly(signature: Any) -> Any:
-            with _keeping_interrupts(), self._settings():
-                return compile_for(signature)
+            _being_compiled.append(self.function.__name__)
+            try:
+                with _keeping_interrupts(), self._settings():
+                    return compile_for(signature)
+            finally:
+                _being_compiled.pop()
 
         # These two are how a dispatcher of numba is told of a cache and asked to compile.
         dispatcher._cache = KernelCache(self)

@@ -24,8 +24,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value
-
 __all__ = ["Choice", "Floats", "choose_question", "entropy", "information", "tied_best"]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -122,7 +120,7 @@ def _dot(a: Floats, b: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Value):
+class Choice:
     """A question chosen, and why."""
 
     question: int

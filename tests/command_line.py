@@ -12,6 +12,7 @@ from typing import Any
 from typer.testing import CliRunner, Result
 
 from bnmind.cli.app import app
+from bnmind.cli.progress import COMPILING
 
 __all__ = ["ROOT", "assert_one_line_error", "cold", "run", "run_json"]
 
@@ -32,8 +33,11 @@ def run_json(*arguments: str) -> Any:
 
 
 def cold(*arguments: str, directory: Path, answers: str = "") -> subprocess.CompletedProcess[str]:
-    """Return what a command does in a process of its own, in a directory."""
-    return subprocess.run(
+    """Return what a command does in a process of its own, in a directory.
+
+    Lines that say what takes so long are left out: they depend on the machine.
+    """
+    done = subprocess.run(
         [sys.executable, "-m", "bnmind", *arguments],
         input=answers,
         capture_output=True,
@@ -44,6 +48,9 @@ def cold(*arguments: str, directory: Path, answers: str = "") -> subprocess.Comp
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
         check=False,
     )
+    heard = done.stderr.splitlines(keepends=True)
+    done.stderr = "".join(line for line in heard if not line.endswith((" …\n", f"{COMPILING}\n")))
+    return done
 
 
 def assert_one_line_error(result: Result | subprocess.CompletedProcess[str], *words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import statistics
 from pathlib import Path
 
@@ -133,6 +134,59 @@ def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
     result = cold("compare", "broken_player:Broken", *SMALL, "--games", "2", directory=tmp_path)
     assert_one_line_error(result, "broken_player:Broken", "KeyError", "no idea")
     assert not (tmp_path / "results").exists()
+
+
+INTERRUPTING = """
+from _thread import interrupt_main
+from time import sleep
+from bnmind.strategies import MapCode
+
+class Interrupting(MapCode):
+    def start(self, channel):
+        self.__dict__["games"] = self.__dict__.get("games", 0) + 1
+        if self.games > {games}:
+            interrupt_main()
+            sleep(60)
+        return super().start(channel)
+"""
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_interrupt_keeps_the_games_that_all_have_played(tmp_path: Path, form: list[str]) -> None:
+    (tmp_path / "interrupting_after_3.py").write_text(INTERRUPTING.format(games=3))
+    arguments = ("compare", "knuth", "interrupting_after_3:Interrupting", *SMALL, "--games", "9")
+    result = run(*arguments, *form)
+    assert result.exit_code == 130
+    assert result.stderr == "interrupted after 3 of 9 games, which are kept\n"
+    rows = _rows(Path("results", "games.csv"))
+    assert [row["strategy"] for row in rows] == ["knuth", "map"] * 3
+    whole = run_json("compare", "knuth", "map", *SMALL, "--games", "9", "--out", "whole")
+    assert whole["games"] == 9
+    kept = [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+    played = [
+        {k: v for k, v in r.items() if k != "seconds"} for r in _rows(Path("whole/games.csv"))
+    ]
+    assert kept == played[:6]
+    if form:
+        assert json.loads(result.stdout)["games"] == 3
+
+
+def test_an_interrupt_before_a_game_of_all_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "interrupting_at_once.py").write_text(INTERRUPTING.format(games=0))
+    result = run("compare", "knuth", "interrupting_at_once:Interrupting", *SMALL, "--games", "9")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted\n")
+    assert not Path("results").exists()
+
+
+def test_the_same_player_under_two_names_is_said_to_be_one() -> None:
+    twins = ("compare", "map", "random", *SMALL, "--games", "3")
+    said = "map and random play the same games here: under "
+    assert f"{said}false:0.2 the" in run(*twins).stdout
+    assert f"{said}exact the" in run(*twins, "--noise", "exact").stdout
+    assert said not in run(*twins, "--noise", "independent:0.1").stdout
+    assert said not in run(*twins, "--noise", "false:1").stdout
+    assert said not in run("compare", "map", *SMALL, "--games", "3").stdout
+    assert not {"map", "random"} <= set(DEFAULT_STRATEGIES)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ CASES = [
     ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.mastermind.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
-    ("bnmind.lab.compare", ("compare", "knuth", "--out"), ""),
+    ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
     ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
     ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
     ("bnmind.cli.advice.start", ("assist", "--save"), "a.json"),

@@ -29,6 +29,7 @@ from bnmind.strategies import (
     describe_guess,
     start_belief,
     strategy_by_name,
+    trust_suffices,
     trusting_channel,
 )
 from tests.strategies import boards, channels, possible_histories
@@ -206,6 +207,48 @@ def test_a_trusting_channel_hears_what_the_noisy_one_says() -> None:
     assert trusting.likelihood(Reply(2, 2)).tolist() == [0.0] * 5
     assert not trusting.ends
     assert trusting_channel(Channel.exact(Board(2, 3)).revealed()).is_exact
+
+
+@given(st.data())
+def test_where_trust_suffices_the_most_probable_codes_contradict_the_fewest_replies(
+    data: st.DataObject,
+) -> None:
+    board = data.draw(boards(max_codes=30))
+    channel = data.draw(
+        st.one_of(
+            st.floats(0, 0.99).map(lambda p: Channel.false_reply(board, p).revealed()),
+            channels(board),
+        )
+    )
+    if not trust_suffices(channel):
+        return
+    knowing, trusting = MapCode().start(channel), RandomCode().start(channel)
+    _, turns = data.draw(possible_histories(channel))
+    for turn in turns:
+        knowing = knowing.update(turn.guess, turn.reply)
+        trusting = trusting.update(turn.guess, turn.reply)
+    p = knowing.codes.probabilities
+    best = np.flatnonzero(p >= p.max() * (1 - 1e-6))
+    assert best.tolist() == np.flatnonzero(trusting.codes.probabilities).tolist()
+
+
+def test_where_trust_suffices() -> None:
+    board = Board(2, 3)
+    for channel in (
+        Channel.exact(board),
+        Channel.false_reply(board, 0.2),
+        Channel.false_reply(board, 0.9),
+        Channel.independent_error(board, 0.0),
+        trusting_channel(Channel.independent_error(board, 0.2)),
+    ):
+        assert trust_suffices(channel.revealed())
+    for channel in (
+        Channel.false_reply(board, 1.0),
+        Channel.independent_error(board, 0.2),
+        Channel.from_counts(board, {}),
+        Channel.from_counts(board, {(Reply(0, 1), Reply(0, 1)): 9.0}, prior=1.0),
+    ):
+        assert not trust_suffices(channel.revealed())
 
 
 @given(st.integers(0, 99))

@@ -197,6 +197,7 @@ def learn(
     options: LearningOptions | None = None,
     title: str | None = None,
     source: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Learned:
     """Return the bank whose parameters make responses most likely, by EM.
 
@@ -222,6 +223,9 @@ def learn(
         Starts, bounds, priors (none unless given), what is fixed, and when to stop.
     title, source
         Of the bank; those of the model unless given.
+    progress
+        Called now and then with the steps done and the most that there may be, of all starts
+        together; a start that has converged leaves the rest of its steps out.
 
     Returns
     -------
@@ -262,10 +266,21 @@ def learn(
             max_iterations=asked.max_iterations,
             tolerance=asked.tolerance,
             accelerate=asked.accelerate,
+            progress=_of_all_starts(progress, number, asked),
         )
         for number in range(asked.starts)
     ]
     return _learned(made, data, asked, climbs, (title, source))
+
+
+def _of_all_starts(
+    progress: Callable[[int, int], None] | None, number: int, options: LearningOptions
+) -> Callable[[int], None] | None:
+    """Return what hears of the steps of one start, and tells of those of all starts."""
+    if progress is None:
+        return None
+    most = options.max_iterations
+    return lambda steps: progress(number * most + steps, options.starts * most)
 
 
 def _learned(

@@ -105,6 +105,7 @@ def climb(
     max_iterations: int,
     tolerance: float,
     accelerate: bool,
+    progress: Callable[[int], None] | None = None,
 ) -> Climb[_P]:
     """Return the way up from a start, until a step raises the objective by no more than a little.
 
@@ -121,6 +122,8 @@ def climb(
         What an M-step must raise the objective by to go on.
     accelerate
         Whether to extrapolate.
+    progress
+        Called now and then with the number of steps so far.
 
     Raises
     ------
@@ -131,6 +134,8 @@ def climb(
     way = [here]
     steps, converged = 0, False
     while steps < max_iterations and not converged:
+        if progress is not None:
+            progress(steps)
         one = ascent.at(here.improved())
         steps += 1
         converged = _arrived(way, one, tolerance)

@@ -21,6 +21,7 @@ __all__ = [
     "Doubt",
     "advise",
     "belief_after",
+    "choosing",
     "contradictions",
     "doubts_of",
     "ending",
@@ -153,6 +154,11 @@ def advise(belief: Belief, rng: np.random.Generator) -> Advice:
         doubts=doubts_of(belief),
         contradictions=contradictions(belief),
     )
+
+
+def choosing(board: Board) -> str:
+    """Return in words what `advise` does."""
+    return f"choosing among {board.n_codes:,} guesses"
 
 
 def found(belief: Belief, last: Turn) -> Advice:

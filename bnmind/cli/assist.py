@@ -14,6 +14,7 @@ from bnmind.cli.errors import INTERRUPTED
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
 from bnmind.cli.prompt import Command, ask
 from bnmind.cli.saved_game import SavedGame, content_of, read_game, write_game
+from bnmind.cli.work import interruptible, working
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
 
     ``beliefs`` holds the belief after every turn, so that to undo one is to drop the last.
     """
-    from bnmind.cli.advice import advise, found
+    from bnmind.cli.advice import found
     from bnmind.cli.show import show_advice
     from bnmind.mastermind import Turn
 
@@ -195,7 +196,7 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
             belief = beliefs[-1]
             advice: Advice | None = None
             try:
-                advice = advise(belief, table.rng)
+                advice = _advice(belief, table.rng)
             except TooLargeError as error:
                 table.console.print(f"No proposal: {error}", soft_wrap=True)
             answer = _ask_guess(table, belief, advice)
@@ -234,6 +235,12 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
         raise typer.Exit(INTERRUPTED) from None
 
 
+def _advice(belief: Belief, rng: np.random.Generator) -> Advice:
+    from bnmind.cli.advice import advise, choosing
+
+    return working(choosing(belief.board), lambda _: advise(belief, rng))
+
+
 def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[int, ...] | Command:
     from bnmind.cli.show import show_in_brief
     from bnmind.strategies import describe_guess
@@ -249,7 +256,7 @@ def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[in
     proposal = f" [{advice.guess}]" if advice else ""
     guess = ask(table.console, f"Guess{proposal}: ", read, commands=_COMMANDS)
     if isinstance(guess, tuple) and advice is not None and board.format(guess) != advice.guess:
-        own = describe_guess(belief, guess)
+        own = interruptible(lambda: describe_guess(belief, guess))
         table.console.print(
             f"  {board.format(guess)} should tell {own.information:.2f} bits, "
             f"{advice.guess} would {advice.information:.2f}"
@@ -269,13 +276,13 @@ def _ask_reply(
     def read(text: str) -> tuple[Belief | None, Reply] | Command:
         reply = Reply.parse(text, pegs=board.pegs)
         if reply != board.winning:
-            return belief.update(guess, reply), reply
+            return interruptible(lambda: belief.update(guess, reply)), reply
         if not winning_report_ends(table.channel):
             over = ask(table.console, "Is the game over? [y/n] ", _yes_or_no, commands=_COMMANDS)
             if isinstance(over, Command):
                 return over
             if not over:
-                return belief.update(guess, reply), reply
+                return interruptible(lambda: belief.update(guess, reply)), reply
         found(belief, Turn(guess, reply))  # raises if the earlier replies rule it out
         return None, reply
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable_directory
+from bnmind.cli.errors import INTERRUPTED, say_interrupted
 from bnmind.cli.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -22,25 +24,26 @@ from bnmind.cli.options import (
     Pegs,
     Seed,
 )
-from bnmind.cli.printable import tell_json
-from bnmind.cli.progress import progress_bar
+from bnmind.cli.printable import tell, tell_json
+from bnmind.cli.work import working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.lab import Comparison
+    from bnmind.lab import Comparison, Contest, GameRow
 
 __all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
 
-DEFAULT_STRATEGIES = ("entropy", "map", "knuth", "random")
+DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
 DEFAULT_GAMES = 2000
 """With all strategies on the 4x6 board about a quarter of a minute."""
 
 COMPARE_HELP = """Let strategies play the same secrets through the same noise, and compare them.
 
-entropy minimizes the expected entropy; map guesses the most probable code; knuth and
-random trust every reply, as far as they agree. A strategy of your own is named as
-module:name. A row for each game (games.csv) and a plot of the game lengths
-(game-lengths.png) go to the directory of --out.
+entropy minimizes the expected entropy, and map guesses the most probable code: both know the
+noise. kooi (most parts), knuth (worst case) and random (any possible code) trust every reply,
+as far as they agree. A strategy of your own is named as module:name. A row for each game
+(games.csv) and a plot of the game lengths (game-lengths.png) go to the directory of --out;
+after Ctrl-C, of the games played.
 
 \b
 Examples:
@@ -55,7 +58,7 @@ def compare(
         list[str] | None,
         typer.Argument(
             metavar="[STRATEGY]...",
-            help="Strategies to compare; all four unless named.",
+            help=f"Strategies to compare. [default: {' '.join(DEFAULT_STRATEGIES)}]",
             show_default=False,
         ),
     ] = None,
@@ -86,39 +89,66 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare strategies, print how they fared, and write all games to files."""
-    from bnmind.lab import compare as compare_strategies
-    from bnmind.lab import save_comparison
+    from bnmind.lab import Contest, save_comparison
     from bnmind.mastermind import Board, parse_noise
     from bnmind.strategies import strategy_by_name
 
     board = Board(pegs, colors, repeats=not no_repeats)
-    players = [strategy_by_name(name) for name in strategies or DEFAULT_STRATEGIES]
-    number = _number_of_games(games)
-    channel = parse_noise(board, noise)
-    if out.exists() and not out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {out}")
-    check_writable_directory(out)
-    named = [name for name in strategies or () if ":" in name]
-    with progress_bar("games") as progress, _blamed_on(named):
-        comparison = compare_strategies(
-            players,
-            channel,
-            games=number,
+    with _blamed_on(strategies or ()):
+        contest = Contest(
+            tuple(strategy_by_name(name) for name in strategies or DEFAULT_STRATEGIES),
+            parse_noise(board, noise),
+            games=_number_of_games(games),
             seed=seed or 0,
             max_guesses=max_guesses,
             assumed=None if assume is None else parse_noise(board, assume),
-            progress=progress,
         )
+    if out.exists() and not out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
+    with _blamed_on(strategies or ()):
+        comparison = _played(contest)
     written = save_comparison(comparison, out)
     if as_json:
         tell_json(_as_json(comparison, written))
     else:
         _show(comparison, written)
+        _show_twins(contest)
+    if comparison.games < contest.n_games:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _played(contest: Contest) -> Comparison:
+    """Play the games; those that Ctrl-C has left are kept, if every strategy has played one."""
+    rows: list[GameRow] = []
+    stopped = Event()
+
+    def play(report: Callable[[int, int], None]) -> None:
+        for row in contest.play():
+            if stopped.is_set():
+                return
+            rows.append(row)
+            report(len(rows), contest.n_rows)
+
+    try:
+        working("playing", play)
+    except KeyboardInterrupt:
+        stopped.set()
+        kept = tuple(rows)
+        if len(kept) < len(contest.strategies):
+            raise
+        comparison = contest.comparison(kept)
+        say_interrupted(
+            f"interrupted after {comparison.games:,} of {contest.n_games:,} games, which are kept"
+        )
+        return comparison
+    return contest.comparison(rows)
 
 
 @contextmanager
-def _blamed_on(names: Sequence[str]) -> Iterator[None]:
+def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
     """Tell what goes wrong in strategies of the user's own, if there are any, in one line."""
+    names = [name for name in strategies if ":" in name]
     try:
         yield
     except BnmindError:
@@ -174,6 +204,18 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
         f"count as: {', '.join(lost) or 'none was lost'}."
     )
     console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
+
+
+def _show_twins(contest: Contest) -> None:
+    """Say it if two of the strategies are one and the same player here."""
+    from bnmind.strategies import MapCode, RandomCode, trust_suffices
+
+    names = [one.name for one in contest.strategies if isinstance(one, MapCode | RandomCode)]
+    if len(names) > 1 and trust_suffices(contest.believed):
+        tell(
+            f"{' and '.join(names)} play the same games here: under {contest.believed.name} the\n"
+            "most probable codes are those that contradict the fewest replies."
+        )
 
 
 def _number(value: float) -> str:

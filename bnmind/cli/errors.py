@@ -20,6 +20,7 @@ __all__ = [
     "one_line",
     "os_fault",
     "say",
+    "say_interrupted",
 ]
 
 EXIT_CODE = 2
@@ -43,6 +44,12 @@ def say(message: str) -> None:
         tell(message, err=True)
 
 
+def say_interrupted(message: str) -> None:
+    """Say that Ctrl-C was heard, on a line of its own."""
+    # A terminal stands behind the ^C that it shows.
+    say(f"\n{message}" if sys.stderr.isatty() else message)
+
+
 def os_fault(error: OSError) -> str:
     """Return what an error of the operating system says, and of which file or stream."""
     place = "" if error.filename is None else f"{error.filename}: "
@@ -58,8 +65,7 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            # A terminal stands behind the ^C that it shows.
-            say("\ninterrupted" if sys.stderr.isatty() else "interrupted")
+            say_interrupted("interrupted")
             raise typer.Exit(INTERRUPTED) from None
 
     def main(

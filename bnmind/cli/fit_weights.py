@@ -18,6 +18,7 @@ from bnmind.cli.options import (
     Seed,
 )
 from bnmind.cli.printable import tell, tell_json
+from bnmind.cli.work import working
 
 __all__ = ["FIT_WEIGHTS_HELP", "fit_weights"]
 
@@ -58,12 +59,18 @@ def fit_weights(
     from bnmind.strategies import read_weights, write_weights
 
     check_writable(out)
-    fitted = fit(
-        Board(pegs, colors, repeats=not no_repeats),
-        turns=turns,
-        evaluations=evaluations,
-        seed=seed or 0,
-        start=None if start is None else read_weights(start),
+    board = Board(pegs, colors, repeats=not no_repeats)
+    given = None if start is None else read_weights(start)
+    fitted = working(
+        "fitting",
+        lambda report: fit(
+            board,
+            turns=turns,
+            evaluations=evaluations,
+            seed=seed or 0,
+            start=given,
+            progress=lambda number, _: report(number, evaluations),
+        ),
     )
     write_weights(fitted.score, out)
     if as_json:

@@ -13,6 +13,7 @@ from bnmind._text_files import check_writable
 from bnmind.cli.options import Json, Seed
 from bnmind.cli.places import check_place
 from bnmind.cli.printable import printable, tell, tell_json
+from bnmind.cli.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -122,12 +123,16 @@ def learn(
     if out is not None:
         _check_place(start, out, title or "")
     data = Responses.from_csv(responses)
-    found = learned_from(
-        data,
-        start,
-        options=options,
-        title=title,
-        source=f"learned from {len(data)} examinees in {learned_in}",
+    found = working(
+        "learning",
+        lambda report: learned_from(
+            data,
+            start,
+            options=options,
+            title=title,
+            source=f"learned from {len(data)} examinees in {learned_in}",
+            progress=report,
+        ),
     )
     if out is not None:
         write_bank(found.bank, out)

@@ -10,6 +10,7 @@ import typer
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs, Seed
 from bnmind.cli.places import check_place
 from bnmind.cli.printable import tell, tell_json
+from bnmind.cli.work import working
 
 if TYPE_CHECKING:
     from bnmind.mastermind.vomlel import Stage
@@ -78,13 +79,16 @@ def network(
     board = Board(pegs, colors, repeats=not no_repeats)
     channel = None if noise is None else parse_noise(board, noise)
     code = None if guess is None else board.parse(guess)
-    shown = stage_of(
-        board,
-        stage,
-        guess=code,
-        arc=not no_arc,
-        channel=channel,
-        order=None if seed is None else BestOrder(seed=seed),
+    shown = working(
+        "looking for the smallest junction tree",
+        lambda _: stage_of(
+            board,
+            stage,
+            guess=code,
+            arc=not no_arc,
+            channel=channel,
+            order=None if seed is None else BestOrder(seed=seed),
+        ),
     )
     if shown.guess is None and guess is not None:
         tell("note: stage 1 stands before any guess; --guess is not used", err=True)

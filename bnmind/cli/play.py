@@ -19,6 +19,7 @@ from bnmind.cli.options import (
     Seed,
 )
 from bnmind.cli.prompt import Command, ask
+from bnmind.cli.work import working
 from bnmind.errors import TooLargeError
 
 if TYPE_CHECKING:
@@ -127,13 +128,16 @@ def _hint(
     rng: np.random.Generator,
 ) -> None:
     """Say what the entropy strategy would guess, and why."""
-    from bnmind.cli.advice import advise, belief_after, start
+    from bnmind.cli.advice import advise, belief_after, choosing, start
     from bnmind.cli.show import show_in_brief
     from bnmind.mastermind import Turn
 
     turns: list[Turn] = [Turn(a.guess, a.report) for a in answered if a.report is not None]
     try:
-        advice = advise(belief_after(start(maker.channel), turns), rng)
+        advice = working(
+            choosing(maker.board),
+            lambda _: advise(belief_after(start(maker.channel), turns), rng),
+        )
     except TooLargeError as error:
         console.print(f"  no hint: {error}")
         return

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from bnmind.cli.app import app
 from bnmind.cli.errors import EXIT_CODE, INTERRUPTED, os_fault, say
+from bnmind.cli.progress import speaking
 from bnmind.cli.work import is_working
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def run() -> NoReturn:
     _open_streams()
     interrupts = _Interrupts()
     interrupts.listen()
+    speaking.set(True)
     try:
         app(prog_name="bnmind")
         code = 0

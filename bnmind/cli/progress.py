@@ -1,30 +1,162 @@
-"""How far a long command has come, on a terminal."""
+"""How far a long command has come."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-__all__ = ["progress_bar"]
+from bnmind.cli.printable import tell
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["COMPILING", "Account", "shown_progress", "speaking"]
+
+speaking: ContextVar[bool] = ContextVar("speaking", default=False)
+"""Whether a line on the error stream may say what takes so long where that is no terminal."""
+
+_SHOWN_AFTER = 0.5
+"""Seconds of work after which a terminal shows progress."""
+
+_SAID_AFTER = 5.0
+"""Seconds of work after which a line says what is done, where there is no terminal."""
+
+_COMPILING_AFTER = 1.0
+"""Seconds after which compiling is mentioned; reading machine code from disk takes less."""
+
+COMPILING = "compiling, which only the first run has to do"
+
+
+class Account:
+    """What some work says of its progress, from whatever thread."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.total: int | None = None
+
+    def report(self, done: int, total: int) -> None:
+        """Say how much is done, and how much there is to do."""
+        self.done, self.total = done, total
 
 
 @contextmanager
-def progress_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield what is to be told of the progress; it is shown on terminals only."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+def shown_progress(what: str, account: Account) -> Iterator[Callable[[], None]]:
+    """Show what is done, once it takes a while, and how far it has come.
+
+    On a terminal there is a bar, which vanishes in the end; elsewhere there is one line.
+
+    Parameters
+    ----------
+    what
+        What is done, as ``choosing a guess``.
+    account
+        What the work says of its progress.
+
+    Yields
+    ------
+    Callable[[], None]
+        To be called from time to time.
+    """
+    import sys
+
+    display = _Bar(what, account) if sys.stderr.isatty() else _Line(what)
+    try:
+        yield display.update
+    finally:
+        display.end()
+
+
+class _Patience:
+    """How long work and compiling have gone on."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.compiling_since: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def is_compiling(self) -> bool:
+        """Return whether something has been compiled for a while."""
+        from bnmind._jit import being_compiled
+
+        if not being_compiled():
+            self.compiling_since = None
+            return False
+        now = time.monotonic()
+        self.compiling_since = self.compiling_since or now
+        return now - self.compiling_since > _COMPILING_AFTER
+
+
+class _Line:
+    """Progress where there is no terminal: a line says what is done, another that it compiles."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._patience = _Patience()
+        self._said = self._said_compiling = not speaking.get()
+
+    def update(self) -> None:
+        if not self._said_compiling and self._patience.is_compiling():
+            tell(f"{self._what}: {COMPILING}", err=True)
+            self._said = self._said_compiling = True
+        if not self._said and self._patience.seconds > _SAID_AFTER:
+            tell(f"{self._what} …", err=True)
+            self._said = True
+
+    def end(self) -> None:
+        """Leave what was said."""
+
+
+class _Bar:
+    """Progress on a terminal."""
+
+    def __init__(self, what: str, account: Account) -> None:
+        self._what, self._account = what, account
+        self._patience = _Patience()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def update(self) -> None:
+        compiling = self._patience.is_compiling()
+        if self._bar is None:
+            if self._patience.seconds < _SHOWN_AFTER:
+                return
+            self._bar = _bar()
+            self._bar.start()
+            self._task = self._bar.add_task("", total=None, count="")
+        assert self._task is not None
+        total = self._account.total
+        self._bar.update(
+            self._task,
+            description=f"{self._what}: {COMPILING}" if compiling else self._what,
+            completed=self._account.done,
+            total=total,
+            count="" if total is None else f"{self._account.done:,}/{total:,}",
+            refresh=True,
+        )
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from bnmind.cli.show import terminal
 
-    console = terminal(stderr=True)
-    bar = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        unit,
-        TimeRemainingColumn(),
-        console=console,
+    return Progress(
+        BarColumn(bar_width=20),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[count]}", markup=False),
+        TimeElapsedColumn(),
+        console=terminal(stderr=True),
         transient=True,
-        disable=not console.is_terminal,
+        auto_refresh=False,
     )
-    with bar:
-        task = bar.add_task(unit, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -12,7 +12,8 @@ import typer
 from bnmind._messages import shown
 from bnmind._text_files import check_writable, write_file
 from bnmind.cli.options import Json
-from bnmind.cli.printable import tell, tell_json
+from bnmind.cli.printable import printable, tell, tell_json
+from bnmind.cli.work import interruptible, working
 
 if TYPE_CHECKING:
     from bnmind.junction import Plan, Posterior
@@ -71,22 +72,25 @@ def query(
 
     if picture is not None:
         check_writable(picture)
-    network = read_model(model)
+    network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
     known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
     wanted = [name.strip() for part in targets or [] for name in part.split(",") if name.strip()]
     names = wanted or [v.name for v in network.variables if v.name not in known]
-    plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
-    posterior = plan.run(known)
-    view = belief_view(network, posterior, evidence=known)
+    plan = working(
+        "planning",
+        lambda _: compile_plan(network, evidence=known, targets=[[name] for name in names]),
+    )
+    posterior = working("computing", lambda _: plan.run(known))
+    view = interruptible(lambda: belief_view(network, posterior, evidence=known))
     if picture is not None:
-        write_file(picture, view.svg())
+        write_file(picture, working("drawing", lambda _: view.svg()))
     if as_json:
         tell_json(_as_json(plan, posterior, show_plan=show_plan))
         return
     shown = list(dict.fromkeys([*known, *names]))
     if shown:
         width = shutil.get_terminal_size().columns
-        tell(view.text(width=min(width, WIDEST), names=shown))
+        tell(working("printing", lambda _: view.text(width=min(width, WIDEST), names=shown)))
     tell(f"log-probability of the evidence {posterior.log_evidence:.6g}")
     if show_plan:
         tell(f"\n{plan}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
 from bnmind.cli.printable import tell_json
+from bnmind.cli.work import working
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ SCORE_ELSE = "neuwirth"
 
 MOST_TRIED = 300_000
 """How many guesses may be tried for the optimum: some seconds, 4x7 from the start."""
+
+JUDGING = "judging the guesses"
 
 REGRET_HELP = """Say what each guess of a game lost against the best guess at that point.
 
@@ -64,9 +68,12 @@ def regret(
     ending(Channel.exact(board), turns, goes_on=False)  # raises if guesses follow the win
     codes_left(board, turns)  # raises before the work if the replies are impossible
     if by is not None and by != OPTIMAL:
-        judged = [(by, row) for row in _by_score(board, turns, by)]
+        name = by
+        judged = working(JUDGING, lambda _: [(name, r) for r in _by_score(board, turns, name)])
     else:
-        judged = _by_optimum(board, turns, or_score=by is None)
+        judged = working(
+            JUDGING, lambda report: _by_optimum(board, turns, report, or_score=by is None)
+        )
     if as_json:
         tell_json(_as_json(board, turns, judged))
     else:
@@ -74,7 +81,7 @@ def regret(
 
 
 def _by_optimum(
-    board: Board, turns: tuple[Turn, ...], *, or_score: bool
+    board: Board, turns: tuple[Turn, ...], report: Callable[[int, int], None], *, or_score: bool
 ) -> list[tuple[str, GuessRegret]]:
     """Return each guess judged by the optimum, or else by a score, and by which of them."""
     from bnmind.strategies import exact_regret
@@ -83,6 +90,7 @@ def _by_optimum(
     judged: list[tuple[str, GuessRegret]] = []
     rules = SearchRules(max_tried=MOST_TRIED)
     for number in range(1, len(turns) + 1):
+        report(number - 1, len(turns))
         try:
             judged.append((OPTIMAL, exact_regret(board, turns[:number], rules=rules)))
         except TooLargeError:

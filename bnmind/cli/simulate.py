@@ -18,7 +18,7 @@ from bnmind.cli.adaptive_options import (
 )
 from bnmind.cli.options import Json, Seed
 from bnmind.cli.printable import tell_json
-from bnmind.cli.progress import progress_bar
+from bnmind.cli.work import working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -191,16 +191,18 @@ class _Tests:
         from bnmind.adaptive import simulate as simulate_tests
 
         people = Examinees.drawn(bank, n_examinees, seed=self.seed)
-        with progress_bar("tests") as progress:
-            return simulate_tests(
+        return working(
+            "testing",
+            lambda report: simulate_tests(
                 bank,
                 people,
                 self.selectors,
                 self.stopper,
                 seed=self.seed,
                 workers=self.workers,
-                progress=progress,
-            )
+                progress=report,
+            ),
+        )
 
     def recorded(self, bank: ItemBank, path: Path) -> SimulationResult:
         from bnmind.adaptive import Examinees
@@ -208,16 +210,18 @@ class _Tests:
         from bnmind.adaptive.responses import Responses
 
         people = Examinees.recorded(bank, Responses.from_csv(path))
-        with progress_bar("tests") as progress:
-            return simulate_tests(
+        return working(
+            "testing",
+            lambda report: simulate_tests(
                 bank,
                 people,
                 self.selectors,
                 self.stopper,
                 seed=self.seed,
                 workers=self.workers,
-                progress=progress,
-            )
+                progress=report,
+            ),
+        )
 
     def cross_validated(
         self, model: ItemBank, path: Path, folds: int, options: LearningOptions
@@ -228,8 +232,9 @@ class _Tests:
 
         answers = Responses.from_csv(path)
         answers = answers.for_bank(model)  # what does not fit is told before learning
-        with progress_bar("tests") as progress:
-            return replay(
+        return working(
+            "learning and testing",
+            lambda report: replay(
                 lambda others: learn(others, model, options=options).bank,
                 answers,
                 self.selectors,
@@ -237,8 +242,9 @@ class _Tests:
                 folds=folds,
                 seed=self.seed,
                 workers=self.workers,
-                progress=progress,
-            )
+                progress=report,
+            ),
+        )
 
 
 def _bank(path: Path) -> ItemBank:

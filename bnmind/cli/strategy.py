@@ -18,7 +18,8 @@ from bnmind.cli.options import (
     Seed,
 )
 from bnmind.cli.places import check_place
-from bnmind.cli.printable import tell, tell_json
+from bnmind.cli.printable import printable, tell, tell_json
+from bnmind.cli.work import working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -117,18 +118,38 @@ def strategy(
     if tree is not None:
         _check_tree(tree, name, grows=not searched and games is None and player.deterministic)
     if searched:
-        measured = measure_search(
-            player, board, games=games or DEFAULT_GAMES, seed=seed or 0, first=opening
+        measured = working(
+            "playing",
+            lambda report: measure_search(
+                player,
+                board,
+                games=games or DEFAULT_GAMES,
+                seed=seed or 0,
+                first=opening,
+                progress=report,
+            ),
         )
     elif games is not None or not player.deterministic:
-        measured = measure_games(
-            player, board, games=games or DEFAULT_GAMES, seed=seed or 0, first=opening
+        measured = working(
+            "playing",
+            lambda report: measure_games(
+                player,
+                board,
+                games=games or DEFAULT_GAMES,
+                seed=seed or 0,
+                first=opening,
+                progress=report,
+            ),
         )
     else:
         if isinstance(player, Optimal):
-            optimum = player.optimum(board)
-        grown = strategy_tree(player, board)
-        measured = measure_tree(player.name, grown, goal=goal)
+            sought = player
+            optimum = working("searching for the optimum", lambda _: sought.optimum(board))
+        tree_of = working(
+            f"growing the tree of {printable(player.name)}",
+            lambda report: strategy_tree(player, board, progress=report),
+        )
+        grown, measured = tree_of, measure_tree(player.name, tree_of, goal=goal)
     if determining and grown is None:
         raise BnmindError(f"expected a strategy that has a tree for --determining, got {name}")
     if tree is not None and grown is not None:

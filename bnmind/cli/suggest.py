@@ -18,6 +18,7 @@ from bnmind.cli.options import (
     Seed,
 )
 from bnmind.cli.printable import tell, tell_json
+from bnmind.cli.work import interruptible, working
 
 __all__ = ["SUGGEST_HELP", "suggest"]
 
@@ -53,7 +54,7 @@ def suggest(
     """Say what to guess next."""
     import numpy as np
 
-    from bnmind.cli.advice import advise, belief_after, ending, found, start
+    from bnmind.cli.advice import advise, belief_after, choosing, ending, found, start
     from bnmind.cli.show import advice_as_json, show_advice
     from bnmind.mastermind import Board, parse_history, parse_noise
 
@@ -61,9 +62,12 @@ def suggest(
     channel = parse_noise(board, noise)
     turns = parse_history(board, history)
     if ending(channel, turns, goes_on=goes_on):
-        advice = found(belief_after(start(channel), turns[:-1]), turns[-1])
+        advice = interruptible(lambda: found(belief_after(start(channel), turns[:-1]), turns[-1]))
     else:
-        advice = advise(belief_after(start(channel), turns), np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        advice = working(
+            choosing(board), lambda _: advise(belief_after(start(channel), turns), rng)
+        )
     if as_json:
         game = {"board": str(board), "noise": channel.name}
         tell_json(game | advice_as_json(advice))

@@ -7,10 +7,14 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["interruptible", "is_working"]
+from bnmind.cli.progress import Account, shown_progress
+
+__all__ = ["interruptible", "is_working", "working"]
 
 _T = TypeVar("_T")
 _NAME = "bnmind work"
+_MOMENT = 0.1
+"""Seconds between two looks at the progress."""
 
 
 class _Task(threading.Thread, Generic[_T]):
@@ -28,6 +32,16 @@ class _Task(threading.Thread, Generic[_T]):
             self.returned.append(self.context.run(self.function))
         except BaseException as error:
             self.raised = error
+
+    def result(self) -> _T:
+        """Return or raise what the function did; the thread has ended."""
+        if self.raised is not None:
+            try:
+                raise self.raised
+            finally:
+                # Else the error would refer to itself through this frame.
+                self.raised = None
+        return self.returned[0]
 
 
 def interruptible(work: Callable[[], _T]) -> _T:
@@ -50,13 +64,32 @@ def interruptible(work: Callable[[], _T]) -> _T:
     task = _Task(work)
     task.start()
     task.join()
-    if task.raised is not None:
-        try:
-            raise task.raised
-        finally:
-            # Else the error would refer to itself through this frame.
-            task.raised = None
-    return task.returned[0]
+    return task.result()
+
+
+def working(what: str, work: Callable[[Callable[[int, int], None]], _T]) -> _T:
+    """Return what some work returns, as `interruptible`; if it takes long, say what is done.
+
+    Parameters
+    ----------
+    what
+        What is done, as ``choosing a guess``.
+    work
+        Is given a function to tell how much is done, and how much there is to do in all.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At once if Ctrl-C is pressed.
+    """
+    account = Account()
+    task = _Task(lambda: work(account.report))
+    task.start()
+    with shown_progress(what, account) as update:
+        while task.is_alive():
+            task.join(_MOMENT)
+            update()
+    return task.result()
 
 
 def is_working() -> bool:

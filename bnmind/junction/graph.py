@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 
 __all__ = ["InteractionGraph", "bits"]
@@ -31,7 +30,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class InteractionGraph(CheckedValue):
+class InteractionGraph:
     """An undirected graph whose vertices are variables with a number of states.
 
     Examples
@@ -51,7 +50,6 @@ class InteractionGraph(CheckedValue):
     """The neighbors of each vertex as a bit mask, without the vertex itself."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         n = len(self.names)
         if not (len(self.sizes) == len(self.neighbors) == n):
             raise InvalidModelError(

@@ -40,7 +40,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.graph import InteractionGraph
 
@@ -58,7 +57,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class EliminationOrder(CheckedValue):
+class EliminationOrder:
     """An order of elimination, with what it costs and how it was found."""
 
     variables: tuple[str, ...]
@@ -215,7 +214,7 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
 
 
 @dataclass(frozen=True)
-class GivenOrder(CheckedValue):
+class GivenOrder:
     """The order that the caller names.
 
     Examples
@@ -227,6 +226,9 @@ class GivenOrder(CheckedValue):
 
     variables: tuple[str, ...]
     """Every variable of the graph, once."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", tuple(self.variables))
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes.

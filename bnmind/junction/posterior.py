@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import UnknownNameError
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
@@ -15,7 +14,7 @@ __all__ = ["Posterior"]
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Value):
+class Posterior:
     """Distributions of a plan's targets given the evidence."""
 
     scopes: tuple[tuple[Variable, ...], ...]
@@ -37,7 +36,7 @@ class Posterior(Value):
     def marginals(self) -> Mapping[str, Values]:
         """The distribution of every variable that is a target by itself, ``(states,)`` each."""
         pairs = zip(self.scopes, self.joints, strict=True)
-        return ReadOnlyDict({scope[0].name: joint for scope, joint in pairs if len(scope) == 1})
+        return {scope[0].name: joint for scope, joint in pairs if len(scope) == 1}
 
     def joint(self, *names: str) -> Factor:
         """Return the joint of variables that lie together in one target, in this order.

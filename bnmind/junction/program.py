@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bnmind._values import Sealed
 from bnmind.pgm.factor import Values
 
 __all__ = ["FAR", "LookUp", "Operation", "Product", "Program", "Scope", "Step", "Sum", "near_one"]
@@ -104,7 +103,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program(Sealed):
+class Program:
     """A straight line of steps; registers 0, …, n_inputs − 1 are given."""
 
     n_inputs: int

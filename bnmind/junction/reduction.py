@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
 from bnmind.junction.support import Domains
 from bnmind.pgm.factor import Values
 
@@ -31,7 +30,7 @@ _CONSTANT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Lift(Sealed):
+class Lift:
     """Where a variable of the original model lives in a reduced one."""
 
     home: str | None
@@ -41,7 +40,7 @@ class Lift(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Sealed):
+class Table:
     """Values over reduced variables."""
 
     scope: Scope
@@ -49,7 +48,7 @@ class Table(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction(Sealed):
+class Reduction:
     """A reduced model: its variables' sizes, its tables, and the way back."""
 
     sizes: Mapping[str, int]

@@ -10,7 +10,6 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed, sealed
 from bnmind.junction.program import Scope
 from bnmind.junction.reduction import Reduction
 from bnmind.pgm.factor import Values
@@ -24,7 +23,7 @@ _WORTH_LOOKING_UP = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Source(Sealed):
+class Source:
     """A register's content: a table of the model, still to be cut at the evidence."""
 
     scope: Scope
@@ -48,7 +47,7 @@ class Source(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Sealed):
+class Answer:
     """How a joint is read off the registers."""
 
     variables: tuple[Variable, ...]
@@ -97,7 +96,8 @@ class Answer(Sealed):
                 )
             ] = values
             values = whole
-        return sealed(values)
+        values.setflags(write=False)
+        return values
 
 
 def sources_of(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from bnmind._values import CheckedValue
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, elimination, vertices_in_order
 
@@ -20,7 +19,7 @@ __all__ = ["Clique", "Edge", "JunctionTree", "joined_cliques"]
 
 
 @dataclass(frozen=True)
-class Clique(CheckedValue):
+class Clique:
     """A maximal clique of the triangulated graph."""
 
     variables: tuple[str, ...]
@@ -41,7 +40,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JunctionTree(CheckedValue):
+class JunctionTree:
     """Cliques, the tree that joins them, and the order that they come from.
 
     Examples

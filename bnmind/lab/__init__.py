@@ -9,7 +9,7 @@ from bnmind.lab.adaptive_plots import (
 )
 from bnmind.lab.adaptive_store import save_simulation
 from bnmind.lab.code_maker import CodeMaker, strategy_rng
-from bnmind.lab.compare import Comparison, GameRow, Summary, compare
+from bnmind.lab.compare import Comparison, Contest, GameRow, Summary, compare
 from bnmind.lab.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.games import assumed_channel, play_game, replay
 from bnmind.lab.plots import plot_lengths
@@ -19,6 +19,7 @@ from bnmind.lab.transcript import PlayedTurn, Transcript
 __all__ = [
     "CodeMaker",
     "Comparison",
+    "Contest",
     "Declared",
     "Ending",
     "GameRow",

@@ -6,7 +6,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import KW_ONLY, asdict, astuple, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from bnmind.strategies.strategy import GuessInfo, Strategy
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAX_ROWS", "Comparison", "GameRow", "Summary", "compare"]
+__all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
 
 
 MAX_ROWS = 2**21
@@ -181,47 +181,130 @@ def compare(
     >>> [row.guesses for row in comparison.rows]
     [1, 2, 3, 3, 2, 3, 3, 4, 3]
     """
-    names = tuple(strategy.name for strategy in strategies)
-    if not names or len(set(names)) < len(names):
-        got = ", ".join(names) or "none"
-        raise BnmindError(f"expected one or more strategies of different names, got {got}")
-    ending = Revealed(max_guesses)
-    revealed = channel.revealed()
-    believed = assumed_channel(revealed, assumed, ending)
-    players = [_Remembering(one) if one.deterministic else one for one in strategies]
-    total = _number_of_games(channel.board, games, len(players))
+    contest = Contest(
+        tuple(strategies),
+        channel,
+        games=games,
+        seed=seed,
+        max_guesses=max_guesses,
+        assumed=assumed,
+    )
     rows: list[GameRow] = []
-    for number, game_seed in enumerate(_game_seeds(seed, total), start=1):
-        secret = channel.board.code(number - 1) if games is None else None
-        maker = CodeMaker.from_seed(revealed, game_seed, secret=secret, turns=ending.limit)
-        for player in players:
-            started = time.perf_counter()
-            game = play_game(player, maker, ending=ending, assumed=believed)
-            rows.append(
-                GameRow(
-                    str(channel.board),
-                    channel.name,
+    for row in contest.play():
+        rows.append(row)
+        if progress is not None:
+            progress(len(rows), contest.n_rows)
+    return contest.comparison(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A comparison whose games are played one by one, so that those played can be kept.
+
+    `compare` plays them all. The parameters are those of `compare`.
+
+    Raises
+    ------
+    BnmindError, TooLargeError, InvalidChannelError
+        As `compare`.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from bnmind.strategies import Knuth
+    >>> contest = Contest((Knuth(),), Channel.exact(Board(2, 3)), games=1000)
+    >>> contest.comparison(list(islice(contest.play(), 10))).games
+    10
+    """
+
+    strategies: tuple[Strategy, ...]
+    """The strategies, of different names."""
+    channel: Channel
+    """What the replies pass through."""
+    _: KW_ONLY
+    games: int | None = 1000
+    """How many games each strategy is to play; None for every code of the board once."""
+    seed: int = 0
+    """What the seeds of the games are drawn from."""
+    max_guesses: int = 100
+    """The most guesses of a game."""
+    assumed: Channel | None = None
+    """The channel that the strategies are to assume; the real one unless given."""
+
+    def __post_init__(self) -> None:
+        strategies = tuple(self.strategies)
+        names = [strategy.name for strategy in strategies]
+        if not names or len(set(names)) < len(names):
+            got = ", ".join(names) or "none"
+            raise BnmindError(f"expected one or more strategies of different names, got {got}")
+        object.__setattr__(self, "strategies", strategies)
+        object.__setattr__(self, "max_guesses", Revealed(self.max_guesses).limit)
+        _require_possible(self.channel.board, self.games, len(strategies))
+        _ = self.believed  # raises if the assumed channel does not fit
+        if self.seed < 0:
+            raise BnmindError(f"expected a seed that is a whole number from 0, got {self.seed}")
+
+    @cached_property
+    def believed(self) -> Channel:
+        """The channel that the strategies assume, of a game that ends when it is won."""
+        return assumed_channel(self.channel.revealed(), self.assumed, Revealed(self.max_guesses))
+
+    @property
+    def n_games(self) -> int:
+        """How many games each strategy is to play."""
+        return self.channel.board.n_codes if self.games is None else self.games
+
+    @property
+    def n_rows(self) -> int:
+        """How many games there are to play, all strategies together."""
+        return self.n_games * len(self.strategies)
+
+    def play(self) -> Iterator[GameRow]:
+        """Yield the first game of every strategy, then the second of every strategy, and so on."""
+        board, revealed = self.channel.board, self.channel.revealed()
+        ending = Revealed(self.max_guesses)
+        players = [_Remembering(one) if one.deterministic else one for one in self.strategies]
+        for number, game_seed in enumerate(_game_seeds(self.seed, self.n_games), start=1):
+            secret = board.code(number - 1) if self.games is None else None
+            maker = CodeMaker.from_seed(revealed, game_seed, secret=secret, turns=ending.limit)
+            for player in players:
+                started = time.perf_counter()
+                game = play_game(player, maker, ending=ending, assumed=self.believed)
+                yield GameRow(
+                    str(board),
+                    self.channel.name,
                     player.name,
                     number,
                     game_seed,
-                    channel.board.format(maker.secret),
+                    board.format(maker.secret),
                     game.guesses,
                     game.won,
                     time.perf_counter() - started,
                 )
-            )
-            if progress is not None:
-                progress(len(rows), total * len(players))
-    return Comparison(
-        str(channel.board),
-        channel.name,
-        believed.name,
-        names,
-        total,
-        seed,
-        ending.limit,
-        tuple(rows),
-    )
+
+    def comparison(self, rows: Sequence[GameRow]) -> Comparison:
+        """Return the comparison of the games played, in the order of `play`.
+
+        A game that not all strategies have played is left out.
+
+        Raises
+        ------
+        BnmindError
+            If there is no game that all strategies have played.
+        """
+        games = len(rows) // len(self.strategies)
+        if games == 0:
+            raise BnmindError("expected a game that all strategies have played, got none")
+        return Comparison(
+            str(self.channel.board),
+            self.channel.name,
+            self.believed.name,
+            tuple(strategy.name for strategy in self.strategies),
+            games,
+            self.seed,
+            self.max_guesses,
+            tuple(rows[: games * len(self.strategies)]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +334,7 @@ class _Remembering:
         return choice
 
 
-def _number_of_games(board: Board, games: int | None, n_strategies: int) -> int:
+def _require_possible(board: Board, games: int | None, n_strategies: int) -> None:
     number = board.n_codes if games is None else games
     if number < 1:
         raise BnmindError(f"expected at least one game, got {games}")
@@ -262,13 +345,10 @@ def _number_of_games(board: Board, games: int | None, n_strategies: int) -> int:
             needed=number * n_strategies,
             budget=MAX_ROWS,
         )
-    return number
 
 
 def _game_seeds(seed: int, games: int) -> Iterator[int]:
     """Yield a seed for each game; a spreadsheet can hold it without rounding."""
-    if seed < 0:
-        raise BnmindError(f"expected a seed that is a whole number from 0, got {seed}")
     root = np.random.SeedSequence(seed)
     for _ in range(games):
         (source,) = root.spawn(1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bnmind._values import CheckedValue, made
 from bnmind.information import Floats
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.board import Board
@@ -19,7 +18,7 @@ __all__ = ["TableBelief"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableBelief(CheckedValue):
+class TableBelief:
     """A belief kept as the probability of every code.
 
     A code whose probability falls below 1e-308 is lost, as if it were impossible.
@@ -80,13 +79,12 @@ class TableBelief(CheckedValue):
             If the replies together have probability zero; it names them.
         """
         likelihood = self.channel.likelihood(reply)
-        turn = Turn(self.board.checked(guess), Reply.of(reply))
+        turn = Turn(tuple(int(color) for color in guess), Reply(*reply))
         history = (*self.history, turn)
         after = bayes_rule(self.board, self.codes.probabilities, turn.guess, likelihood)
         if after is None:
             raise impossible_history(self.channel, history)
-        codes = CodeDistribution(self.board, after)
-        return made(TableBelief, channel=self.channel, history=history, codes=codes)
+        return TableBelief(self.channel, history, CodeDistribution(self.board, after))
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return for each turn the probability that its reply was misreported."""

@@ -12,7 +12,7 @@ Q(C'|C)        ``white[C, C']`` of `Channel.independent`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields
-from bnmind._values import Value
 from bnmind.errors import (
     InvalidChannelError,
     InvalidProbabilityError,
@@ -43,7 +41,7 @@ _TOLERANCE = 1e-9  # how far a row may be from summing to one
 
 
 @dataclass(frozen=True, eq=False)
-class Channel(Value):
+class Channel:
     """The chance of every report given every true reply.
 
     Raises
@@ -73,10 +71,7 @@ class Channel(Value):
     """Whether a game ends when the guess is the code: a last column then stands for "won"."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.reports, Iterable):
-            object.__setattr__(self, "reports", tuple(map(Reply.of, self.reports)))
-        check_fields(self)
-        reports = self.reports
+        reports = tuple(Reply(*report) for report in self.reports)
         problems: list[str] = []
         if len(set(reports)) < len(reports):
             problems.append("expected every report once")
@@ -97,6 +92,7 @@ class Channel(Value):
         rows = [f"true reply {true}" for true in self.board.true_replies]
         matrix = _normalized(matrix, rows, f"channel {self.name}")
         matrix.setflags(write=False)
+        object.__setattr__(self, "reports", reports)
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "ends", bool(self.ends))
 
@@ -285,7 +281,7 @@ class Channel(Value):
         InvalidReplyError
             If the channel never gives it.
         """
-        place = self._places.get(Reply.of(reply))
+        place = self._places.get(reply)
         if place is None:
             raise InvalidReplyError(
                 f"expected a reply that the channel {self.name} of the board {self.board} can "

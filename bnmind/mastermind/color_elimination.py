@@ -45,6 +45,7 @@ __all__ = [
     "elimination_additions",
     "elimination_bytes",
     "least_additions",
+    "map_entries",
     "masses_by_elimination",
 ]
 
@@ -95,6 +96,11 @@ def least_additions(board: Board) -> int:
     )
 
 
+def map_entries(board: Board) -> int:
+    """Return a lower bound of the entries of the index maps, within a factor of two."""
+    return sum(_first_contractions(board.pegs, d) for d in _numbers_of_colors(board))
+
+
 def _lanes(board: Board, d: int, *, padded: bool) -> int:
     """Return how many sets of d colors there are, or the lanes of their blocks."""
     sets = comb(board.colors, d)
@@ -113,8 +119,7 @@ def elimination_bytes(board: Board, *, threads: int = 1) -> int:
     numbers_of_colors = _numbers_of_colors(board)
     buffers = max((d + 1) ** n for d in numbers_of_colors) * 2 * LANES
     numbers = 3 * (k + 1) ** n + threads * buffers + board.n_codes * len(board.true_replies)
-    maps = sum(_first_contractions(n, d) for d in numbers_of_colors)
-    return int(8 * numbers + _MAP_BYTES * maps)
+    return int(8 * numbers + _MAP_BYTES * map_entries(board))
 
 
 def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> Floats:

@@ -17,7 +17,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -25,6 +24,7 @@ from bnmind.mastermind.color_elimination import (
     elimination_additions,
     elimination_bytes,
     least_additions,
+    map_entries,
     masses_by_elimination,
 )
 from bnmind.mastermind.history import Turn
@@ -40,6 +40,7 @@ _SECONDS = {
     "table": 0.6e-9,
     "no table": 0.65e-9,
     "no table guess": 5e-8,
+    "map entry": 2.5e-7,
     "elimination": 0.18e-9,
     "plain": 3e-9,
     "plain guess": 3e-5,
@@ -91,7 +92,7 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False)
-class MassPlan(Value):
+class MassPlan:
     """How the masses are computed, and what that takes; made by `plan_masses`."""
 
     board: Board
@@ -167,8 +168,8 @@ def plan_masses(
     method
         Forces a method.
     once
-        Whether the process has no other use for compiled code, so that the time to
-        load it counts, and small tasks do without.
+        Whether the process has no other use for compiled code and index maps, so that the
+        time to load and to build them counts, and small tasks do without.
     every_guess
         Whether guesses that are alike are all wanted: then there are no representatives.
 
@@ -193,11 +194,12 @@ def plan_masses(
     needed = elimination_bytes(board, threads=2)
     # Index maps are not built where brute force is known to be faster without them.
     wanted = method is Method.ELIMINATION or (
-        min(way.seconds for way in ways) > _elimination_seconds(least_additions(board), once)
+        min(way.seconds for way in ways)
+        > _elimination_seconds(board, least_additions(board), once=once)
     )
     if needed <= MAX_BYTES and wanted:
         padded = elimination_additions(board, padded=True)
-        seconds = _elimination_seconds(padded, once)
+        seconds = _elimination_seconds(board, padded, once=once)
         ways.append(Way(Method.ELIMINATION, True, elimination_additions(board), seconds))
     possible = [
         way
@@ -221,9 +223,13 @@ def plan_masses(
     return MassPlan(board, way, guesses, sizes, survivors, tuple(ways))
 
 
-def _elimination_seconds(padded_additions: int, once: bool) -> float:
-    """Return about how long an elimination takes: unused lanes cost as much as used ones."""
-    return padded_additions * _SECONDS["elimination"] + _START + once * _LOADING
+def _elimination_seconds(board: Board, padded_additions: int, *, once: bool) -> float:
+    """Return about how long an elimination takes: unused lanes cost as much as used ones.
+
+    The index maps are built once in a process, which counts if it has no other use for them.
+    """
+    before = _LOADING + map_entries(board) * _SECONDS["map entry"] if once else 0.0
+    return padded_additions * _SECONDS["elimination"] + _START + before
 
 
 def _brute_force(

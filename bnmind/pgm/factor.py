@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields
-from bnmind._values import Value, sealed
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
@@ -59,7 +57,7 @@ def frozen_array(values: ArrayLike) -> Values:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor(Value):
+class Factor:
     """A real or complex function of some discrete variables, as a dense array.
 
     Parameters
@@ -80,8 +78,6 @@ class Factor(Value):
     values: Values
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "scope", tuple(self.scope))
         names = self.names
         values = self.values
         if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
@@ -156,7 +152,7 @@ class Factor(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class SparseFactor(Value):
+class SparseFactor:
     """A factor without its structural zeros: the configurations that remain, and their values.
 
     Parameters
@@ -174,8 +170,6 @@ class SparseFactor(Value):
     values: Values
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "scope", tuple(self.scope))
         values = frozen_array(numbers_of(self.values, "in a sparse factor"))
         rows = np.array(self.configurations, dtype=np.intp)
         if values.ndim != 1 or rows.size != len(values) * len(self.scope):
@@ -185,7 +179,8 @@ class SparseFactor(Value):
                     f" got arrays of shape {rows.shape} and {values.shape}"
                 ]
             )
-        rows = sealed(rows.reshape(len(values), len(self.scope)))
+        rows = rows.reshape(len(values), len(self.scope))
+        rows.setflags(write=False)
         object.__setattr__(self, "configurations", rows)
         object.__setattr__(self, "values", values)
         problems = []

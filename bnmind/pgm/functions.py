@@ -28,7 +28,6 @@ from typing import Protocol
 
 import numpy as np
 
-from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.steps import Positions, Steps, Stepwise
 
@@ -68,7 +67,7 @@ class Function(Protocol):
 
 
 @dataclass(frozen=True)
-class Addition(CheckedValue):
+class Addition:
     """A sum: ``(constant + Σ_i terms[i][x_i]) mod modulus``.
 
     It serves sums (``terms[i] = 0, 1, 2, …``), differences (``0, −1, −2, …``) and
@@ -82,7 +81,6 @@ class Addition(CheckedValue):
     constant: int = 0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.modulus < 1:
             raise InvalidModelError([f"expected a positive modulus, got {self.modulus}"])
 
@@ -215,7 +213,7 @@ class Parity:
 
 
 @dataclass(frozen=True)
-class Threshold(CheckedValue):
+class Threshold:
     """At least l of k: 1 if so many of the arguments count, else 0.
 
     Parameters
@@ -257,7 +255,7 @@ class Threshold(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Exactly(CheckedValue):
+class Exactly:
     """Exactly l of k: 1 if just so many of the arguments count, else 0.
 
     Parameters
@@ -318,7 +316,7 @@ class Equality:
 
 
 @dataclass(frozen=True)
-class Restricted(CheckedValue):
+class Restricted:
     """A function whose arguments, or result, take only some of their states.
 
     Parameters

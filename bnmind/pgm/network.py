@@ -9,7 +9,6 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
-from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
@@ -38,7 +37,7 @@ def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list
 
 
 @dataclass(frozen=True, eq=False)
-class Replacement(CheckedValue):
+class Replacement:
     """Factors that stand for a conditional distribution: it is their product, summed.
 
     The sum is over the variables that the distribution does not have.
@@ -48,9 +47,12 @@ class Replacement(CheckedValue):
     """What the factors stand for."""
     factors: tuple[Factor, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple(self.factors))
+
 
 @dataclass(frozen=True, eq=False)
-class FactorModel(CheckedValue):
+class FactorModel:
     """A product of factors, which need not be probabilities: what a junction tree is made of.
 
     Parameters
@@ -76,7 +78,8 @@ class FactorModel(CheckedValue):
     replacements: tuple[Replacement, ...] = ()
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        object.__setattr__(self, "potentials", tuple(self.potentials))
+        object.__setattr__(self, "replacements", tuple(self.replacements))
         found, problems = _collect(self.potentials)
         if not self.potentials:
             problems.append("expected at least one factor, got none")
@@ -103,7 +106,7 @@ class FactorModel(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Network(CheckedValue):
+class Network:
     """A Bayesian network: one conditional distribution for each variable, without cycles.
 
     Parameters
@@ -130,7 +133,6 @@ class Network(CheckedValue):
     cpds: tuple[CPD, ...]
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         cpds = tuple(self.cpds)
         variables, problems = _collect(cpds)
         children = Counter(cpd.variable.name for cpd in cpds)

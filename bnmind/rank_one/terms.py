@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue, Value
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
@@ -29,7 +28,7 @@ __all__ = ["RankOne", "Terms"]
 
 
 @dataclass(frozen=True, eq=False)
-class Terms(Value):
+class Terms:
     """A sum of products, on the positions that the child and the arguments may take."""
 
     child: Values
@@ -53,7 +52,7 @@ class Terms(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class RankOne(CheckedValue):
+class RankOne:
     """A distribution written as a sum, over an auxiliary variable, of products of small factors."""
 
     cpd: CPD

@@ -7,7 +7,7 @@ from bnmind.strategies.entropy import Entropy
 from bnmind.strategies.fit_weights import FittedWeights, fit_weights
 from bnmind.strategies.goal import Goal
 from bnmind.strategies.knuth import Knuth
-from bnmind.strategies.map_code import MapCode
+from bnmind.strategies.map_code import MapCode, trust_suffices
 from bnmind.strategies.measure import Measured, measure_games, measure_tree
 from bnmind.strategies.most_informative import most_informative
 from bnmind.strategies.most_wins import most_wins
@@ -113,6 +113,7 @@ __all__ = [
     "strategy_by_name",
     "strategy_tree",
     "tree_to_svg",
+    "trust_suffices",
     "trusting_channel",
     "walk_tree",
     "weighted_entropy",

@@ -21,6 +21,7 @@ is beam search.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,7 +35,7 @@ from bnmind.strategies.branch_and_bound_arrays import MOST_REPLIES
 from bnmind.strategies.endgame import Breadth, Endgame, require_positive, set_estimates
 from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses
 from bnmind.strategies.exact_tree import MAX_TREE_CODES, is_growable, smallest_guesses
-from bnmind.strategies.planned import Planned
+from bnmind.strategies.planned import Planned, Planner
 from bnmind.strategies.reply_rows import board_arrays
 from bnmind.strategies.tree import StrategyTree, TreeNode
 
@@ -47,7 +48,7 @@ _ENDLESS = 1 << 40  # more than any total
 
 
 @dataclass(frozen=True)
-class Deeper:
+class Deeper(Planner):
     """How a strategy is looked for; called with a board, it is found.
 
     Examples
@@ -76,8 +77,18 @@ class Deeper:
         if not 0 <= self.share <= 1:
             raise BnmindError(f"expected a share from 0 to 1, got {self.share}")
 
-    def __call__(self, board: Board) -> StrategyTree:
+    def __call__(
+        self, board: Board, *, progress: Callable[[int, int], None] | None = None
+    ) -> StrategyTree:
         """Return the strategy found.
+
+        Parameters
+        ----------
+        board
+            The board.
+        progress
+            Called now and then with the number of codes judged so far, once for each of the
+            first guesses tried and once for the best, and of codes to judge.
 
         Raises
         ------
@@ -92,7 +103,7 @@ class Deeper:
                 needed=board.n_codes,
                 budget=MAX_TREE_CODES,
             )
-        search = _Search(board, self)
+        search = _Search(board, self, progress)
         every = np.arange(board.n_codes, dtype=np.int32)
         plan = search.plan(every, ())
         return StrategyTree(Channel.exact(board), search.node(plan, every, -1))
@@ -122,8 +133,11 @@ class _Plan:
 
 
 class _Search:
-    def __init__(self, board: Board, settings: Deeper) -> None:
+    def __init__(
+        self, board: Board, settings: Deeper, progress: Callable[[int, int], None] | None
+    ) -> None:
         self._board, self._settings = board, settings
+        self._progress, self._judged, self._to_judge = progress, 0, 0
         self._arrays, self._estimates = board_arrays(board), set_estimates(board)
         self._winning = len(board.true_replies) - 1
 
@@ -135,8 +149,14 @@ class _Search:
         if n <= settings.endgame and len(guesses) > 1:
             return _Plan(self._endgame(codes, settings.choosing).total, -1, {})
         best = _Plan(_ENDLESS, -1, {})
-        for guess in self._promising(codes, guesses):
+        promising = self._promising(codes, guesses)
+        if not guesses:
+            self._to_judge = (len(promising) + 1) * n
+        for number, guess in enumerate(promising, start=1):
             below = self._below((*guesses, guess), codes, best.total)
+            if not guesses:
+                # A guess that is given up has no cells left to judge.
+                self._tell(number * n - self._judged)
             total = n + sum(plan.total for plan in below.values())
             if below and total < best.total:
                 best = _Plan(total, guess, below)
@@ -156,6 +176,8 @@ class _Search:
             below[place] = self.plan(cell, guesses)
             total += below[place].total
             rest -= int(promised[cell.size])
+            if len(guesses) == 1:
+                self._tell(cell.size)
         return below
 
     def _promising(self, codes: Codes, guesses: History) -> list[int]:
@@ -172,6 +194,12 @@ class _Search:
         order = np.argsort(sums, kind="stable")[: settings.seconds if guesses else settings.firsts]
         return [int(guess) for guess in candidates[order[sums[order] < UNWANTED]]]
 
+    def _tell(self, judged: int) -> None:
+        """Say that some more codes are judged."""
+        self._judged += judged
+        if self._progress is not None:
+            self._progress(self._judged, self._to_judge)
+
     def _endgame(self, codes: Codes, breadth: Breadth) -> Endgame:
         return Endgame(self._board, codes, breadth)
 
@@ -183,9 +211,12 @@ class _Search:
         """Return a plan as a tree, its endgames searched as they are played."""
         n, guess = codes.size, plan.guess
         if n == 1:
+            self._tell(1)
             return TreeNode(1.0, 0.0, 1, int(codes[0]) == before, None, ())
         if guess < 0:
-            return self._endgame(codes, self._settings.playing).tree()
+            tree = self._endgame(codes, self._settings.playing).tree()
+            self._tell(n)
+            return tree
         children = tuple(
             (place, self.node(plan.below.get(place, plan), cell, guess))
             for place, cell in self._cells(guess, codes).items()

@@ -6,6 +6,7 @@ Before the first guess, and after it, symmetry leaves few guesses to look at
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -78,7 +79,13 @@ def is_growable(board: Board) -> bool:
     )
 
 
-def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTree:
+def grow_exactly(
+    strategy: Myopic,
+    board: Board,
+    *,
+    max_guesses: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> GrownTree:
     """Return the tree of a deterministic myopic strategy under truthful replies.
 
     Parameters
@@ -89,6 +96,9 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
         The board.
     max_guesses
         After so many guesses the tree is cut.
+    progress
+        Called after each reply to the first guess with the number of codes that the tree has
+        told apart so far, and of codes in all.
 
     Raises
     ------
@@ -134,6 +144,8 @@ def grow_exactly(strategy: Myopic, board: Board, *, max_guesses: int) -> GrownTr
         replies[0] = reply
         parts.append((parents, possible_, guesses, replies))
         grown += len(parents)
+        if progress is not None:
+            progress(start, board.n_codes)
     root = [column[:1] for column in parts[0]]
     columns = [np.concatenate([root[i], *(part[i] for part in parts[1:])]) for i in range(4)]
     return GrownTree(columns[0], columns[1], columns[2], columns[3], winning)

@@ -11,7 +11,7 @@ from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.strategies.strategy import GuessInfo, start_belief
 
-__all__ = ["MapCode"]
+__all__ = ["MapCode", "trust_suffices"]
 
 _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equal
 
@@ -42,3 +42,28 @@ class MapCode:
         tied = tied_best(p, tolerance=_TIE * float(p.max()))
         guess = int(tied[rng.integers(len(tied))])
         return guess, GuessInfo(guess, float(p[guess]), tied=len(tied))
+
+
+def trust_suffices(channel: Channel) -> bool:
+    """Return whether the most probable codes are those that contradict the fewest replies.
+
+    So it is if a wrong report is as likely as any other, and less likely than the right one:
+    under exact and under false replies, not where the two numbers err by themselves. `MapCode`
+    and `RandomCode` then play the same games.
+
+    Parameters
+    ----------
+    channel
+        What both assume, in its `revealed` form if the game ends when it is won.
+    """
+    replies = channel.board.true_replies
+    n_rows = len(replies) - channel.ends  # a game that is won has no report
+    ratios: list[float] = []
+    for report, column in zip(channel.reports, channel.matrix[:n_rows].T, strict=False):
+        own = replies.index(report) if report in replies else n_rows
+        wrong, right = np.delete(column, slice(own, own + 1)), column[own : own + 1]
+        if wrong.size and wrong.max() - wrong.min() > _TIE * wrong.max():
+            return False
+        if wrong.size and right.size:
+            ratios.append(float(wrong[0] / right[0]) if right[0] else 1.0)
+    return not ratios or (max(ratios) < 1 and max(ratios) - min(ratios) <= _TIE)

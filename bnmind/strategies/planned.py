@@ -17,7 +17,7 @@ from bnmind.strategies.strategy import GuessInfo, Strategy, start_belief, trusti
 from bnmind.strategies.tree import StrategyTree, TreeNode, build_tree
 from bnmind.strategies.tree_outline import places_of_outcomes
 
-__all__ = ["Planned", "PlansAhead", "node_after", "strategy_tree"]
+__all__ = ["Planned", "Planner", "PlansAhead", "node_after", "strategy_tree"]
 
 
 class PlansAhead(ABC):
@@ -26,6 +26,24 @@ class PlansAhead(ABC):
     @abstractmethod
     def tree(self, board: Board) -> StrategyTree:
         """Return the tree for a board, of truthful replies."""
+
+
+class Planner(ABC):
+    """What makes trees for boards, takes long for it, and says how far it has come."""
+
+    @abstractmethod
+    def __call__(
+        self, board: Board, *, progress: Callable[[int, int], None] | None = None
+    ) -> StrategyTree:
+        """Return the tree for a board, of truthful replies.
+
+        Parameters
+        ----------
+        board
+            The board.
+        progress
+            Called now and then with how much is done, and how much there is to do.
+        """
 
 
 @dataclass(frozen=True)
@@ -73,8 +91,20 @@ class Planned(PlansAhead):
         return guess, GuessInfo(guess)
 
 
-def strategy_tree(strategy: Strategy, board: Board) -> StrategyTree:
+def strategy_tree(
+    strategy: Strategy, board: Board, *, progress: Callable[[int, int], None] | None = None
+) -> StrategyTree:
     """Return the tree of a strategy under truthful replies, its own if it has one.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    board
+        The board.
+    progress
+        Called now and then with how much is done, and how much there is to do, where that
+        is known.
 
     Raises
     ------
@@ -84,8 +114,11 @@ def strategy_tree(strategy: Strategy, board: Board) -> StrategyTree:
         If the board is too large.
     """
     if isinstance(strategy, PlansAhead):
+        plan = strategy.plan if isinstance(strategy, Planned) else None
+        if progress is not None and isinstance(plan, Planner):
+            return plan(board, progress=progress)
         return strategy.tree(board)
-    return build_tree(strategy, Channel.exact(board))
+    return build_tree(strategy, Channel.exact(board), progress=progress)
 
 
 def node_after(tree: StrategyTree, history: Sequence[Turn]) -> TreeNode | None:

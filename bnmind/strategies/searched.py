@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
@@ -29,6 +29,7 @@ def measure_search(
     games: int,
     seed: int,
     first: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Measured:
     """Return how many guesses a player needs who guesses a possible code that a search finds.
 
@@ -45,6 +46,8 @@ def measure_search(
         Determines the games, each by a generator of its own.
     first
         As for `play_by_search`.
+    progress
+        Called after every game with the number of games played, and of games in all.
 
     Raises
     ------
@@ -57,7 +60,7 @@ def measure_search(
     if not is_random and not is_shapiro(strategy):
         raise BnmindError(f"expected shapiro or random to search, got {strategy.name}")
     lengths: Counter[int] = Counter()
-    for rng in game_rngs(seed, games):
+    for number, rng in enumerate(game_rngs(seed, games), start=1):
         if board.repeats:
             secret = rng.integers(1, board.colors, size=board.pegs, endpoint=True)
         else:
@@ -66,5 +69,7 @@ def measure_search(
             board, tuple(secret.tolist()), rng=rng if is_random else None, first=first
         )
         lengths[len(game)] += 1
+        if progress is not None:
+            progress(number, games)
     distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
     return Measured(strategy.name, board, distribution, False)

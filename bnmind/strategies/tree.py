@@ -27,13 +27,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError
+from bnmind._messages import many
+from bnmind.errors import BnmindError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to
-from bnmind.strategies.exact_tree import GrownTree, grow_exactly, is_growable, myopic_rule
+from bnmind.strategies.exact_tree import (
+    MAX_TREE_CODES,
+    GrownTree,
+    grow_exactly,
+    is_growable,
+    myopic_rule,
+)
 from bnmind.strategies.strategy import Strategy
 
 __all__ = ["Lengths", "Path", "StrategyTree", "TreeNode", "build_tree", "grow_tree"]
@@ -211,7 +218,11 @@ class StrategyTree:
 
 
 def build_tree(
-    strategy: Strategy, channel: Channel, *, max_guesses: int | None = None
+    strategy: Strategy,
+    channel: Channel,
+    *,
+    max_guesses: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> StrategyTree:
     """Return the tree of a strategy, all codes being equally likely.
 
@@ -226,11 +237,16 @@ def build_tree(
     max_guesses
         After so many guesses the tree is cut; a number is needed where noise can keep
         the code unknown for ever.
+    progress
+        Called now and then with the number of codes that the tree has told apart so far, and
+        of codes in all.
 
     Raises
     ------
     BnmindError
         If the strategy leaves choices to chance, or the tree would not end.
+    TooLargeError
+        If a whole tree is asked for of a board of more than `MAX_TREE_CODES` codes.
 
     Examples
     --------
@@ -244,11 +260,13 @@ def build_tree(
     rule = myopic_rule(strategy)
     if rule is not None and channel.is_exact and is_growable(channel.board):
         deepest = _DEEPEST if max_guesses is None else max_guesses
-        grown = grow_exactly(rule, channel.board, max_guesses=deepest)
+        grown = grow_exactly(rule, channel.board, max_guesses=deepest, progress=progress)
         tree = StrategyTree(channel, _linked(grown, channel))
         if max_guesses is None and not tree.is_complete:
             raise _too_long(deepest)
         return tree
+    if max_guesses is None:
+        _require_tree(channel.board)
     # The beliefs on the way to the node at hand; its parent's is kept until then.
     beliefs: list[Belief] = [strategy.start(channel)]
     unused = np.random.default_rng(0)
@@ -260,11 +278,15 @@ def build_tree(
             beliefs.append(beliefs[-1].update(channel.board.code(guess), channel.reports[outcome]))
         return strategy.choose(beliefs[-1], unused)[0]
 
-    return grow_tree(channel, choose, max_guesses=max_guesses)
+    return grow_tree(channel, choose, max_guesses=max_guesses, progress=progress)
 
 
 def grow_tree(
-    channel: Channel, choose: Callable[[Path], int], *, max_guesses: int | None = None
+    channel: Channel,
+    choose: Callable[[Path], int],
+    *,
+    max_guesses: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> StrategyTree:
     """Return the tree of a rule that says what to guess after any evidence.
 
@@ -277,6 +299,8 @@ def grow_tree(
         before children, with the path to it; returns the guess.
     max_guesses
         After so many guesses the tree is cut.
+    progress
+        As for `build_tree`.
 
     Raises
     ------
@@ -284,6 +308,7 @@ def grow_tree(
         If the tree would not end.
     """
     board = channel.board
+    told_apart = 0.0
     deepest = _DEEPEST if max_guesses is None else max_guesses
 
     def node(path: Path, codes: NDArray[np.intp], weights: Floats) -> TreeNode:
@@ -291,6 +316,10 @@ def grow_tree(
         found = bool(path and len(codes) == 1 and codes[0] == path[-1][0])
         if len(codes) == 1 or len(path) == max_guesses:
             left = float(entropy(weights / weight))
+            if progress is not None:
+                nonlocal told_apart
+                told_apart += weight
+                progress(round(told_apart), board.n_codes)
             return TreeNode(weight, left, len(codes), found, None, ())
         if len(path) >= deepest:
             raise _too_long(deepest)
@@ -308,6 +337,17 @@ def grow_tree(
         )
 
     return StrategyTree(channel, node((), np.arange(len(board.codes)), np.ones(len(board.codes))))
+
+
+def _require_tree(board: Board) -> None:
+    """Raise if the whole tree of a board would have too many nodes."""
+    if board.n_codes > MAX_TREE_CODES:
+        raise TooLargeError(
+            f"expected a board of at most {MAX_TREE_CODES:,} codes for a whole tree, got {board}"
+            f" with {many(board.n_codes)} codes; games can be played on it (--games)",
+            needed=board.n_codes,
+            budget=MAX_TREE_CODES,
+        )
 
 
 def _too_long(deepest: int) -> BnmindError:

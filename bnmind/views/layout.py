@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from bnmind._values import CheckedValue
 from bnmind.views.coordinates import place_items
 from bnmind.views.crossings import reduce_crossings
 from bnmind.views.layering import assign_layers
@@ -30,7 +29,7 @@ MOST_PIECES = 3
 
 
 @dataclass(frozen=True)
-class Spacing(CheckedValue):
+class Spacing:
     """Distances in a drawing, in the unit of the boxes' sizes, and what the work may cost."""
 
     between_boxes: float = 16.0
@@ -51,7 +50,7 @@ class Spacing(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Layout(CheckedValue):
+class Layout:
     """Where everything goes; the upper left corner of it all is (0, 0)."""
 
     corners: tuple[tuple[float, float], ...]
