@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -256,7 +257,8 @@ class ItemBank:
         for variable in reversed(self.network.variables):  # children before parents
             if variable.name in wanted:
                 wanted |= {v.name for v in parents[variable.name]}
-        others = [v for v in self.network.variables if v.name in wanted - asked - set(self.skills)]
+        wanted -= {*asked, *self.skills}
+        others = [v for v in self.network.variables if v.name in wanted]
         return (*(self.network.variable(name) for name in self.skills), *others)
 
     def hidden_network(self) -> Network:
@@ -363,18 +365,19 @@ def _stacked(channels: Sequence[Floats]) -> Floats:
 
 
 def _doubled(names: Sequence[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _faults(bank: ItemBank) -> list[str]:
     """Return all that is wrong with a bank."""
     skills, items = bank.skills, [item.name for item in bank.items]
+    are_skills, are_items = frozenset(skills), frozenset(items)
     known = {v.name: v for v in bank.network.variables}
     problems = [f"expected distinct skills, got {name} twice" for name in _doubled(skills)]
     problems += [f"expected distinct items, got {name} twice" for name in _doubled(items)]
     problems += [
         f"expected {name} to be a skill or an item, not both"
-        for name in sorted(set(skills) & set(items))
+        for name in sorted(are_skills & are_items)
     ]
     problems += [
         f"expected a variable of the network for {kind} {name}, got none"
@@ -392,7 +395,7 @@ def _faults(bank: ItemBank) -> list[str]:
         f"expected enemies of {item.name} among the items, got {other}"
         for item in bank.items
         for other in item.enemies
-        if other not in items
+        if other not in are_items
     ]
     if problems:
         return problems
@@ -408,16 +411,18 @@ def _faults(bank: ItemBank) -> list[str]:
         for name in names
         if known[name].n_states < 2
     ]
-    above: dict[str, set[str]] = {}
-    for cpd in bank.network.cpds:
-        above[cpd.variable.name] = {v.name for v in cpd.parents}.union(
-            *(above[v.name] for v in cpd.parents)
-        )
-    measured: set[str] = set().union(*(above[name] for name in items))
+    below_skills: set[str] = set()
+    for cpd in bank.network.cpds:  # parents before children
+        if any(v.name in are_skills or v.name in below_skills for v in cpd.parents):
+            below_skills.add(cpd.variable.name)
+    measured: set[str] = set()
+    for cpd in reversed(bank.network.cpds):
+        if cpd.variable.name in are_items or cpd.variable.name in measured:
+            measured.update(v.name for v in cpd.parents)
     problems += [
         f"expected item {name} to depend on a skill, got none"
         for name in items
-        if not above[name] & set(skills)
+        if name not in below_skills
     ]
     problems += [
         f"expected an item that depends on skill {name}, got none"

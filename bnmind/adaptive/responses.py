@@ -202,18 +202,19 @@ class Responses:
             If the columns are not the bank's items, or a response is not one that its
             item has; all faults at once.
         """
+        known, there = frozenset(bank.item_names), {name: i for i, name in enumerate(self.items)}
         problems = [
             f"expected an item of the Q-matrix or bank in column {place + 1}, got {name}"
             for place, name in enumerate(self.items)
-            if name not in bank.item_names
+            if name not in known
         ]
         problems += [
             f"expected a column of responses to item {name}, got none"
             for name in bank.item_names
-            if name not in self.items
+            if name not in there
         ]
         for place, name in enumerate(self.items):
-            if name not in bank.item_names:
+            if name not in known:
                 continue
             most = len(bank.responses(name)) - 1
             problems += [
@@ -225,7 +226,7 @@ class Responses:
             raise InvalidResponsesError(problems)
         if self.items == bank.item_names:
             return self
-        order = [self.items.index(name) for name in bank.item_names]
+        order = [there[name] for name in bank.item_names]
         return Responses(self.codes[:, order], bank.item_names, self.examinees)
 
     def _place(self, row: int, column: int) -> str:

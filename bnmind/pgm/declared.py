@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from bnmind._messages import many
+from bnmind._messages import many, one_line
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.encoded_names import decoded_variable
@@ -76,29 +77,35 @@ class Numbers:
 
 
 class Faults:
-    """The faults found so far, raised all at once."""
+    """The faults found so far, raised all at once.
+
+    Only the first few are told, the others are counted: a file in which everything is wrong
+    takes no longer than one that is right.
+    """
 
     def __init__(self) -> None:
-        self._found: list[tuple[str, Place]] = []
+        self._told: list[tuple[str, Place]] = []
+        self._count = 0
 
-    def add(self, message: str, place: Place) -> None:
-        """Add what is wrong at a place."""
-        if len(message) > _LONGEST_FAULT:
-            message = f"{message[: _LONGEST_FAULT - 1]}…"
-        self._found.append((message, place))
+    def add(self, message: str, place: Place | Callable[[], Place]) -> None:
+        """Add what is wrong at a place, which is looked for only if it is told."""
+        self._count += 1
+        if len(self._told) < _SHOWN_FAULTS:
+            there = place if isinstance(place, Place) else place()
+            self._told.append((one_line(message, longest=_LONGEST_FAULT), there))
 
     def refuse(self) -> None:
         """Raise the `ModelFileError` that lists what was added, if anything was."""
-        if not self._found:
+        if not self._told:
             return
-        message, first = self._found[0]
-        if len(self._found) == 1:
+        message, first = self._told[0]
+        if self._count == 1:
             raise first.fault(message)
-        listed = "; ".join(f"{told} at {place}" for told, place in self._found[:_SHOWN_FAULTS])
-        more = len(self._found) - _SHOWN_FAULTS
+        listed = "; ".join(f"{told} at {place}" for told, place in self._told)
+        more = self._count - len(self._told)
         raise ModelFileError(
             f"expected a valid network, got these faults: {listed}"
-            f"{f'; and {more} more' if more > 0 else ''}",
+            f"{f'; and {more:,} more' if more > 0 else ''}",
             line=first.line,
             column=first.column,
         )
@@ -238,9 +245,8 @@ def network_of(
         try:
             cpds.append(TabularCPD(child, tuple(parents), values))
         except InvalidModelError as fault:
-            place = table.place(_first_fault(table.rows))
             for problem in fault.problems:
-                faults.add(problem, place)
+                faults.add(problem, partial(_place_of_fault, table))
     faults.refuse()
     try:
         network = Network(tuple(cpds))
@@ -248,6 +254,10 @@ def network_of(
         # Two names that are the same when decoded.
         raise ModelFileError(f"expected distinct encoded names: {fault}") from fault
     return ReadNetwork(network, tuple(named[v.name] for v in variables))
+
+
+def _place_of_fault(table: Numbers) -> Place:
+    return table.place(_first_fault(table.rows))
 
 
 def _first_fault(rows: Floats) -> int:

@@ -7,6 +7,8 @@ like, in classes of letters, a little too wide rather than too narrow.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
+from itertools import accumulate
 
 __all__ = ["cells", "pad", "shorten", "shorten_to_cells", "text_width"]
 
@@ -27,11 +29,17 @@ def _is_wide(letter: str) -> bool:
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return about how wide a text is, in the unit of the font's size."""
-    total = 0.0
-    for letter in text:
-        if not unicodedata.combining(letter):
-            total += 1.0 if _is_wide(letter) else _WIDTHS.get(letter, _OTHER)
-    return total * size * (_BOLD if bold else 1.0)
+    return sum(map(_letter_width, text)) * _scale(size, bold=bold)
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    return 1.0 if _is_wide(letter) else _WIDTHS.get(letter, _OTHER)
+
+
+def _scale(size: float, *, bold: bool) -> float:
+    return size * (_BOLD if bold else 1.0)
 
 
 def shorten(text: str, room: float, size: float, *, bold: bool = False) -> str:
@@ -39,19 +47,32 @@ def shorten(text: str, room: float, size: float, *, bold: bool = False) -> str:
 
     Names often differ in their last letters only, so some of these stay.
     """
-    if text_width(text, size, bold=bold) <= room:
+    scale = _scale(size, bold=bold)
+    return _shortened(text, _letter_width, lambda width: width * scale <= room)
+
+
+def _shortened(text: str, width_of: Callable[[str], float], fits: Callable[[float], bool]) -> str:
+    # Sums over the first letters, so that the time is linear in the length of the text.
+    before = [0.0, *accumulate(map(width_of, text))]
+    if fits(before[-1]):
         return text
+    dots = width_of("…")
     for kept in range(len(text) - 1, 0, -1):
         last = min(kept // 4, 4)
-        short = f"{text[: kept - last]}…{text[len(text) - last :]}"
-        if text_width(short, size, bold=bold) <= room:
-            return short
+        if fits(before[kept - last] + dots + before[-1] - before[len(text) - last]):
+            short = f"{text[: kept - last]}…{text[len(text) - last :]}"
+            if fits(sum(map(width_of, short))):  # differences of sums are rounded
+                return short
     return "…"
 
 
 def cells(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
-    return sum(0 if unicodedata.combining(letter) else 1 + _is_wide(letter) for letter in text)
+    return sum(map(_letter_cells, text))
+
+
+def _letter_cells(letter: str) -> int:
+    return 0 if unicodedata.combining(letter) else 1 + _is_wide(letter)
 
 
 def shorten_to_cells(text: str, room: int) -> str:
@@ -60,14 +81,7 @@ def shorten_to_cells(text: str, room: int) -> str:
     >>> shorten_to_cells("TEMPERATURE_2", 9)
     'TEMPER…_2'
     """
-    if cells(text) <= room:
-        return text
-    for kept in range(len(text) - 1, 0, -1):
-        last = min(kept // 4, 4)
-        short = f"{text[: kept - last]}…{text[len(text) - last :]}"
-        if cells(short) <= room:
-            return short
-    return "…"
+    return _shortened(text, _letter_cells, lambda columns: columns <= room)
 
 
 def pad(text: str, columns: int) -> str:

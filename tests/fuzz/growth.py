@@ -1,0 +1,135 @@
+"""How the time and the memory of reading grow with the file, measured in a process of its own.
+
+``python -m tests.fuzz.growth bif uai`` prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import math
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bnmind.errors import BnmindError
+from tests.fuzz.large_files import Large, kinds_of, name_of
+from tests.fuzz.readers import READERS, Reader
+
+__all__ = ["Growth", "grown"]
+
+ENOUGH = 0.1
+"""Seconds of processor time that are measured well."""
+
+LONGEST = 2**21
+"""Bytes of a file: what is still fast at this size grows slowly enough."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How reading grows with the file."""
+
+    sizes: tuple[int, ...]
+    """Bytes of the files, each about twice the one before."""
+    seconds: tuple[float, ...]
+    """Processor time of each."""
+    peak: int
+    """Bytes of memory that reading the last of them adds at most."""
+
+    @property
+    def exponent(self) -> float:
+        """The power of the size that the time grows with, over all the files."""
+        logarithms = [math.log(self.sizes[i]) for i in (0, -1)]
+        times = [math.log(max(self.seconds[i], 1e-6)) for i in (0, -1)]
+        return (times[1] - times[0]) / (logarithms[1] - logarithms[0])
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether the last file takes long enough for its time to say anything."""
+        return self.seconds[-1] > ENOUGH / 2
+
+
+def grown(reader: Reader, large: Large) -> Growth:
+    """Return how reading grows over three doublings, up to a size that takes a while."""
+    n = 250
+    while True:
+        data = large(n)
+        if _seconds(reader, data) > ENOUGH or len(data) > LONGEST:
+            break
+        n *= 2
+    files = [large(max(1, n // part)) for part in (8, 4, 2, 1)]
+    seconds = tuple(_seconds(reader, data) for data in files)
+    return Growth(tuple(map(len, files)), seconds, _peak(reader, files[-1]))
+
+
+def _read(reader: Reader, data: bytes) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name_of(reader))
+        path.write_bytes(data)
+        # Python looks for garbage more often when there is more of everything: in jumps.
+        gc.collect()
+        gc.disable()
+        started = time.process_time()
+        try:
+            with contextlib.suppress(BnmindError):
+                reader.read(path)
+            return time.process_time() - started
+        finally:
+            gc.enable()
+
+
+def _seconds(reader: Reader, data: bytes) -> float:
+    """Return the least processor time of several readings, of fewer if they are long."""
+    found = [_read(reader, data)]
+    while len(found) < 3 and sum(found) < 2:
+        found.append(_read(reader, data))
+    return min(found)
+
+
+def _peak(reader: Reader, data: bytes) -> int:
+    """Return how much more memory a process has at most that reads a file."""
+    source, sink = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the parent
+            before = _memory("VmRSS")
+            _read(reader, data)
+            os.write(sink, str(_memory("VmHWM") - before).encode())
+        finally:
+            os._exit(0)
+    os.close(sink)
+    with os.fdopen(source) as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return int(told) if told else sys.maxsize
+
+
+def _memory(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise LookupError(field)
+
+
+def main() -> None:
+    """Print a table at the command line."""
+    parser = argparse.ArgumentParser(description="Measure how reading grows.")
+    parser.add_argument("readers", nargs="*", metavar="READER", help=", ".join(READERS))
+    for name in parser.parse_args().readers or READERS:
+        for kind, large in kinds_of(READERS[name]).items():
+            growth = grown(READERS[name], large)
+            power = f"{growth.exponent:5.2f}" if growth.is_measurable else "    -"
+            sys.stdout.write(
+                f"{name:14} {kind:28} {growth.sizes[-1]:9,} B {growth.seconds[-1]:7.3f} s {power}"
+                f" {growth.peak / 2**20:6.0f} MiB\n"
+            )
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
