@@ -24,6 +24,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value
+
 __all__ = ["Choice", "Floats", "choose_question", "entropy", "information", "tied_best"]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -120,7 +122,7 @@ def _dot(a: Floats, b: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Value):
     """A question chosen, and why."""
 
     question: int

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.assembly as assembly
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.junction import compile_plan
+from bnmind.junction import compile_plan, parts
 from bnmind.junction.conflict import minimal_conflict
 from bnmind.junction.relevance import (
     ancestral_groups,
@@ -46,8 +45,8 @@ def test_divided_queries_answer_the_same(network: Network, data: st.DataObject) 
     evidence = {n: data.draw(st.sampled_from(network.variable(n).states)) for n in observed}
     whole = compile_plan(network, evidence=observed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assembly, "_WORTH_DIVIDING", 0)
-        patch.setattr(assembly, "_VARIABLE_COST", -1000)
+        patch.setattr(parts, "_WORTH_DIVIDING", 0)
+        patch.setattr(parts, "_VARIABLE_COST", -1000)
         divided = compile_plan(network, evidence=observed)
     try:
         truth = whole.run(evidence)

@@ -217,4 +217,4 @@ def test_wrong_questions_are_refused() -> None:
     with pytest.raises(InvalidModelError):
         compile_sampling(CALLS, evidence=["coin"], soft=["coin"])
     with pytest.raises(TooLargeError):
-        compile_sampling(chain(3), evidence=["O2"], max_cells=5)
+        compile_sampling(chain(3), evidence=["O2"], max_multiplications=5)

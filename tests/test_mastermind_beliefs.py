@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from bnmind.mastermind import (
     Channel,
     Reply,
     TableBelief,
+    TreeBelief,
     Turn,
     VanishingBelief,
     parse_history,
@@ -310,3 +312,16 @@ def test_noise_that_can_say_anything_never_dies(data: st.DataObject, board: Boar
         guess = board.code(data.draw(st.integers(0, board.n_codes - 1)))
         belief = belief.update(guess, data.draw(replies(board)))
     assert belief.codes.possible_codes() == board.n_codes
+
+
+@pytest.mark.parametrize("kind", [TableBelief, TreeBelief, VanishingBelief])
+def test_beliefs_take_whole_colors_and_replies_only(kind: Any) -> None:
+    board = Board(2, 3)
+    belief = kind.start(board if kind is VanishingBelief else Channel.exact(board))
+    for guess in [(1.9, 2.9), (1, 2.0), (True, 1), 3, None, "12", (1, 2, 3), (0, 1)]:
+        with pytest.raises(InvalidCodeError):
+            belief.update(guess, Reply(1, 0))
+    for wrong in [3, None, "10", (1,), (1.0, 0), (-1, 0)]:
+        with pytest.raises(InvalidReplyError):
+            belief.update((1, 2), wrong)
+    assert belief.update([1, 2], [1, 0]).history == belief.update((1, 2), Reply(1, 0)).history

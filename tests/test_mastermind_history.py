@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidHistoryError
+from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
 from bnmind.mastermind import Board, Reply, Turn, format_history, parse_history
 from tests.strategies import boards, histories
 
@@ -98,3 +100,18 @@ def test_text_that_is_no_history(text: str, message: str) -> None:
         parse_history(FOUR_SIX, text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("guess", [(1.9, 2.9), (0, 1), (), 3, "12", None, (True, 1), (1, "2")])
+def test_a_turn_has_a_guess_of_colors(guess: Any) -> None:
+    with pytest.raises(InvalidCodeError, match=r"expected (a guess as colors|colors from 1)"):
+        Turn(guess, Reply(1, 0))
+
+
+def test_a_turn_keeps_plain_integers() -> None:
+    turn = Turn([np.int64(1), 2], (1, 0))  # type: ignore[arg-type]
+    assert turn == Turn((1, 2), Reply(1, 0))
+    assert [type(color) for color in turn.guess] == [int, int]
+    assert type(turn.reply) is Reply
+    with pytest.raises(InvalidReplyError):
+        Turn((1, 2), "1b0w")  # type: ignore[arg-type]

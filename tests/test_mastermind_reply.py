@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,3 +98,21 @@ def test_replies_that_no_board_of_four_pegs_has(text: str) -> None:
 def test_reports_may_sum_to_more_than_the_pegs() -> None:
     # Vomlel's 25 reports at four pegs: P' and C' are reported independently.
     assert Reply.parse("3b3w", pegs=4) == Reply(3, 3)
+
+
+@pytest.mark.parametrize("counts", [(-1, 0), (0, -1), (1.0, 0), ("1", "0"), (True, 0), (None, 0)])
+def test_a_reply_counts_pegs(counts: Any) -> None:
+    with pytest.raises(InvalidReplyError):
+        Reply(*counts)
+
+
+def test_counts_of_numpy_become_plain_integers() -> None:
+    found = Reply(np.int64(1), np.uint8(2))  # type: ignore[arg-type]
+    assert found == Reply(1, 2)
+    assert [type(count) for count in found] == [int, int]
+
+
+@pytest.mark.parametrize("given", [3, None, "10", (1, 2, 3), [1.9, 0], {1: 0}])
+def test_what_is_no_reply_is_told(given: Any) -> None:
+    with pytest.raises(InvalidReplyError, match="expected a"):
+        Reply.of(given)

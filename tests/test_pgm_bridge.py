@@ -8,10 +8,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
+from bnmind.junction import compile_plan
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.pgmpy_bridge import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.networks import enumerate_joint, networks
@@ -207,3 +209,58 @@ def test_tables_that_hold_no_real_numbers_are_refused() -> None:
         "expected an array of numbers in the table of c",
         "expected states of d in the table of d",
     ]
+
+
+def test_any_column_name_and_any_state_of_a_fitted_network_will_do() -> None:
+    frame = pd.DataFrame(
+        {
+            "No of people": [1, 2, 2, 3, 1, 2],
+            "item.1": [True, False, True, True, False, True],
+            "Hören": ["gut", "schlecht", "gut", "gut", "gut", "schlecht"],
+            "weight": [0.5, 1.0, 1.0, 0.5, 0.5, 1.0],
+        }
+    )
+    edges = [("No of people", "item.1"), ("item.1", "Hören"), ("No of people", "weight")]
+    with quiet_pgmpy():
+        model = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")(edges)
+        model.fit(frame)
+    network = from_pgmpy(model)
+    assert set(network.variables) >= {
+        Variable("No of people", ("1", "2", "3")),
+        Variable("item.1", ("False", "True")),
+        Variable("weight", ("0.5", "1.0")),
+    }
+    plan = compile_plan(network, evidence=["No of people"], targets=[["item.1"]])
+    assert plan.run({"No of people": 1}).marginals["item.1"].tolist() == [0.5, 0.5]
+    given = compile_plan(network, soft=list(frame.columns), targets=[["Hören"]])
+    assert given.run({"item.1": True, "weight": 1}).marginals["Hören"].tolist() == [0.75, 0.25]
+    batch = given.run_batch(frame)
+    single = [given.run(row).joints[0] for _, row in frame.iterrows()]
+    np.testing.assert_allclose(batch.joints[0], single, atol=1e-12)
+    assert from_pgmpy(to_pgmpy(network)).variables == network.variables
+
+
+def test_nodes_may_be_whole_numbers() -> None:
+    network = from_pgmpy(
+        pgmpy_network(
+            pgmpy_table(0, 2, [[0.2], [0.8]]),
+            pgmpy_table(1, 2, [[1, 0.5], [0, 0.5]], [0], [2]),
+            edges=((0, 1),),  # type: ignore[arg-type]
+        )
+    )
+    assert [v.name for v in network.variables] == ["0", "1"]
+    plan = compile_plan(network, evidence=["1"])
+    assert plan.run({1: 1}).marginals["0"].tolist() == [0.0, 1.0]  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("name", [("a", 1), 1.5, None, "", "a\nb"])
+def test_other_nodes_are_told(name: Any) -> None:
+    with quiet_pgmpy():
+        model = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")()
+        model.add_node("x" if name is None else name)
+        table = pgmpy_table("x", 2, [[0.2], [0.8]])
+        model.add_cpds(table) if name is None else None
+        if name is None:
+            table.variable = table.variables[0] = None
+    with pytest.raises(InvalidModelError):
+        from_pgmpy(model)

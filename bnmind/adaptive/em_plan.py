@@ -18,7 +18,6 @@ from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, impossible_rows
 from bnmind.adaptive.em_layout import CellLayout, Expected, Patterns
 from bnmind.adaptive.learning_skills import SkillFamilies
-from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
@@ -80,7 +79,6 @@ class PlanExpectation:
             soft=names,
             targets=wanted,
             inputs=inputs,
-            max_cells=DEFAULT_TREE_CELLS,
         )
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "_causes", causes)

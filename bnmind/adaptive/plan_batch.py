@@ -156,7 +156,6 @@ def _given(tree: SkillTree, responses: Responses) -> PlanBatch:
         Network((*bank.hidden_network().cpds, *items)),
         soft=bank.item_names,
         targets=tree.scopes,
-        max_cells=4 * max(tree.max_cells, sum(cpd.n_cells for cpd in items)),
     )
     return _run(tree, plan, responses)
 

@@ -36,12 +36,16 @@ from bnmind.adaptive.subset_sums import SubsetSums
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.junction import InteractionGraph, JunctionTree, OrderFinder, Plan, compile_plan
+from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
 from bnmind.junction.randomized import RandomizedGreedy
 
 __all__ = ["DEFAULT_TREE_CELLS", "SkillTree"]
 
 DEFAULT_TREE_CELLS = 2**24
 """Cells that a tree may have unless the caller says otherwise."""
+
+_BYTES_OF_A_CELL, _WORK_OF_A_CELL = 256, 256
+"""What a plan for a tree may take for each cell that the tree may have: more than any does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +122,8 @@ class SkillTree:
             self.bank.hidden_network(),
             targets=self.scopes,
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
-            max_cells=4 * self.max_cells,
+            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
         )
 
     def home(self, names: Sequence[str]) -> int:
@@ -283,7 +288,8 @@ class SkillTree:
             self.bank.hidden_network(),
             targets=[clique.variables for clique in self.skills_tree.cliques],
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
-            max_cells=4 * self.max_cells,
+            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,32 +15,25 @@ from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
 from bnmind.junction.findings import Findings, label_of, likelihood
 from bnmind.junction.forms import choose_forms
-from bnmind.junction.graph import InteractionGraph, bits
 from bnmind.junction.messages import Passing, TreeShape
+from bnmind.junction.parts import Part, planned, smallest
 from bnmind.junction.plan import Plan, Savings
 from bnmind.junction.query import Known, Query, Request, opened, with_more
-from bnmind.junction.randomized import quick_order
 from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
-from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
 from bnmind.junction.sources import Source, answer_of, sources_of
 from bnmind.junction.support import Domains, n_cells, possible_states, table
 from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
+from bnmind.pgm.tabular import TabularCPD
 
 __all__ = ["build"]
 
-_WORTH_DIVIDING = 100_000
-"""Below so many cells a query is not divided into groups of ancestors."""
-
-_WORTH_SEARCHING = 4_000_000
-"""Below so many cells in all, quick orders do for the groups."""
-
-_VARIABLE_COST = 10_000
-"""What planning and running takes for each variable besides the cells, in cells."""
-
 _CONFLICT_CELLS = 2**24
 """Contradictions are not searched for in larger plans: all findings are named."""
+
+_SMALL_TABLE = 2**20
+"""Tables of so many cells are written out where others do not fit."""
 
 
 def build(query: Query, known: Known | None = None) -> Plan:
@@ -64,10 +57,10 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
         potentials, domains = _formed(request, potentials, domains)
     request, whole, model = _reduced(request, potentials, domains)
     heads = [None if isinstance(p, Factor) else p.variable.name for p in potentials]
-    parts = [_Part(model)]
+    parents = None
     if model is whole and None not in heads and not request.large:
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
-        parts = _divided(model, request, parents)
+    parts = planned(model, request, parents)
     return _assemble(request, model, parts, [] if request.large else heads)
 
 
@@ -80,7 +73,7 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
         if formed != potentials:
             states = possible_states(formed, states, keep=request.observed)
             versions.append((formed, states))
-    candidates = []
+    candidates: list[tuple[Reduction, Request]] = []
     for potentials, domains in versions:
         part, _, model = _reduced(request, potentials, domains)
         protected = {v.name for scope in part.joints for v in scope} | set(part.observed)
@@ -89,9 +82,9 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
         if query.compress:
             given = [(query.inputs[name], a) for name, a in request.known.given.items()]
             models += compounds(model, given, query.targets, frozenset(part.observed))
-        candidates += [(_tree(model, part), model, part) for model in models]
-    tree, model, part = min(candidates, key=lambda planned: planned[0].total_size)
-    return _assemble(part, model, [_Part(model, tree=tree)], [])
+        candidates += [(model, part) for model in models]
+    model, part, planned_part = smallest(candidates)
+    return _assemble(part, model, [planned_part], [])
 
 
 def _formed(
@@ -115,9 +108,10 @@ def _reduced(
 ) -> tuple[Request, Reduction, Reduction]:
     """Return the model on its possible states, and the same with one of each conjugate pair."""
     sizes, lifts = lift_of(domains)
+    unwritten = _unwritten(request.query, potentials, domains)
     tables, large = [], []
-    for potential in potentials:
-        if n_cells(potential, domains) > request.query.max_cells:
+    for i, potential in enumerate(potentials):
+        if i in unwritten:
             large.append(potential)
             continue
         scope = tuple(v.name for v in potential.scope if v.name in sizes)
@@ -129,85 +123,36 @@ def _reduced(
     return request, whole, without_conjugates(whole, protected)
 
 
+def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) -> frozenset[int]:
+    """Return which functions' tables are not to be written out, since they would not fit.
+
+    Raises
+    ------
+    TooLargeError
+        If there are any, unless the plan is to be restricted.
+    """
+    cells = {
+        i: n_cells(p, domains)
+        for i, p in enumerate(potentials)
+        if not isinstance(p, Factor | TabularCPD)
+    }
+    total = sum(cells.values())
+    if total <= query.limits.table_cells:
+        return frozenset()
+    if not query.to_be_restricted:
+        largest = max(cells, key=cells.__getitem__)
+        name = potentials[largest].scope[0].name
+        raise query.limits.refusal_of_tables(total, name, cells[largest])
+    return frozenset(i for i, n in cells.items() if n > _SMALL_TABLE)
+
+
 _UNSIGNED_CELLS = 2**24
 """Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
 and a plan for the evidence at hand otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A part of a query: what is triangulated by itself."""
-
-    model: Reduction
-    group: Group | None = None
-    """The variables and targets, if the query is divided."""
-    tree: JunctionTree | None = None
-    """If already known."""
-    graph: InteractionGraph | None = None
-    """The same."""
-
-
-def _graph(model: Reduction, request: Request, group: Group | None = None) -> InteractionGraph:
-    """Return the graph of what the evidence leaves open."""
-    scopes = [content.scope for content in model.tables]
-    joints = request.joints
-    if group is not None:
-        scopes = [scope for scope in scopes if group.names.issuperset(scope)]
-        joints = [request.query.targets[number] for number in group.targets]
-    scopes += [model.scope(v.name for v in scope) for scope in joints]
-    observed = frozenset(request.observed)
-    hidden = [tuple(name for name in scope if name not in observed) for scope in scopes]
-    sizes = {name: model.sizes[name] for scope in hidden for name in scope}
-    return InteractionGraph.from_scopes(sizes, hidden)
-
-
-def _tree(model: Reduction, request: Request, group: Group | None = None) -> JunctionTree:
-    return _triangulated(_graph(model, request, group), request)
-
-
-def _triangulated(graph: InteractionGraph, request: Request) -> JunctionTree:
-    return JunctionTree.from_order(graph, request.query.order(graph))
-
-
-def _divided(
-    model: Reduction, request: Request, parents: Mapping[str, Sequence[str]]
-) -> list[_Part]:
-    """Return the parts of a query that are cheapest: usually the whole."""
-    if request.inputs or len(request.query.targets) < 2:
-        return [_Part(model)]
-    graph = _graph(model, request)
-    whole = [_Part(model, graph=graph)]
-    cells = quick_order(graph).total_size
-    if cells < _WORTH_DIVIDING:
-        return whole
-    query = request.query
-    names, closed = closures(
-        parents,
-        [v.name for v in query.evidence],
-        [[v.name for v in target] for target in query.targets],
-    )
-    largest = maximal(closed)
-    limit = (cells + _VARIABLE_COST * graph.n) // 2
-    cost = _VARIABLE_COST * sum(mask.bit_count() for mask in largest)
-    trees = {}
-    for mask in largest:
-        if cost > limit:
-            return whole
-        part = _graph(model, request, Group(frozenset(names[i] for i in bits(mask)), ()))
-        trees[mask] = JunctionTree.from_order(part, quick_order(part))
-        cost += trees[mask].total_size
-    if cost > limit:
-        return whole
-    groups = ancestral_groups(names, closed, {m: tree.total_size for m, tree in trees.items()})
-    total = sum(tree.total_size for tree in trees.values())
-    # These trees need not hold a target of several variables in one clique.
-    if total > _WORTH_SEARCHING or any(len(target) > 1 for target in query.targets):
-        return [_Part(model, group) for group in groups.values()]
-    return [_Part(model, group, trees[mask]) for mask, group in groups.items()]
-
-
 def _assemble(
-    request: Request, model: Reduction, parts: Sequence[_Part], heads: Sequence[str | None]
+    request: Request, model: Reduction, parts: Sequence[Part], heads: Sequence[str | None]
 ) -> Plan:
     """Return the plan: sources cut at the evidence, the messages, the way back to full tables."""
     query = request.query
@@ -226,10 +171,7 @@ def _assemble(
         },
         functions={i: (_child(sources[i]), len(sources) + f) for f, i in enumerate(functions)},
     )
-    trees = [
-        part.tree or _triangulated(part.graph or _graph(model, request, part.group), request)
-        for part in parts
-    ]
+    trees = [part.tree for part in parts]
     cells = sum(tree.total_size for tree in trees)
     if query.most_cells is not None and cells > query.most_cells:
         raise TooLargeError(
@@ -238,8 +180,8 @@ def _assemble(
             budget=query.most_cells,
         )
     registers: dict[int, int | None] = {}
-    for part, tree in zip(parts, trees, strict=True):
-        shape = _shape(tree, number)
+    for part in parts:
+        shape = _shape(part.tree, number)
         group = part.group
         mine = [
             i
@@ -255,7 +197,7 @@ def _assemble(
     known = request.known
     likelihoods = {label_of(v.name) for v in query.soft}
     before = known.cells_before or cells
-    return Plan(
+    plan = Plan(
         trees=tuple(trees),
         evidence=request.free,
         inputs={n: scope for n, scope in request.inputs.items() if n not in likelihoods},
@@ -267,7 +209,7 @@ def _assemble(
             request.impossible,
             known.cells_before,
         ),
-        max_cells=query.max_cells,
+        limits=query.limits,
         sources=sources,
         derived=request.derived,
         certain=request.certain,
@@ -282,6 +224,9 @@ def _assemble(
         without_signs=partial(_without_signs, query, known),
         halved=model.halved,
     )
+    if plan.refusal is not None and not query.to_be_restricted:
+        raise plan.refusal
+    return plan
 
 
 def _without_signs(
@@ -301,13 +246,13 @@ def _without_signs(
     if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
         return None
     # What is asked once for all may be asked often; what is asked for one run is worth more.
-    most = query.max_cells if more or inputs else min(_UNSIGNED_CELLS, query.max_cells)
+    most = query.limits.most_cells if more or inputs else _UNSIGNED_CELLS
     # The clique of what has no other form than its table need not be looked for.
     potentials, states = _formed(request, potentials, domains)
     if any(n_cells(p, states) > most for p in potentials):
         return None
     try:
-        plan = build(replace(plain, most_cells=most), known)
+        plan = build(replace(plain, most_cells=most, to_be_restricted=False), known)
     except TooLargeError:
         return None
     return None if plan.is_signed else plan
@@ -353,7 +298,7 @@ def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) ->
     scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
     soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
     try:
-        plan = build(replace(soft, most_cells=min(_CONFLICT_CELLS, query.max_cells)))
+        plan = build(replace(soft, most_cells=_CONFLICT_CELLS, to_be_restricted=False))
     except TooLargeError:
         return dict(evidence)
     found = {label_of(name): likelihood(v, evidence[name]) for name, v in observed.items()}

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from bnmind.information import Floats
 from bnmind.junction.compile import compile_plan
+from bnmind.junction.limits import Limits
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Plan, too_large
+from bnmind.junction.plan import Plan
 from bnmind.junction.program import LookUp, Operation, Product, Program, Scope, Step, Sum
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel
@@ -52,7 +53,7 @@ def compile_elimination(
     evidence: Sequence[str],
     soft: Sequence[str],
     order: OrderFinder | None,
-    max_cells: int,
+    limits: Limits,
 ) -> Plan:
     """Return the plan that eliminates every variable of non-negative tables.
 
@@ -62,7 +63,7 @@ def compile_elimination(
     Raises
     ------
     TooLargeError
-        If the plan is over ``max_cells``; it names the largest clique.
+        If the plan is over its limits; it names the largest clique.
     """
     plan = compile_plan(
         FactorModel(tuple(tables)),
@@ -70,11 +71,13 @@ def compile_elimination(
         soft=soft,
         targets=[()],
         order=order,
-        max_cells=max_cells,
+        max_bytes=limits.max_bytes,
+        max_multiplications=limits.max_multiplications,
     )
-    if plan.cells > max_cells:
-        raise too_large(plan, plan.cells, max_cells, "cells")
-    return replace(plan, program=_keeping_operands(plan.program))
+    plan = replace(plan, program=_keeping_operands(plan.program), table_copies=2)
+    if plan.refusal is not None:
+        raise plan.refusal
+    return plan
 
 
 def told(plan: Plan) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -51,7 +52,7 @@ __all__ = ["BatchPosterior", "run_batch"]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchPosterior:
+class BatchPosterior(Value):
     """Distributions of a plan's targets, for each of many cases."""
 
     scopes: tuple[tuple[Variable, ...], ...]
@@ -71,13 +72,13 @@ class BatchPosterior:
     @property
     def impossible(self) -> NDArray[np.intp]:
         """The numbers of the cases of probability zero, ascending."""
-        return np.flatnonzero(np.isneginf(self.log_evidence))
+        return sealed(np.flatnonzero(np.isneginf(self.log_evidence)))
 
     @cached_property
     def marginals(self) -> Mapping[str, Floats]:
         """The distributions of every variable that is a target by itself, ``(cases, states)``."""
         pairs = zip(self.scopes, self.joints, strict=True)
-        return {scope[0].name: joint for scope, joint in pairs if len(scope) == 1}
+        return ReadOnlyDict({scope[0].name: joint for scope, joint in pairs if len(scope) == 1})
 
 
 def run_batch(

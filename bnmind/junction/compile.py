@@ -9,8 +9,9 @@ from bnmind.junction.assembly import build
 from bnmind.junction.best_order import BestOrder
 from bnmind.junction.findings import label_of
 from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Plan, too_large
+from bnmind.junction.plan import Plan
 from bnmind.junction.query import Query
 from bnmind.junction.randomized import RandomizedGreedy
 from bnmind.junction.relevance import without_barren
@@ -18,10 +19,7 @@ from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DEFAULT_PLAN_CELLS", "compile_plan", "families", "junction_tree"]
-
-DEFAULT_PLAN_CELLS = 2**27
-"""Cells that a plan may have unless the caller says otherwise."""
+__all__ = ["compile_plan", "families", "junction_tree"]
 
 
 def junction_tree(
@@ -75,15 +73,16 @@ def compile_plan(
     targets: Iterable[Iterable[str]] | None = None,
     inputs: Mapping[str, Sequence[str]] | None = None,
     order: OrderFinder | None = None,
-    max_cells: int = DEFAULT_PLAN_CELLS,
-    max_bytes: int | None = None,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+    to_be_restricted: bool = False,
     compress: bool = True,
     factorize: bool = True,
 ) -> Plan:
     """Return a plan that answers the targets for any states of the evidence variables.
 
-    No table is made for it: the plan, with its predicted cost and memory, is there
-    before anything is allocated.
+    The cost and the memory of a run are predicted before anything is allocated for it, and a
+    plan that is over its limits is refused here.
 
     Parameters
     ----------
@@ -103,11 +102,16 @@ def compile_plan(
         from the last run, or soft evidence on a variable.
     order
         How to look for an elimination order; `RandomizedGreedy` unless given, which
-        takes about as long as a run does, and eight times as long for restricted plans.
-    max_cells
-        A plan over this many cells refuses to run, though it may be restricted.
+        takes about as long as a run does, and eight times as long for restricted plans;
+        all parts of a plan share about half a second.
     max_bytes
-        If given, a plan whose run would take more memory is refused at once.
+        The most bytes that a run may hold at the same time: tables, messages, and what lies
+        between them.
+    max_multiplications
+        The most multiplications that a run may take.
+    to_be_restricted
+        Whether the plan may be over these limits because only restrictions of it will be
+        run. It then refuses to run itself.
     compress
         Whether a restricted plan may have the possible configurations of several
         variables as the states of one (zero compression), if that makes it smaller.
@@ -122,7 +126,8 @@ def compile_plan(
     InvalidModelError
         If a variable is both evidence and in an input, or named twice.
     TooLargeError
-        If the plan needs more than ``max_bytes``; it names the largest clique.
+        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
+        predicted; it names the largest clique.
 
     Examples
     --------
@@ -179,14 +184,12 @@ def compile_plan(
         tables,
         order or RandomizedGreedy(),
         order or RandomizedGreedy(effort=8.0),
-        max_cells,
+        Limits(max_bytes, max_multiplications),
         uncertain,
         len(model.potentials) - len(relevant),
         compress,
         factorize,
         replacements=model.replacements if isinstance(model, FactorModel) else (),
+        to_be_restricted=to_be_restricted,
     )
-    plan = build(query)
-    if max_bytes is not None and plan.memory > max_bytes:
-        raise too_large(plan, plan.memory, max_bytes, "bytes")
-    return plan
+    return build(query)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 
 __all__ = ["InteractionGraph", "bits"]
@@ -30,7 +31,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class InteractionGraph:
+class InteractionGraph(CheckedValue):
     """An undirected graph whose vertices are variables with a number of states.
 
     Examples
@@ -50,6 +51,7 @@ class InteractionGraph:
     """The neighbors of each vertex as a bit mask, without the vertex itself."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         n = len(self.names)
         if not (len(self.sizes) == len(self.neighbors) == n):
             raise InvalidModelError(

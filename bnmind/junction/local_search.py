@@ -119,7 +119,7 @@ class LocalSearch:
             sorted(moved(separator, place) for separator in separators),
         )
         greedy = RandomizedGreedy(restarts=self.passes, patience=_PATIENCE, seed=self.seed)
-        inner, _ = greedy.search(core, large=graph.n > _FEW_VERTICES)
+        inner = greedy.search(core, large=graph.n > _FEW_VERTICES).order
         return [*tree.outside(window), *(members[v] for v in inner)]
 
 

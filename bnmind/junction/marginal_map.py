@@ -18,13 +18,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.backward import told
-from bnmind.junction.compile import DEFAULT_PLAN_CELLS, compile_plan
+from bnmind.junction.compile import compile_plan
 from bnmind.junction.findings import Evidence
+from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
 from bnmind.junction.most_probable import Explanation
 from bnmind.junction.orders import OrderFinder
-from bnmind.junction.plan import Plan, too_large
+from bnmind.junction.plan import Plan
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -35,7 +37,7 @@ DEFAULT_JOINT_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginalMapPlan:
+class MarginalMapPlan(Value):
     """A compiled search for the most probable states of some variables.
 
     Made by `compile_marginal_map`.
@@ -82,7 +84,8 @@ def compile_marginal_map(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_cells: int = DEFAULT_PLAN_CELLS,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
     max_joint: int = DEFAULT_JOINT_CELLS,
 ) -> MarginalMapPlan:
     """Return a plan for the most probable states of a small set of variables.
@@ -93,16 +96,16 @@ def compile_marginal_map(
         What to reason in.
     variables
         What to explain; none of them evidence.
-    evidence, soft, order, max_cells
-        As in `compile_explanation`.
+    evidence, soft, order, max_bytes, max_multiplications
+        As in `compile_plan`.
     max_joint
         Most cells of the joint of ``variables``.
 
     Raises
     ------
     TooLargeError
-        If their joint has more than ``max_joint`` cells, or the plan more than
-        ``max_cells``.
+        If their joint has more than ``max_joint`` cells, or a run would take more than
+        ``max_bytes`` or ``max_multiplications``.
     InvalidModelError
         If there are no variables, one is named twice, or is evidence.
     UnknownNameError
@@ -145,8 +148,7 @@ def compile_marginal_map(
         soft=soft,
         targets=[[v.name for v in wanted]],
         order=order,
-        max_cells=max_cells,
+        max_bytes=max_bytes,
+        max_multiplications=max_multiplications,
     )
-    if plan.cells > max_cells:
-        raise too_large(plan, plan.cells, max_cells, "cells")
     return MarginalMapPlan(plan)

@@ -19,15 +19,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.junction.backward import (
     compile_elimination,
     told,
     walk_back,
 )
-from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Evidence, read_findings
+from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
@@ -39,7 +40,7 @@ __all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Value):
     """States that explain the evidence, and how probable they are."""
 
     states: Mapping[str, str]
@@ -50,7 +51,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExplanationPlan:
+class ExplanationPlan(Value):
     """A compiled search for the most probable states of all variables that are not evidence.
 
     Made by `compile_explanation`. Printing it shows the cliques, their sizes and the cost.
@@ -112,7 +113,8 @@ def compile_explanation(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_cells: int = DEFAULT_PLAN_CELLS,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
 ) -> ExplanationPlan:
     """Return a plan for the most probable explanation of any states of the evidence variables.
 
@@ -125,16 +127,14 @@ def compile_explanation(
     evidence, soft
         The variables that each run is given a state of, and those on which it may be
         given a state, a likelihood or nothing. The latter are explained too.
-    order
-        How to look for an elimination order, as in `compile_plan`.
-    max_cells
-        Most cells of the cliques together, and of a table.
+    order, max_bytes, max_multiplications
+        As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If the plan or a table is over ``max_cells``; it names the largest clique, or the
-        variable whose table it is.
+        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
+        predicted; it names the largest clique, or a variable whose table is too large.
     UnknownNameError, InvalidModelError
         As in `compile_plan`.
 
@@ -155,9 +155,10 @@ def compile_explanation(
     """
     observed = tuple(evidence)
     names = [v.name for v in model.variables]
-    tables = small_tables(model.potentials, names, sums_only=False, max_cells=max_cells)
+    limits = Limits(max_bytes, max_multiplications)
+    tables = small_tables(model.potentials, names, sums_only=False, max_cells=limits.table_cells)
     plan = compile_elimination(
-        tables, evidence=observed, soft=tuple(soft), order=order, max_cells=max_cells
+        tables, evidence=observed, soft=tuple(soft), order=order, limits=limits
     )
     given = frozenset(observed)
     variables = tuple(v for v in model.variables if v.name not in given)

@@ -40,6 +40,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.graph import InteractionGraph
 
@@ -57,7 +58,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class EliminationOrder:
+class EliminationOrder(CheckedValue):
     """An order of elimination, with what it costs and how it was found."""
 
     variables: tuple[str, ...]
@@ -214,7 +215,7 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
 
 
 @dataclass(frozen=True)
-class GivenOrder:
+class GivenOrder(CheckedValue):
     """The order that the caller names.
 
     Examples
@@ -226,9 +227,6 @@ class GivenOrder:
 
     variables: tuple[str, ...]
     """Every variable of the graph, once."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", tuple(self.variables))
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes.

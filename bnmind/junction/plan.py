@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bnmind._values import Value, made
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -34,6 +35,7 @@ from bnmind.junction.findings import (
     likelihood,
     read_findings,
 )
+from bnmind.junction.limits import Limits
 from bnmind.junction.plan_answers import lost_digits
 from bnmind.junction.plan_sums import sums_of
 from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
@@ -48,7 +50,7 @@ from bnmind.pgm.variable import Variable
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Plan", "Savings", "too_large"]
+__all__ = ["Plan", "Savings"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Savings:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Value):
     """A compiled query: which evidence comes in, which joints come out, and the way between.
 
     Made by `compile_plan`. Printing it shows the cliques, their sizes and the cost.
@@ -83,7 +85,8 @@ class Plan:
     targets: tuple[tuple[Variable, ...], ...]
     """The variables of each joint that a run answers."""
     savings: Savings
-    max_cells: int
+    limits: Limits
+    """The most that a run may cost."""
     sources: tuple[Source, ...]
     derived: tuple[FunctionalCPD, ...]
     """Variables that are functions of the evidence, parents first."""
@@ -101,6 +104,8 @@ class Plan:
     complex numbers; None if it is not to be had."""
     halved: bool
     """Whether one of each pair of conjugate terms is left out: only the real parts count."""
+    table_copies: int = 1
+    """How often a run holds the model's tables: as they are, and as logarithms."""
 
     @property
     def tree(self) -> JunctionTree:
@@ -134,8 +139,13 @@ class Plan:
         complex_numbers = any(
             source.values is not None and np.iscomplexobj(source.values) for source in self.sources
         )
-        tables = sum(s.n_cells for s in self.sources)
+        tables = self.table_copies * sum(s.n_cells for s in self.sources)
         return (16 if complex_numbers else 8) * (tables + self.program.peak_cells)
+
+    @cached_property
+    def refusal(self) -> TooLargeError | None:
+        """The error that runs raise if they would cost more than the plan's limits allow."""
+        return self.limits.refusal(self.multiplications, self.memory, self.largest)
 
     def __repr__(self) -> str:
         evidence = listed_text([v.name for v in self.evidence])
@@ -155,8 +165,10 @@ class Plan:
         lines += [
             f"left out  {saved.barren} barren and {saved.observed} certain variables,"
             f" {saved.states} impossible states",
-            f"multiplications in a run  {self.multiplications:,}",
-            f"memory in a run  {bytes_text(self.memory)}",
+            f"multiplications in a run  {self.multiplications:,}"
+            f" of at most {self.limits.max_multiplications:,}",
+            f"memory in a run  {bytes_text(self.memory)}"
+            f" of at most {bytes_text(self.limits.max_bytes)}",
             "evidence  " + (", ".join(v.name for v in self.evidence) or "none"),
         ]
         if self.soft:
@@ -214,7 +226,7 @@ class Plan:
             answer.lift(result, observed)
             for answer, result in zip(self.answers, results, strict=True)
         )
-        return Posterior(self.targets, joints, log_evidence)
+        return made(Posterior, scopes=self.targets, joints=joints, log_evidence=log_evidence)
 
     def batch_memory(self, n_cases: int) -> int:
         """Return the bytes that a batch of so many cases holds at the same time, predicted.
@@ -364,8 +376,8 @@ class Plan:
         return self.narrow(states, checked)
 
     def _check_size(self) -> None:
-        if self.cells > self.max_cells:
-            raise too_large(self, self.cells, self.max_cells, "cells")
+        if self.refusal is not None:
+            raise self.refusal
 
     def _observe(self, evidence: Mapping[str, str]) -> dict[str, int]:
         observed = dict(self.certain)
@@ -433,10 +445,11 @@ class Plan:
             return taken
         if source.values is None:
             raise TooLargeError(
-                f"expected tables of at most {self.max_cells:,} cells, got {source.n_cells:,}"
-                f" in that of {source.label}; restrict the plan to evidence first",
+                f"the table of {source.label} would have {source.n_cells:,} cells, and tables of"
+                f" {self.limits.table_cells:,} cells are allowed; restrict the plan to evidence"
+                " first",
                 needed=source.n_cells,
-                budget=self.max_cells,
+                budget=self.limits.table_cells,
             )
         cut: Values = source.values[tuple(observed[name] for name in source.observed)]
         return cut
@@ -450,15 +463,3 @@ class Plan:
     def is_signed(self) -> bool:
         """Whether it holds negative or complex numbers, so that terms may cancel."""
         return any(source.signed for source in self.sources)
-
-
-def too_large(plan: Plan, needed: int, budget: int, unit: str) -> TooLargeError:
-    """Return the error of a plan over its budget; it names the largest clique."""
-    largest = plan.largest
-    return TooLargeError(
-        f"expected a plan of at most {budget:,} {unit}, got {needed:,};"
-        f" the largest clique is {{{', '.join(largest.variables)}}}"
-        f" with {largest.size:,} cells",
-        needed=needed,
-        budget=budget,
-    )

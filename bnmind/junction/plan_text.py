@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bnmind._messages import many
 from bnmind.junction.tree import JunctionTree
 
 __all__ = ["bytes_text", "listed_text", "separators_text"]
+
+_UNITS = (("bytes", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30))
 
 
 def listed_text(names: list[str], comma: str = ", ") -> str:
@@ -23,8 +26,9 @@ def separators_text(trees: Sequence[JunctionTree]) -> str:
 
 def bytes_text(number: int) -> str:
     """Return a number of bytes in the unit that suits it."""
-    for unit in ("bytes", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:.3g} {unit}"
-        number /= 1024  # type: ignore[assignment]
-    return f"{number:.3g} GiB"
+    unit, shift = next((u, s) for u, s in _UNITS if number >> s < 1000 or u == "GiB")
+    if not shift:
+        return f"{number:,} bytes"
+    if number >> shift >= 10**6:
+        return f"{many(number >> shift)} {unit}"
+    return f"{number / 2**shift:.3g} {unit}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import UnknownNameError
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
@@ -14,7 +15,7 @@ __all__ = ["Posterior"]
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Value):
     """Distributions of a plan's targets given the evidence."""
 
     scopes: tuple[tuple[Variable, ...], ...]
@@ -36,7 +37,7 @@ class Posterior:
     def marginals(self) -> Mapping[str, Values]:
         """The distribution of every variable that is a target by itself, ``(states,)`` each."""
         pairs = zip(self.scopes, self.joints, strict=True)
-        return {scope[0].name: joint for scope, joint in pairs if len(scope) == 1}
+        return ReadOnlyDict({scope[0].name: joint for scope, joint in pairs if len(scope) == 1})
 
     def joint(self, *names: str) -> Factor:
         """Return the joint of variables that lie together in one target, in this order.

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from bnmind._values import Sealed
 from bnmind.pgm.factor import Values
 
 __all__ = ["FAR", "LookUp", "Operation", "Product", "Program", "Scope", "Step", "Sum", "near_one"]
@@ -103,7 +104,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(Sealed):
     """A straight line of steps; registers 0, …, n_inputs − 1 are given."""
 
     n_inputs: int

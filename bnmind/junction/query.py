@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from bnmind._values import Sealed
 from bnmind.junction.findings import Findings, label_of, likelihood
+from bnmind.junction.limits import Limits
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.support import possible_states
 from bnmind.pgm.cpd import FunctionalCPD
@@ -17,7 +19,7 @@ __all__ = ["Known", "Query", "Request", "opened", "with_more"]
 
 
 @dataclass(frozen=True, eq=False)
-class Query:
+class Query(Sealed):
     """What a plan was asked for."""
 
     potentials: tuple[Potential, ...]
@@ -27,7 +29,8 @@ class Query:
     order: OrderFinder
     order_restricted: OrderFinder
     """The same for restricted plans, which are run more often than they are made."""
-    max_cells: int
+    limits: Limits
+    """What a run may cost."""
     soft: tuple[Variable, ...] = ()
     """Variables whose likelihood is an input, see `bnmind.junction.findings`."""
     barren: int = 0
@@ -42,6 +45,8 @@ class Query:
     """Distributions that potentials stand for."""
     most_cells: int | None = None
     """A plan of more cells is refused before it is put together; any is made if None."""
+    to_be_restricted: bool = False
+    """Whether the plan may be over its limits, since only restrictions of it will be run."""
 
     def with_originals(self) -> Query:
         """Return the query with distributions in place of the factors that stand for them.
@@ -61,7 +66,7 @@ class Query:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Known(Sealed):
     """What has been fixed since the query was asked, by restrictions."""
 
     fixed: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +75,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class Request(Sealed):
     """A query with part of its evidence known."""
 
     query: Query
@@ -156,6 +161,5 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
 
 def with_more(query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]) -> Known:
     """Return what is known with more findings and inputs."""
-    hard = {v.name: more[v.name] for v in query.evidence if v.name in more}
     soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
-    return replace(known, fixed={**known.fixed, **hard}, given={**known.given, **inputs, **soft})
+    return replace(known, fixed={**known.fixed, **more}, given={**known.given, **inputs, **soft})

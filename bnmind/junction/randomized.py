@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from bnmind.junction.greedy_kernel import CompiledSearch
 from bnmind.junction.greedy_pass import Climb, PlainSearch, Score
 from bnmind.junction.orders import EliminationOrder, measured_order
 
-__all__ = ["RandomizedGreedy", "quick_order"]
+__all__ = ["FEW_VERTICES", "MOST_WORK", "RandomizedGreedy", "Searched", "quick_search"]
 
 _SCORES = (
     (Score.FILL, Score.NOISY_FILL),
@@ -54,8 +55,9 @@ more messages, which cost something beside their cells."""
 _LEAST_WORK = 4_000
 """What any search may cost: about half a millisecond in Python."""
 
-_MOST_WORK = 100_000_000
-"""What no search costs: half a second, compiled."""
+MOST_WORK = 100_000_000
+"""The most work of a search, or of several that share it, at an effort of one: half a second,
+compiled."""
 
 _WORK_IN_PYTHON = 160_000
 """Up to this work nothing is compiled."""
@@ -63,9 +65,20 @@ _WORK_IN_PYTHON = 160_000
 _MOST_IN_PYTHON = 36_000
 """Of that, what a search costs at most: the same work takes longer there."""
 
-_FEW_VERTICES = 150
+FEW_VERTICES = 150
 _FEW_IN_CORE = 50
 """Unless there are more vertices than either, a search starts in Python."""
+
+
+class Searched(NamedTuple):
+    """The result of a search in a core."""
+
+    order: Sequence[int]
+    """The best order found, as vertices of the core."""
+    passes: int
+    """Passes with multipliers."""
+    work: int
+    """Counted work of all passes."""
 
 
 @dataclass(frozen=True)
@@ -98,16 +111,51 @@ class RandomizedGreedy:
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the best order met, with its sizes."""
-        first, kept, core = core_of(graph)
-        order: Sequence[int] = ()
-        passes = 0
-        if core.n:
-            order, passes = self.search(core, large=_is_large(graph, core))
-        whole = [*first, *(kept[v] for v in order)]
-        return measured_order(graph, whole, method=f"randomized greedy ({passes} passes)")
+        order, _ = self.within(graph)
+        assert order is not None  # without a limit
+        return order
 
-    def search(self, core: Core, *, large: bool) -> tuple[Sequence[int], int]:
-        """Return the best order of a core, and the number of passes with multipliers.
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+        compiled: bool = False,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the best order met with a bounded amount of work, and the work done.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        most
+            The most work. One greedy pass is made whatever it costs, and a pass that has
+            begun is finished.
+        limit
+            None is returned for an order if that of the first pass has more cells.
+        compiled
+            Whether the compiled search is there already; the result is the same.
+        """
+        first, kept, core = core_of(graph)
+        found = Searched((), 0, 0)
+        if core.n:
+            large = _is_large(graph, core, compiled=compiled)
+            found = self.search(core, large=large, most=most, limit=limit)
+            if not found.order:
+                return None, found.work
+        whole = [*first, *(kept[v] for v in found.order)]
+        method = f"randomized greedy ({found.passes} passes)"
+        return measured_order(graph, whole, method=method), found.work
+
+    def wanted(self, cells: int, n: int) -> float:
+        """Return the work that is worth its time for a tree of so many cells and variables."""
+        return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
+
+    def search(
+        self, core: Core, *, large: bool, most: float = math.inf, limit: float = math.inf
+    ) -> Searched:
+        """Return the best order of a core; an empty one if it is over a limit.
 
         Parameters
         ----------
@@ -115,25 +163,31 @@ class RandomizedGreedy:
             A graph of at least one vertex.
         large
             Whether the first passes are compiled already; the result is the same.
+        most, limit
+            As for `within`.
         """
         search: PlainSearch | CompiledSearch
         search = CompiledSearch(core) if large else PlainSearch(core)
         zero = np.zeros(core.n, dtype=np.int64)
-        plain = []
+        plain: list[tuple[Climb, Score]] = []
         work = 0
         for score, noisy in _SCORES:
-            found = search.greedy(score, zero)
-            assert found.order is not None  # without a limit a pass always ends
+            if plain and work >= most:
+                break
+            found = search.greedy(score, zero, math.inf if plain else limit)
             work += found.work
+            if found.order is None:
+                return Searched((), 0, work)
             plain.append((Climb(found.order, found.total, zero), noisy))
             if self.restarts is None and not large:
-                large = _budget(self.effort, core, plain[-1][0].total) > _WORK_IN_PYTHON
+                ahead = min(_budget(self.effort, core.n, plain[-1][0].total), most)
+                large = ahead > _WORK_IN_PYTHON
                 search = CompiledSearch(core) if large else search
         plain.sort(key=lambda pair: pair[0].total)
         best = plain[0][0]
         ahead = work * (self.restarts or 0) / len(plain)
         if self.restarts is None:
-            ahead = _budget(self.effort, core, best.total)
+            ahead = min(_budget(self.effort, core.n, best.total), most)
         if not large and ahead > _WORK_IN_PYTHON:
             search = CompiledSearch(core)
         rng = np.random.default_rng(self.seed)
@@ -147,48 +201,59 @@ class RandomizedGreedy:
                 current, noisy = plain[chain % len(plain)]
                 spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
                 chain += 1
-            left = math.inf
-            most = self.patience
+            left = most - work
+            count = self.patience
             if self.restarts is None:
-                left = _budget(self.effort, core, best.total) - work
+                left = min(left, _budget(self.effort, core.n, best.total) - work)
             else:
-                most = min(most, self.restarts - passes)
-            if left <= 0 or most <= 0:
+                count = min(count, self.restarts - passes)
+            if left <= 0 or count <= 0:
                 break
             before = current.total
-            current = search.climb(noisy, current, _steps(core.n, most, spread, rng), left)
+            current = search.climb(noisy, current, _steps(core.n, count, spread, rng), left)
             passes += current.passes
             work += current.work
             standing = current.total == before
             if current.total < best.total:
                 best = current
                 improved = chain
-        return best.order, passes
+        return Searched(best.order, passes, work)
 
 
-def quick_order(graph: InteractionGraph) -> EliminationOrder:
-    """Return what a search starts from: simplicial variables first, then min-fill."""
+def quick_search(
+    graph: InteractionGraph, *, limit: float = math.inf, compiled: bool = False
+) -> tuple[EliminationOrder | None, int]:
+    """Return what a search starts from, simplicial variables first, then min-fill; and the work.
+
+    None for an order that makes cliques of more than ``limit`` cells; ``compiled`` as in
+    `RandomizedGreedy.within`.
+    """
     first, kept, core = core_of(graph)
     order: Sequence[int] = ()
+    work = 0
     if core.n:
-        search = CompiledSearch(core) if _is_large(graph, core) else PlainSearch(core)
-        found = search.greedy(Score.FILL, np.zeros(core.n, dtype=np.int64))
-        assert found.order is not None  # without a limit a pass always ends
+        large = _is_large(graph, core, compiled=compiled)
+        search = CompiledSearch(core) if large else PlainSearch(core)
+        found = search.greedy(Score.FILL, np.zeros(core.n, dtype=np.int64), limit)
+        work = found.work
+        if found.order is None:
+            return None, work
         order = found.order
-    return measured_order(graph, [*first, *(kept[v] for v in order)], method="min-fill")
+    whole = [*first, *(kept[v] for v in order)]
+    return measured_order(graph, whole, method="min-fill"), work
 
 
-def _is_large(graph: InteractionGraph, core: Core) -> bool:
+def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:
     """Return whether a search is compiled from its first pass on."""
-    return graph.n > _FEW_VERTICES and core.n > _FEW_IN_CORE
+    return (compiled or graph.n > FEW_VERTICES) and core.n > _FEW_IN_CORE
 
 
-def _budget(effort: float, core: Core, cells: float) -> float:
-    """Return the work that a search may cost when its best order has so many cells."""
-    cells += _CELLS_OF_A_PAIR * core.n**2
+def _budget(effort: float, n: int, cells: float) -> float:
+    """Return the work of a search in a core of n vertices whose best order has so many cells."""
+    cells += _CELLS_OF_A_PAIR * n**2
     # There is more to find in a larger core, and each pass costs more.
-    share = _WORK_PER_CELL * math.sqrt(max(1.0, core.n / _MANY_VERTICES))
-    work = effort * min(max(share * cells, _LEAST_WORK), _MOST_WORK)
+    share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
+    work = effort * min(max(share * cells, _LEAST_WORK), MOST_WORK)
     if work <= _WORK_IN_PYTHON:
         return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
     return work

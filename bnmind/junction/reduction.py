@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.junction.support import Domains
 from bnmind.pgm.factor import Values
 
@@ -30,7 +31,7 @@ _CONSTANT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Lift:
+class Lift(Sealed):
     """Where a variable of the original model lives in a reduced one."""
 
     home: str | None
@@ -40,7 +41,7 @@ class Lift:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Sealed):
     """Values over reduced variables."""
 
     scope: Scope
@@ -48,7 +49,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction:
+class Reduction(Sealed):
     """A reduced model: its variables' sizes, its tables, and the way back."""
 
     sizes: Mapping[str, int]

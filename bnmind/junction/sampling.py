@@ -24,12 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
-from bnmind.junction.compile import DEFAULT_PLAN_CELLS
 from bnmind.junction.conflict import impossible
 from bnmind.junction.findings import Evidence, Findings, read_findings
+from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
@@ -50,7 +51,7 @@ _CHUNK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Value):
     """Independent draws of all variables given the evidence."""
 
     variables: tuple[Variable, ...]
@@ -70,10 +71,12 @@ class Samples:
     @cached_property
     def columns(self) -> Mapping[str, NDArray[np.str_]]:
         """The states by name, ``(samples,)`` for each variable; `pandas.DataFrame` takes them."""
-        return {
-            v.name: np.array(v.states)[self.positions[:, number]]
-            for number, v in enumerate(self.variables)
-        }
+        return ReadOnlyDict(
+            {
+                v.name: sealed(np.array(v.states)[self.positions[:, number]])
+                for number, v in enumerate(self.variables)
+            }
+        )
 
     def frequencies(self, *names: str) -> Floats:
         """Return the share of each joint state of some variables, an axis for each.
@@ -94,7 +97,7 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SamplingPlan:
+class SamplingPlan(Value):
     """Compiled draws from a model given evidence; made by `compile_sampling`."""
 
     model: Network | FactorModel
@@ -259,7 +262,8 @@ def compile_sampling(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_cells: int = DEFAULT_PLAN_CELLS,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
 ) -> SamplingPlan:
     """Return a plan that draws all variables for any states of the evidence variables.
 
@@ -271,16 +275,14 @@ def compile_sampling(
     evidence, soft
         The variables that each run is given a state of, and those on which it may be
         given a state, a likelihood or nothing.
-    order
-        How to look for an elimination order, as in `compile_plan`.
-    max_cells
-        Most cells of the cliques together, and of a table.
+    order, max_bytes, max_multiplications
+        As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If the plan or a table is over ``max_cells``; it names the largest clique, or the
-        variable whose table it is.
+        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
+        predicted; it names the largest clique, or a variable whose table is too large.
     UnknownNameError, InvalidModelError
         As in `compile_plan`.
 
@@ -301,12 +303,13 @@ def compile_sampling(
     plan = None
     if first:
         names = [v.name for v in model.variables]
+        limits = Limits(max_bytes, max_multiplications)
         plan = compile_elimination(
-            small_tables(first, names, sums_only=True, max_cells=max_cells),
+            small_tables(first, names, sums_only=True, max_cells=limits.table_cells),
             evidence=[v.name for v in observed],
             soft=[v.name for v in uncertain],
             order=order,
-            max_cells=max_cells,
+            limits=limits,
         )
     return SamplingPlan(model, observed, uncertain, plan, forward)
 

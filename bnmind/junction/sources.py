@@ -10,6 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed, sealed
 from bnmind.junction.program import Scope
 from bnmind.junction.reduction import Reduction
 from bnmind.pgm.factor import Values
@@ -23,7 +24,7 @@ _WORTH_LOOKING_UP = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Source(Sealed):
     """A register's content: a table of the model, still to be cut at the evidence."""
 
     scope: Scope
@@ -47,7 +48,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Sealed):
     """How a joint is read off the registers."""
 
     variables: tuple[Variable, ...]
@@ -96,8 +97,7 @@ class Answer:
                 )
             ] = values
             values = whole
-        values.setflags(write=False)
-        return values
+        return sealed(values)
 
 
 def sources_of(

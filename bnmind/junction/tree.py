@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from bnmind._values import CheckedValue
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, elimination, vertices_in_order
 
@@ -19,7 +20,7 @@ __all__ = ["Clique", "Edge", "JunctionTree", "joined_cliques"]
 
 
 @dataclass(frozen=True)
-class Clique:
+class Clique(CheckedValue):
     """A maximal clique of the triangulated graph."""
 
     variables: tuple[str, ...]
@@ -40,7 +41,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JunctionTree:
+class JunctionTree(CheckedValue):
     """Cliques, the tree that joins them, and the order that they come from.
 
     Examples

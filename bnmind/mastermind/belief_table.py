@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bnmind._values import CheckedValue, made
 from bnmind.information import Floats
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.board import Board
@@ -18,7 +19,7 @@ __all__ = ["TableBelief"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableBelief:
+class TableBelief(CheckedValue):
     """A belief kept as the probability of every code.
 
     A code whose probability falls below 1e-308 is lost, as if it were impossible.
@@ -79,12 +80,13 @@ class TableBelief:
             If the replies together have probability zero; it names them.
         """
         likelihood = self.channel.likelihood(reply)
-        turn = Turn(tuple(int(color) for color in guess), Reply(*reply))
+        turn = Turn(self.board.checked(guess), Reply.of(reply))
         history = (*self.history, turn)
         after = bayes_rule(self.board, self.codes.probabilities, turn.guess, likelihood)
         if after is None:
             raise impossible_history(self.channel, history)
-        return TableBelief(self.channel, history, CodeDistribution(self.board, after))
+        codes = CodeDistribution(self.board, after)
+        return made(TableBelief, channel=self.channel, history=history, codes=codes)
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return for each turn the probability that its reply was misreported."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import OrderFinder, Plan, compile_plan
@@ -73,11 +74,12 @@ def belief_plan(
         inputs={_BELIEF: code},
         order=order,
         factorize=factorized,
+        to_be_restricted=not factorized,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class TreeBelief:
+class TreeBelief(CheckedValue):
     """A belief updated by the junction tree; the same numbers as `TableBelief`.
 
     Examples
@@ -136,7 +138,7 @@ class TreeBelief:
             If the replies together have probability zero; it names them.
         """
         self.channel.report_index(reply)
-        turn = Turn(self.board.code(self.board.index(guess)), Reply(*reply))
+        turn = Turn(self.board.checked(guess), Reply.of(reply))
         history = (*self.history, turn)
         heard = dict(zip(REPORTS, map(str, turn.reply), strict=True))
         evidence = {**evidence_of_guess(turn.guess), **heard}

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError, InvalidReplyError
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.board import Board, require_believable
@@ -31,7 +32,7 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class VanishingBelief:
+class VanishingBelief(CheckedValue):
     """The belief of one who trusts the replies, until they contradict each other.
 
     Uniform over the codes not yet guessed that contradict the fewest replies (over all of
@@ -63,6 +64,7 @@ class VanishingBelief:
     """Whether the game ends when it is won, so that a code that was guessed is ruled out."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         counts = np.array(self.counts, dtype=_counts_type(len(self.history)))
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
@@ -141,13 +143,14 @@ class VanishingBelief:
         ImpossibleEvidenceError
             If every code has been guessed by now; it names the replies.
         """
+        reply = Reply.of(reply)
         if reply not in self.reports:
             raise InvalidReplyError(
                 f"expected one of the {len(self.reports)} replies that may be reported on the "
-                f"board {self.board}, got {Reply(*reply)}",
+                f"board {self.board}, got {reply}",
                 reply,
             )
-        turn = Turn(tuple(int(color) for color in guess), Reply(*reply))
+        turn = Turn(self.board.checked(guess), reply)
         true = self.board.true_replies
         # No code draws a reply that is not true, and no code has the place after the last.
         reported = true.index(turn.reply) if turn.reply in true else len(true)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import shown
+from bnmind._values import sealed
 from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.reply import Reply
 
@@ -115,8 +116,7 @@ class Board:
                 ranks = range(free.shape[1])
                 free = np.stack([np.delete(free, rank, axis=1) for rank in ranks], axis=1)
                 free = free.reshape(len(codes), -1)
-        codes.setflags(write=False)
-        return codes
+        return sealed(codes)
 
     @cached_property
     def true_replies(self) -> tuple[Reply, ...]:
@@ -157,7 +157,7 @@ class Board:
             If it is no code of the board: of a wrong length, with a color out of
             range, or with a color twice where repeats are forbidden.
         """
-        self._check(code, tuple(code))
+        self.checked(code)
         place = 0
         unused = list(range(1, self.colors + 1))
         for position, color in enumerate(code):
@@ -237,8 +237,25 @@ class Board:
         InvalidCodeError
             If it is no code of the board.
         """
-        self._check(code, tuple(code))
-        return self._text(code)
+        return self._text(self.checked(code))
+
+    def checked(self, code: Sequence[int]) -> tuple[int, ...]:
+        """Return a code as plain integers.
+
+        Raises
+        ------
+        InvalidCodeError
+            If it is no code of the board.
+        """
+        try:
+            colors = tuple(code)
+        except TypeError:
+            raise InvalidCodeError(
+                f"expected a code as {self.pegs} colors, such as {self.code(0)}, got {code!r:.60}",
+                code,
+            ) from None
+        self._check(colors, colors)
+        return tuple([int(color) for color in colors])
 
     def _text(self, code: Sequence[int]) -> str:
         return ("" if self.colors <= 9 else " ").join(str(int(color)) for color in code)
@@ -315,7 +332,9 @@ def _gigabytes(n_bytes: int) -> str:
 
 
 def _is_color(color: object, colors: int) -> bool:
-    return isinstance(color, int | np.integer) and 1 <= int(color) <= colors
+    if isinstance(color, bool) or not isinstance(color, int | np.integer):
+        return False
+    return 1 <= int(color) <= colors
 
 
 def _rebuild(pegs: int, colors: int, repeats: bool) -> Board:

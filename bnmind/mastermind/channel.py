@@ -12,7 +12,7 @@ Q(C'|C)        ``white[C, C']`` of `Channel.independent`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.errors import (
     InvalidChannelError,
     InvalidProbabilityError,
@@ -41,7 +43,7 @@ _TOLERANCE = 1e-9  # how far a row may be from summing to one
 
 
 @dataclass(frozen=True, eq=False)
-class Channel:
+class Channel(Value):
     """The chance of every report given every true reply.
 
     Raises
@@ -71,7 +73,10 @@ class Channel:
     """Whether a game ends when the guess is the code: a last column then stands for "won"."""
 
     def __post_init__(self) -> None:
-        reports = tuple(Reply(*report) for report in self.reports)
+        if isinstance(self.reports, Iterable):
+            object.__setattr__(self, "reports", tuple(map(Reply.of, self.reports)))
+        check_fields(self)
+        reports = self.reports
         problems: list[str] = []
         if len(set(reports)) < len(reports):
             problems.append("expected every report once")
@@ -92,7 +97,6 @@ class Channel:
         rows = [f"true reply {true}" for true in self.board.true_replies]
         matrix = _normalized(matrix, rows, f"channel {self.name}")
         matrix.setflags(write=False)
-        object.__setattr__(self, "reports", reports)
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "ends", bool(self.ends))
 
@@ -281,7 +285,7 @@ class Channel:
         InvalidReplyError
             If the channel never gives it.
         """
-        place = self._places.get(reply)
+        place = self._places.get(Reply.of(reply))
         if place is None:
             raise InvalidReplyError(
                 f"expected a reply that the channel {self.name} of the board {self.board} can "

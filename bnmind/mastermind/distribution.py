@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.errors import InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind.board import MAX_CODES, Board, require_believable
@@ -26,7 +28,7 @@ _TIE = 1e-12  # probabilities closer than this, relative to the larger, are equa
 
 
 @dataclass(frozen=True, eq=False)
-class CodeDistribution:
+class CodeDistribution(Value):
     """The probability of every code of a board.
 
     The probabilities are copied and divided by their sum; but an array of their own that is
@@ -52,6 +54,7 @@ class CodeDistribution:
     """``(n_codes,)`` in the order of ``board.codes``, read-only; they sum to one."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         given = np.asarray(self.probabilities, dtype=np.float64)
         if given.shape != (self.board.n_codes,):
             raise InvalidProbabilityError(

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from bnmind._messages import shown
 from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
 from bnmind.mastermind.board import Board
@@ -18,12 +20,40 @@ _MOST_WORDS = 4  # of a reply: 1b2w, 1 2, 1b 2w, 1 b 2 w
 
 @dataclass(frozen=True)
 class Turn:
-    """A guess and the reply that was reported to it, right or wrong."""
+    """A guess and the reply that was reported to it, right or wrong.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is no sequence of colors, which are numbered from 1.
+    InvalidReplyError
+        If the reply is none.
+    """
 
     guess: tuple[int, ...]
     """Colors 1..k, one a peg."""
     reply: Reply
     """The reported reply."""
+
+    def __post_init__(self) -> None:
+        guess = self.guess
+        if type(guess) is not tuple or not all(type(color) is int for color in guess):
+            guess = _colors(guess)
+            object.__setattr__(self, "guess", guess)
+        if not guess or min(guess) < 1:
+            raise InvalidCodeError(f"expected colors from 1 in a guess, got {guess!r:.60}", guess)
+        object.__setattr__(self, "reply", Reply.of(self.reply))
+
+
+def _colors(guess: object) -> tuple[int, ...]:
+    """Return the colors of a guess as plain integers."""
+    if isinstance(guess, Iterable) and not isinstance(guess, str):
+        colors = tuple(guess)
+        if all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in colors):
+            return tuple([int(color) for color in colors])
+    raise InvalidCodeError(
+        f"expected a guess as colors, such as (1, 1, 2, 3), got {guess!r:.60}", guess
+    )
 
 
 def parse_history(board: Board, text: str) -> tuple[Turn, ...]:

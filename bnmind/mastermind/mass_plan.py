@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -92,7 +93,7 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False)
-class MassPlan:
+class MassPlan(Value):
     """How the masses are computed, and what that takes; made by `plan_masses`."""
 
     board: Board

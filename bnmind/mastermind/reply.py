@@ -18,6 +18,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from bnmind._messages import shown
 from bnmind.errors import InvalidCodeError, InvalidReplyError
 
@@ -28,8 +30,20 @@ _SEPARATED = re.compile(r"([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})")
 _TWO_DIGITS = re.compile(r"([0-9])([0-9])")
 
 
-class Reply(NamedTuple):
+class _Counts(NamedTuple):
+    black: int
+    """Pegs of the right color in the right position, P."""
+    white: int
+    """Pegs of the right color in a wrong position, C."""
+
+
+class Reply(_Counts):
     """A number of black and a number of white pegs.
+
+    Raises
+    ------
+    InvalidReplyError
+        If they are no whole numbers of at least 0.
 
     Examples
     --------
@@ -37,10 +51,35 @@ class Reply(NamedTuple):
     '1b2w'
     """
 
-    black: int
-    """Pegs of the right color in the right position, P."""
-    white: int
-    """Pegs of the right color in a wrong position, C."""
+    __slots__ = ()
+
+    def __new__(cls, black: int, white: int) -> Reply:
+        """Return the reply of these numbers."""
+        if type(black) is not int or type(white) is not int:
+            black, white = _whole(black), _whole(white)
+        if black < 0 or white < 0:
+            raise InvalidReplyError(
+                f"expected numbers of pegs of at least 0, got {black} black and {white} white",
+                (black, white),
+            )
+        return super().__new__(cls, black, white)
+
+    @classmethod
+    def of(cls, given: object) -> Reply:
+        """Return a reply given as such, or as a pair of numbers.
+
+        Raises
+        ------
+        InvalidReplyError
+            If it is neither.
+        """
+        if isinstance(given, Reply):
+            return given
+        if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
+            return cls(*given)
+        raise InvalidReplyError(
+            f"expected a reply, such as Reply(black=1, white=0), got {given!r:.60}", given
+        )
 
     def __str__(self) -> str:
         return f"{self.black}b{self.white}w"
@@ -94,6 +133,13 @@ def _match(text: str, pegs: int) -> re.Match[str] | None:
     if match is None and pegs < 10:
         match = _TWO_DIGITS.fullmatch(stripped)
     return match
+
+
+def _whole(count: object) -> int:
+    """Return a number of pegs as a plain integer."""
+    if isinstance(count, int | np.integer) and not isinstance(count, bool):
+        return int(count)
+    raise InvalidReplyError(f"expected a whole number of pegs in a reply, got {count!r:.60}", count)
 
 
 def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:

@@ -48,6 +48,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.distribution import CodeDistribution
@@ -129,7 +130,7 @@ class HistoryGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class GuessClasses:
+class GuessClasses(Value):
     """The guesses of a board, one of each class that symmetry leaves after a history.
 
     Since the representative is the smallest of its class, the smallest of the best
@@ -157,6 +158,7 @@ class GuessClasses:
     """How many pairs of a beginning of a guess and a move it took; 0 without symmetry."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("representatives", "sizes"):
             array = np.array(getattr(self, name), dtype=np.intp)
             array.setflags(write=False)

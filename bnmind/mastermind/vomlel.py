@@ -30,6 +30,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
@@ -139,7 +140,7 @@ def vomlel_network(
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(CheckedValue):
     """A stage of the paper's construction: the network as it stands there, and its junction tree.
 
     1. the full network; 2. the guess inserted, T and G gone; 3. the table of C

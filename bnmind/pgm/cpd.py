@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
@@ -25,7 +26,7 @@ __all__ = ["CPD", "DEFAULT_CELLS", "FunctionalCPD", "TabularCPD"]
 
 
 @dataclass(frozen=True)
-class FunctionalCPD:
+class FunctionalCPD(CheckedValue):
     """A variable that is a function of its parents; the table is made only when asked for.
 
     Parameters
@@ -43,6 +44,7 @@ class FunctionalCPD:
     function: Function
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         problems = []
         name = self.variable.name
         if len({v.name for v in self.scope}) != len(self.scope):

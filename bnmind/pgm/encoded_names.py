@@ -13,9 +13,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any
 
+from bnmind._values import Value
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
@@ -59,7 +58,7 @@ def _escape(character: str) -> str:
 
 
 @dataclass(frozen=True)
-class FileNames:
+class FileNames(Value):
     """The names of a model that stand in its file in another form.
 
     Examples
@@ -74,13 +73,9 @@ class FileNames:
     """For each variable, the names in the file of its states that have others there."""
 
     def __post_init__(self) -> None:
-        states = {name: MappingProxyType(dict(of)) for name, of in self.states.items() if of}
-        object.__setattr__(self, "variables", MappingProxyType(dict(self.variables)))
-        object.__setattr__(self, "states", MappingProxyType(states))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        states = {name: dict(of) for name, of in self.states.items()}
-        return (FileNames, (dict(self.variables), states))
+        states = {name: of for name, of in self.states.items() if of}
+        object.__setattr__(self, "states", states)
+        super().__post_init__()
 
     def __bool__(self) -> bool:
         return bool(self.variables or self.states)
@@ -135,8 +130,7 @@ class Alphabet:
 
         >>> plain = re.compile(r"[A-Za-z0-9_]+")
         >>> Alphabet(plain, plain).names_of([Variable("Hören", ("no", "a lot"))])
-        FileNames(variables=mappingproxy({'Hören': 'H_x00F6_ren'}), \
-states=mappingproxy({'Hören': mappingproxy({'a lot': 'a_x0020_lot'})}))
+        FileNames(variables={'Hören': 'H_x00F6_ren'}, states={'Hören': {'a lot': 'a_x0020_lot'}})
         """
         if self._as_they_are(variables):
             return FileNames()

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
@@ -57,7 +59,7 @@ def frozen_array(values: ArrayLike) -> Values:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(Value):
     """A real or complex function of some discrete variables, as a dense array.
 
     Parameters
@@ -78,6 +80,8 @@ class Factor:
     values: Values
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "scope", tuple(self.scope))
         names = self.names
         values = self.values
         if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
@@ -152,7 +156,7 @@ class Factor:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseFactor:
+class SparseFactor(Value):
     """A factor without its structural zeros: the configurations that remain, and their values.
 
     Parameters
@@ -170,6 +174,8 @@ class SparseFactor:
     values: Values
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "scope", tuple(self.scope))
         values = frozen_array(numbers_of(self.values, "in a sparse factor"))
         rows = np.array(self.configurations, dtype=np.intp)
         if values.ndim != 1 or rows.size != len(values) * len(self.scope):
@@ -179,8 +185,7 @@ class SparseFactor:
                     f" got arrays of shape {rows.shape} and {values.shape}"
                 ]
             )
-        rows = rows.reshape(len(values), len(self.scope))
-        rows.setflags(write=False)
+        rows = sealed(rows.reshape(len(values), len(self.scope)))
         object.__setattr__(self, "configurations", rows)
         object.__setattr__(self, "values", values)
         problems = []

@@ -28,6 +28,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.steps import Positions, Steps, Stepwise
 
@@ -67,7 +68,7 @@ class Function(Protocol):
 
 
 @dataclass(frozen=True)
-class Addition:
+class Addition(CheckedValue):
     """A sum: ``(constant + Σ_i terms[i][x_i]) mod modulus``.
 
     It serves sums (``terms[i] = 0, 1, 2, …``), differences (``0, −1, −2, …``) and
@@ -81,6 +82,7 @@ class Addition:
     constant: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.modulus < 1:
             raise InvalidModelError([f"expected a positive modulus, got {self.modulus}"])
 
@@ -213,7 +215,7 @@ class Parity:
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(CheckedValue):
     """At least l of k: 1 if so many of the arguments count, else 0.
 
     Parameters
@@ -255,7 +257,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Exactly:
+class Exactly(CheckedValue):
     """Exactly l of k: 1 if just so many of the arguments count, else 0.
 
     Parameters
@@ -316,7 +318,7 @@ class Equality:
 
 
 @dataclass(frozen=True)
-class Restricted:
+class Restricted(CheckedValue):
     """A function whose arguments, or result, take only some of their states.
 
     Parameters

@@ -9,6 +9,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
+from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
@@ -37,7 +38,7 @@ def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list
 
 
 @dataclass(frozen=True, eq=False)
-class Replacement:
+class Replacement(CheckedValue):
     """Factors that stand for a conditional distribution: it is their product, summed.
 
     The sum is over the variables that the distribution does not have.
@@ -47,12 +48,9 @@ class Replacement:
     """What the factors stand for."""
     factors: tuple[Factor, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
-
 
 @dataclass(frozen=True, eq=False)
-class FactorModel:
+class FactorModel(CheckedValue):
     """A product of factors, which need not be probabilities: what a junction tree is made of.
 
     Parameters
@@ -78,8 +76,7 @@ class FactorModel:
     replacements: tuple[Replacement, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "potentials", tuple(self.potentials))
-        object.__setattr__(self, "replacements", tuple(self.replacements))
+        super().__post_init__()
         found, problems = _collect(self.potentials)
         if not self.potentials:
             problems.append("expected at least one factor, got none")
@@ -106,7 +103,7 @@ class FactorModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(CheckedValue):
     """A Bayesian network: one conditional distribution for each variable, without cycles.
 
     Parameters
@@ -133,6 +130,7 @@ class Network:
     cpds: tuple[CPD, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         cpds = tuple(self.cpds)
         variables, problems = _collect(cpds)
         children = Counter(cpd.variable.name for cpd in cpds)

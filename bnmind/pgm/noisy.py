@@ -35,6 +35,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -50,7 +52,7 @@ _Self = TypeVar("_Self", bound="NoisyExtremum")
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyExtremum(ABC):
+class NoisyExtremum(ABC, Value):
     """What `NoisyMaximum` and `NoisyMinimum` have in common.
 
     Parameters
@@ -80,6 +82,8 @@ class NoisyExtremum(ABC):
     leak: Floats | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "parents", tuple(self.parents))
         name, n = self.variable.name, self.variable.n_states
         problems = []
         if len({v.name for v in self.scope}) != len(self.scope):

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._arguments import check_fields
 from bnmind._messages import many
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -28,7 +30,7 @@ Three times 0.333333 is 1e-6 short of one, and in floating point a little more.
 
 
 @dataclass(frozen=True, eq=False)
-class TabularCPD:
+class TabularCPD(Value):
     """P(variable | parents) as a table.
 
     Parameters
@@ -52,6 +54,8 @@ class TabularCPD:
     values: Floats
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "parents", tuple(self.parents))
         problems = []
         shape = tuple(v.n_states for v in self.scope)
         name = self.variable.name

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._values import CheckedValue, Value
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
@@ -28,7 +29,7 @@ __all__ = ["RankOne", "Terms"]
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(Value):
     """A sum of products, on the positions that the child and the arguments may take."""
 
     child: Values
@@ -52,7 +53,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class RankOne:
+class RankOne(CheckedValue):
     """A distribution written as a sum, over an auxiliary variable, of products of small factors."""
 
     cpd: CPD

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from bnmind._values import CheckedValue
 from bnmind.views.coordinates import place_items
 from bnmind.views.crossings import reduce_crossings
 from bnmind.views.layering import assign_layers
@@ -29,7 +30,7 @@ MOST_PIECES = 3
 
 
 @dataclass(frozen=True)
-class Spacing:
+class Spacing(CheckedValue):
     """Distances in a drawing, in the unit of the boxes' sizes, and what the work may cost."""
 
     between_boxes: float = 16.0
@@ -50,7 +51,7 @@ class Spacing:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(CheckedValue):
     """Where everything goes; the upper left corner of it all is (0, 0)."""
 
     corners: tuple[tuple[float, float], ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.findings import Findings, likelihood
@@ -44,7 +44,7 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkView:
+class NetworkView(CheckedValue):
     """The structure of a network: its variables, their states, the arcs. Nothing is computed."""
 
     network: Network
@@ -76,7 +76,7 @@ class NetworkView:
 
 
 @dataclass(frozen=True, eq=False)
-class BeliefView:
+class BeliefView(CheckedValue):
     """The distribution of each variable of a network, given evidence. Made by `belief_view`.
 
     Parameters
@@ -103,6 +103,7 @@ class BeliefView:
     evidence: Findings
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         variables = {
             name: self.network.variable(name) for name in (*self.marginals, *self.evidence)
         }
@@ -125,11 +126,8 @@ class BeliefView:
                 problems.append(f"expected a distribution of {name} that is certain of {finding!r}")
         if problems:
             raise InvalidModelError(problems)
-        object.__setattr__(self, "marginals", MappingProxyType(marginals))
-        object.__setattr__(self, "evidence", MappingProxyType(evidence))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (BeliefView, (self.network, dict(self.marginals), dict(self.evidence)))
+        object.__setattr__(self, "marginals", ReadOnlyDict(marginals))
+        object.__setattr__(self, "evidence", ReadOnlyDict(evidence))
 
     def __repr__(self) -> str:
         return (
@@ -177,7 +175,7 @@ class BeliefView:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SideBySide:
+class SideBySide(CheckedValue):
     """Two beliefs on one network, pair by pair. Made by `side_by_side`.
 
     Parameters
@@ -198,7 +196,7 @@ class SideBySide:
     titles: tuple[str, str] = ("before", "after")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "titles", tuple(self.titles))
+        super().__post_init__()
         problems = []
         if len(self.titles) != 2 or not all(isinstance(title, str) for title in self.titles):
             problems.append(f"expected two titles, got {self.titles!r}")

@@ -1,0 +1,265 @@
+"""Arguments: whether they are of the types that a signature names, told plainly if not.
+
+`checked` is put on public functions and methods, and `check_fields` is called first by the
+constructors of public dataclasses. Both read the annotations, once for each function or class,
+so that a signature is the one place that says what is accepted. What depends on values, such as
+ranges, shapes and names, the functions check themselves; arrays are left to them altogether.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import cache, wraps
+from numbers import Integral, Real
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind.errors import InvalidArgumentError
+
+__all__ = ["check_fields", "checked"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_LONGEST = 60
+
+
+class _Kind(NamedTuple):
+    """What an argument may be."""
+
+    fits: Callable[[Any], bool]
+    described: str
+
+
+def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Return a function that refuses arguments of the wrong type.
+
+    Raises
+    ------
+    InvalidArgumentError
+        When it is called: all faulty arguments at once.
+
+    Examples
+    --------
+    >>> @checked
+    ... def half(number: int) -> float:
+    ...     return number / 2
+    >>> half("ten")
+    Traceback (most recent call last):
+    bnmind.errors.InvalidArgumentError: half: expected number to be a whole number, got 'ten'
+    """
+    names = tuple(inspect.signature(function).parameters)
+    name = function.__qualname__
+    kinds: dict[str, _Kind] = {}
+    ready = False
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        nonlocal ready
+        if not ready:
+            # Not before the first call: names in annotations may be imported late.
+            annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
+            kinds.update(_kinds(annotations, function.__globals__))
+            ready = True
+        for key, value in zip(names, args, strict=False):
+            if key in kinds and not kinds[key].fits(value):
+                break
+        else:
+            for key, value in kwargs.items():
+                if key in kinds and not kinds[key].fits(value):
+                    break
+            else:
+                return function(*args, **kwargs)
+        raise _error(name, kinds, {**dict(zip(names, args, strict=False)), **kwargs})
+
+    return call
+
+
+def check_fields(instance: Any) -> None:
+    """Refuse fields of a dataclass that are of the wrong type, called by its constructor.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If some are; all of them at once.
+    """
+    kind: type = type(instance)
+    kinds = _field_kinds(kind)
+    for name, expected in kinds.items():
+        if not expected.fits(getattr(instance, name)):
+            raise _error(kind.__name__, kinds, {n: getattr(instance, n) for n in kinds})
+
+
+@cache
+def _field_kinds(kind: type) -> dict[str, _Kind]:
+    kinds: dict[str, _Kind] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        annotations = inspect.get_annotations(base)
+        kinds |= _kinds(annotations, vars(sys.modules[base.__module__]))
+    return {name: expected for name, expected in kinds.items() if name in _fields(kind)}
+
+
+def _fields(kind: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = kind.__dataclass_fields__
+    return found
+
+
+def _error(
+    owner: str, kinds: Mapping[str, _Kind], given: Mapping[str, Any]
+) -> InvalidArgumentError:
+    faults = {
+        name: value
+        for name, value in given.items()
+        if name in kinds and not kinds[name].fits(value)
+    }
+    told = "; ".join(
+        f"expected {name} to be {kinds[name].described}, got {shown(value)}"
+        for name, value in faults.items()
+    )
+    return InvalidArgumentError(f"{owner}: {told}", next(iter(faults.values())))
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message may show it: in one line, not too long.
+
+    >>> shown([1, 2]), shown("x" * 100)[-3:]
+    ('[1, 2]', 'xx…')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, _Kind]:
+    found = {}
+    for name, annotation in annotations.items():
+        if isinstance(annotation, str):
+            try:
+                annotation = eval(annotation, dict(names))  # the module's own annotation
+            except NameError:
+                # Imported for the type checker only: it may be anything.
+                continue
+        kind = _kind_of(annotation)
+        if kind is not None:
+            found[name] = kind
+    return found
+
+
+def _kind_of(annotation: Any) -> _Kind | None:
+    """Return what an annotation allows, or None if that is anything or too much to tell."""
+    simple = {
+        None: _Kind(lambda value: value is None, "None"),
+        type(None): _Kind(lambda value: value is None, "None"),
+        int: _Kind(_is_whole, "a whole number"),
+        float: _Kind(_is_number, "a number"),
+        bool: _Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+        str: _Kind(lambda value: isinstance(value, str), "text"),
+    }
+    if annotation in (Any, object) or annotation == ArrayLike:
+        return None
+    if annotation is None or annotation in simple:
+        return simple[annotation]
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return _any_of([_kind_of(argument) for argument in arguments])
+    if origin is not None:
+        return None if origin is np.ndarray else _of_parts(origin, arguments)
+    if not isinstance(annotation, type) or annotation.__module__.startswith("numpy._typing"):
+        return None
+    if getattr(annotation, "_is_protocol", False):
+        return _protocol(annotation)
+    return _Kind(lambda value: isinstance(value, annotation), _with_article(annotation.__name__))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _any_of(kinds: Iterable[_Kind | None]) -> _Kind | None:
+    known = []
+    for kind in kinds:
+        if kind is None:
+            return None
+        known.append(kind)
+    fits = [kind.fits for kind in known]
+    words = list(dict.fromkeys(kind.described for kind in known))
+    return _Kind(lambda value: any(fit(value) for fit in fits), " or ".join(words))
+
+
+def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> _Kind | None:
+    """Return what a container's annotation allows."""
+    if origin is collections.abc.Callable:
+        return _Kind(_is_function, "a function")
+    if not isinstance(origin, type):
+        return None
+    if issubclass(origin, Mapping):
+        keys, values = (_kind_of(argument) for argument in arguments)
+        return _Kind(
+            lambda value: (
+                isinstance(value, Mapping)
+                and (keys is None or all(map(keys.fits, value.keys())))
+                and (values is None or all(map(values.fits, value.values())))
+            ),
+            f"a mapping from {keys.described} to {values.described}"
+            if keys and values
+            else "a mapping",
+        )
+    if issubclass(origin, tuple) and arguments[-1:] != (Ellipsis,):
+        return None
+    if issubclass(origin, Iterable) and arguments:
+        parts = _kind_of(arguments[0])
+        what = "a sequence" + (f", each {parts.described}" if parts else "")
+        ordered = issubclass(origin, Sequence)
+        return _Kind(lambda value: _is_sequence(value, parts, ordered=ordered), what)
+    return None
+
+
+def _is_sequence(value: Any, parts: _Kind | None, *, ordered: bool) -> bool:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return False
+    if ordered and isinstance(value, set | frozenset):
+        return False
+    if isinstance(value, np.ndarray) and not value.ndim:
+        return False
+    # What can be gone through only once is not gone through here.
+    again = isinstance(value, Sized) and not isinstance(value, Iterator)
+    return parts is None or not again or all(map(parts.fits, value))
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value)
+
+
+def _protocol(protocol: Any) -> _Kind:
+    """Return what a protocol allows: instances that have all that it names."""
+    members = [
+        name
+        for base in protocol.__mro__
+        if getattr(base, "_is_protocol", False)
+        for name in (*vars(base), *vars(base).get("__annotations__", {}))
+        if name == "__call__" or not name.startswith("_")
+    ]
+
+    def fits(value: Any) -> bool:
+        own = getattr(value, "__dict__", {})
+        return not isinstance(value, type) and all(
+            hasattr(type(value), name) or name in own for name in members
+        )
+
+    return _Kind(fits, _with_article(protocol.__name__))
+
+
+def _with_article(name: str) -> str:
+    return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"

@@ -1,0 +1,178 @@
+"""Values that nobody can change: what public dataclasses hold, and their copies.
+
+A frozen dataclass still keeps the list, the dictionary or the array that it was given, and an
+array comes back from a pickle or a deep copy writable. `Value` mends both: its constructor keeps
+tuples, read-only mappings and read-only arrays, and so does what restores it. `CheckedValue` also
+checks the types of its fields, and `Sealed` is for what users are never asked to make.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, KeysView, Mapping, ValuesView
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields
+
+__all__ = ["CheckedValue", "ReadOnlyDict", "Sealed", "Value", "freeze", "frozen", "made", "sealed"]
+
+_Type = TypeVar("_Type", bound=np.generic)
+_Kind = TypeVar("_Kind")
+_Key = TypeVar("_Key")
+_Part = TypeVar("_Part")
+
+
+class ReadOnlyDict(dict[_Key, _Part]):
+    """A dictionary that refuses to be changed: for pandas and JSON still a dictionary.
+
+    Examples
+    --------
+    >>> chances = ReadOnlyDict({"no": 0.25, "yes": 0.75})
+    >>> chances["no"] = 1.0
+    Traceback (most recent call last):
+    TypeError: this mapping cannot be changed; dict(...) makes a copy that can
+    """
+
+    __slots__ = ()
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("this mapping cannot be changed; dict(...) makes a copy that can")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_read_only_dict, (dict(self),))
+
+    def __copy__(self) -> ReadOnlyDict[_Key, _Part]:
+        return self
+
+
+def _read_only_dict(content: dict[Any, Any]) -> ReadOnlyDict[Any, Any]:
+    """Restore a dictionary, and the arrays in it, from a pickle or a deep copy."""
+    return ReadOnlyDict({key: frozen(part, own=True) for key, part in content.items()})
+
+
+class Value:
+    """A base of frozen dataclasses whose instances never change.
+
+    A dataclass with a ``__post_init__`` of its own calls `freeze` there.
+    """
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is computed from the fields.
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, frozen(value, own=True))
+
+
+class CheckedValue(Value):
+    """A value that refuses fields of the wrong type, see `bnmind._arguments.check_fields`."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        freeze(self)
+
+
+class Sealed(Value):
+    """A value made by the library of what nobody else holds: its arrays are not copied."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        freeze(self, own=True)
+
+
+def made(kind: type[_Kind], **values: Any) -> _Kind:
+    """Return an instance of a dataclass with fields that cannot change and are known to be right.
+
+    For what is made very often: its constructor is not run.
+    """
+    instance = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+    return instance
+
+
+def freeze(instance: Any, *, own: bool = False) -> None:
+    """Make what the fields of a dataclass hold unchangeable, ``own`` as in `frozen`."""
+    for field in fields(instance):
+        value = getattr(instance, field.name)
+        kept = frozen(value, own=own)
+        if kept is not value:
+            object.__setattr__(instance, field.name, kept)
+
+
+def frozen(value: Any, *, own: bool = False) -> Any:
+    """Return a value as tuples, frozen sets, read-only mappings and read-only arrays, all the way.
+
+    Parameters
+    ----------
+    value
+        Instances of classes are kept as they are.
+    own
+        Whether nobody else holds it, so that arrays need not be copied.
+
+    Examples
+    --------
+    >>> frozen([1, [2, {"a": [3]}]])
+    (1, (2, {'a': (3,)}))
+    """
+    kind = type(value)
+    if kind is tuple:
+        parts = [frozen(part, own=own) for part in value]
+        same = all(new is old for new, old in zip(parts, value, strict=True))
+        return value if same else tuple(parts)
+    if isinstance(value, np.ndarray):
+        return sealed(value) if own else _read_only(value)
+    if kind is list:
+        return tuple([frozen(part, own=own) for part in value])
+    if kind is ReadOnlyDict:
+        return value
+    if isinstance(value, Mapping):
+        return ReadOnlyDict({key: frozen(part, own=own) for key, part in value.items()})
+    if kind in (set, frozenset):
+        return frozenset(value)
+    if isinstance(value, Iterator | KeysView | ValuesView | deque):
+        return tuple([frozen(part, own=own) for part in value])
+    if isinstance(value, tuple) and own:
+        # A named tuple, restored with the arrays in it.
+        return kind(*[frozen(part, own=own) for part in value])
+    return value
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that nobody can change, the array itself if it is one."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    if isinstance(base, np.ndarray):
+        array = np.array(array)
+        array.setflags(write=False)
+    return array
+
+
+def sealed(array: NDArray[_Type]) -> NDArray[_Type]:
+    """Return an array that was made here, read-only from now on, and whatever it is a view of.
+
+    >>> sealed(np.arange(4).reshape(2, 2)).base.flags.writeable
+    False
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base.setflags(write=False)
+        base = base.base
+    return array

@@ -1,0 +1,128 @@
+"""One search for the elimination orders of several graphs.
+
+They belong to the parts of a plan, or are alternatives to each other. The work of all searches
+together is that of one large search at most. Parts share it in the proportion that each is worth
+by itself, as its quick order tells, and leave to the others what they do not need. Work is
+counted, not timed, so that plans are the same on any machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.orders import EliminationOrder, OrderFinder
+from bnmind.junction.randomized import FEW_VERTICES, MOST_WORK, RandomizedGreedy, quick_search
+
+__all__ = ["SharedSearch"]
+
+_BRIEF = MOST_WORK // 100
+"""The work of a first search for each of several alternatives."""
+
+_SELDOM_SAVED = 32
+"""A long search seldom makes an order so many times smaller than a brief one."""
+
+
+@dataclass
+class SharedSearch:
+    """Searches of one compilation, and the work that is left for them."""
+
+    finder: OrderFinder
+    """Finds the orders. Only `RandomizedGreedy` is told how much it may work."""
+    limit: float = math.inf
+    """Cells of a tree that is not worth being looked at."""
+    left: float = field(init=False)
+    """The work that is left for searches."""
+    quick_work: int = field(init=False, default=0)
+    """The work of all quick orders, which is not counted in `left`."""
+    _compiled: bool = field(init=False, default=False)
+    """Whether some search has been so large that the compiled one is there."""
+
+    def __post_init__(self) -> None:
+        effort = self.finder.effort if isinstance(self.finder, RandomizedGreedy) else 1.0
+        self.left = max(1.0, effort) * MOST_WORK
+
+    def quick(self, graph: InteractionGraph, limit: float = math.inf) -> EliminationOrder | None:
+        """Return the order of one greedy pass; None if its tree is over a limit."""
+        self._compiled |= graph.n > FEW_VERTICES
+        limit = min(limit, self.limit)
+        order, work = quick_search(graph, limit=limit, compiled=self._compiled)
+        self.quick_work += work
+        return order
+
+    def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
+        """Return an order found with the work that is left; None if its tree is over the limit.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        share
+            The most work that this search may take.
+        """
+        if not isinstance(self.finder, RandomizedGreedy):
+            return self.finder(graph)
+        self._compiled |= graph.n > FEW_VERTICES
+        order, work = self.finder.within(
+            graph, most=min(share, self.left), limit=self.limit, compiled=self._compiled
+        )
+        self.left -= work
+        return order
+
+    def orders(
+        self, graphs: Sequence[InteractionGraph], starts: Sequence[EliminationOrder]
+    ) -> list[EliminationOrder]:
+        """Return an order of each graph.
+
+        Parameters
+        ----------
+        graphs
+            All their trees are wanted.
+        starts
+            A quick order of each.
+        """
+        finder = self.finder
+        if not isinstance(finder, RandomizedGreedy) or finder.restarts is not None:
+            return [finder(graph) for graph in graphs]
+        wanted = [
+            finder.wanted(start.total_size, graph.n)
+            for graph, start in zip(graphs, starts, strict=True)
+        ]
+        found = list(starts)
+        ahead = sum(wanted)
+        for i in sorted(range(len(graphs)), key=lambda i: (wanted[i], i)):
+            # All have what they want if there is enough for all.
+            share = self.left if ahead <= self.left else self.left * wanted[i] / ahead
+            ahead -= wanted[i]
+            if share <= 0:
+                continue
+            order = self.order(graphs[i], share)
+            if order is not None and order.total_size < starts[i].total_size:
+                found[i] = order
+        return found
+
+    def smallest(self, graphs: Sequence[InteractionGraph]) -> tuple[int, EliminationOrder] | None:
+        """Return which of several graphs has the smallest order found, and that order.
+
+        None if all their trees are over the limit.
+        """
+        # Brief searches first: a longer one for those that are not far behind.
+        brief: list[EliminationOrder | None] = [None] * len(graphs)
+        ended = [False] * len(graphs)
+        sizes: list[float] = [0.0] * len(graphs)
+        if len(graphs) > 1 and isinstance(self.finder, RandomizedGreedy):
+            for i, graph in enumerate(graphs):
+                before = self.left
+                brief[i] = found = self.order(graph, _BRIEF)
+                ended[i] = found is None or before - self.left < _BRIEF
+                sizes[i] = math.inf if found is None else found.total_size
+        best: tuple[int, EliminationOrder] | None = None
+        for i in sorted(range(len(graphs)), key=lambda i: (sizes[i], i)):
+            order = brief[i]
+            if not ended[i] and (best is None or sizes[i] <= _SELDOM_SAVED * best[1].total_size):
+                order = self.order(graphs[i])
+            if order is not None and (best is None or order.total_size < best[1].total_size):
+                best = i, order
+        return best

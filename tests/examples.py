@@ -1,0 +1,733 @@
+"""An example of every public class: what the tests of all objects at once are run on.
+
+A factory may make several, so that each kind of content that a field can have is there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable
+from enum import Enum
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+import bnmind.adaptive as adaptive
+import bnmind.junction as junction
+import bnmind.lab as lab
+import bnmind.mastermind as mastermind
+import bnmind.pgm as pgm
+import bnmind.rank_one as rank_one
+import bnmind.strategies as strategies
+import bnmind.views as views
+from bnmind.information import Choice, choose_question
+from bnmind.mastermind import Board, Channel, Reply
+from bnmind.pgm import (
+    Factor,
+    FactorModel,
+    FunctionalCPD,
+    Network,
+    TabularCPD,
+    Variable,
+    noisy_and,
+    noisy_or,
+)
+from bnmind.pgm.encoded_names import Alphabet, FileNames
+from bnmind.pgm.files import file_names
+from bnmind.rank_one import factorize
+
+__all__ = ["EXAMPLES", "PUBLIC", "examples_of"]
+
+PACKAGES = (
+    "information",
+    "pgm",
+    "pgm.files",
+    "rank_one",
+    "junction",
+    "views",
+    "mastermind",
+)
+"""Where users import from."""
+
+
+def _public() -> Iterable[type]:
+    for package in PACKAGES:
+        module = importlib.import_module(f"bnmind.{package}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if (
+                inspect.isclass(thing)
+                and thing.__module__.startswith("bnmind")
+                and not issubclass(thing, Exception)
+                and not getattr(thing, "_is_protocol", False)
+                and not inspect.isabstract(thing)
+            ):
+                yield thing
+
+
+PUBLIC: tuple[type, ...] = tuple(dict.fromkeys(_public()))
+"""Every class that users may make instances of, or are given instances of."""
+
+EXAMPLES: dict[type, Callable[[], Iterable[object]]] = {}
+
+
+def examples_of(kind: type) -> tuple[object, ...]:
+    """Return the examples of a class; one without arguments if no other is registered."""
+    if kind not in EXAMPLES:
+        return tuple(kind) if issubclass(kind, Enum) else (kind(),)
+    return tuple(EXAMPLES[kind]())
+
+
+def _add(*kinds: type) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Register a factory of examples for classes; it may return several objects."""
+
+    def register(factory: Callable[[], Any]) -> Callable[[], Any]:
+        def made(kind: type) -> Iterable[object]:
+            found = factory()
+            found = found if isinstance(found, list) else [found]
+            return [thing for thing in found if type(thing) is kind]
+
+        for kind in kinds:
+            EXAMPLES[kind] = partial(made, kind)
+        return factory
+
+    return register
+
+
+# --- Networks -------------------------------------------------------------------------------------
+
+RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "damp", "yes"))
+NOISE = Variable("noise", ("no", "yes"))
+
+
+@cache
+def network() -> Network:
+    """Return a network with every kind of distribution."""
+    slip = Variable("slip", ("no", "yes"))
+    fall = Variable("fall", ("no", "yes"))
+    return Network(
+        (
+            TabularCPD(RAIN, (), np.array([0.8, 0.2])),
+            TabularCPD(WET, (RAIN,), np.array([[0.9, 0.1], [0.05, 0.2], [0.05, 0.7]])),
+            noisy_or(slip, (RAIN,), [0.5], leak=0.1),
+            noisy_and(fall, (slip, RAIN), [0.5, 0.9]),
+            FunctionalCPD.sum_of("count", (RAIN, slip, fall)),
+        )
+    )
+
+
+@_add(Variable)
+def _variables() -> Any:
+    return [RAIN, Variable.of_integers("n", range(3))]
+
+
+@_add(Factor, pgm.SparseFactor, FactorModel, Network, pgm.Replacement)
+def _models() -> Any:
+    pair = Factor((RAIN, WET), np.arange(6.0).reshape(2, 3) * (1 - 0.5j))
+    signed = factorize(network(), "count")
+    return [
+        pair,
+        pgm.SparseFactor.from_factor(pair),
+        FactorModel((pair, Factor((WET,), np.ones(3)))),
+        signed,
+        *signed.replacements,
+        network(),
+    ]
+
+
+@_add(TabularCPD, FunctionalCPD, pgm.NoisyMaximum, pgm.NoisyMinimum)
+def _cpds() -> Any:
+    return list(network().cpds)
+
+
+@_add(pgm.Addition, pgm.Threshold, pgm.Exactly, pgm.Restricted)
+def _functions() -> Any:
+    return [
+        pgm.Addition.of([2, 3]),
+        pgm.Threshold(1, ((1,), (0, 1))),
+        pgm.Threshold(2),
+        pgm.Exactly(1, ((1,), (0, 1))),
+        pgm.Restricted(pgm.Maximum(), ((0, 1), (2,)), (0, 2)),
+        pgm.Restricted(pgm.Maximum(), ((0, 1), (2,))),
+    ]
+
+
+@_add(FileNames, Alphabet)
+def _names() -> Any:
+    item = TabularCPD(Variable("item.1", ("a b", "c")), (), np.full(2, 0.5))
+    return [file_names(Network((item,)), "bank.net"), FileNames()]
+
+
+@_add(rank_one.RankOne, rank_one.Terms)
+def _rank_one() -> Any:
+    form = rank_one.rank_one_form(network().cpd("count"))
+    assert form is not None
+    return [form, rank_one.Terms.constant([0.5, 0.5], [2, 3])]
+
+
+# --- Queries --------------------------------------------------------------------------------------
+
+
+@cache
+def plan() -> junction.Plan:
+    """Return a plan with evidence, soft evidence and an input."""
+    return junction.compile_plan(
+        factorize(network(), "count"),
+        evidence=["count"],
+        soft=["wet"],
+        inputs={"kept": ["slip", "rain"]},
+        targets=[["rain"], ["slip", "fall"], ["slip"]],
+    )
+
+
+KEPT = {"kept": np.array([[0.5, 1.0], [1.0, 0.25]])}
+
+
+@_add(junction.Plan, junction.Posterior, junction.BatchPosterior)
+def _plans() -> Any:
+    cases = {"count": [0, 1, 2], "wet": [0, 1, -1]}
+    return [
+        plan(),
+        plan().restrict({"count": "1"}, KEPT),
+        plan().run({"count": "1", "wet": [0.5, 0.5, 1]}, KEPT),
+        plan().run_batch(cases, KEPT, allow_impossible=True),
+    ]
+
+
+@_add(
+    junction.Explanation,
+    junction.ExplanationPlan,
+    junction.MarginalMapPlan,
+    junction.Samples,
+    junction.SamplingPlan,
+)
+def _other_plans() -> Any:
+    seen = {"count": "1"}
+    explanation = junction.compile_explanation(network(), evidence=seen)
+    marginal = junction.compile_marginal_map(network(), ["rain"], evidence=seen)
+    sampling = junction.compile_sampling(network(), evidence=seen)
+    return [
+        explanation,
+        explanation.run(seen),
+        marginal,
+        marginal.run(seen),
+        sampling,
+        junction.compile_sampling(network()),
+        sampling.run(seen, n_samples=5, rng=np.random.default_rng(1)),
+    ]
+
+
+@_add(
+    junction.Clique,
+    junction.EliminationOrder,
+    junction.GivenOrder,
+    junction.InteractionGraph,
+    junction.JunctionTree,
+)
+def _graphs() -> Any:
+    scopes = [["a", "b"], ["b", "c"], ["c", "a"], ["c", "d"]]
+    graph = junction.InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2, "d": 2}, scopes)
+    finder = junction.GivenOrder(("a", "b", "d", "c"))
+    tree = junction.JunctionTree.from_order(graph, finder(graph))
+    return [graph, finder, tree, tree.order, tree.cliques[0]]
+
+
+@_add(junction.BestOrder, junction.ExactOrder, junction.LocalSearch, junction.RandomizedGreedy)
+def _finders() -> Any:
+    return [
+        junction.BestOrder(seed=3),
+        junction.ExactOrder(start=junction.MinFill()),
+        junction.LocalSearch(start=junction.MinWeight()),
+        junction.RandomizedGreedy(seed=2),
+    ]
+
+
+@_add(Choice)
+def _choice() -> Any:
+    return choose_question([[0.5, 0.5], [0.9, 0.1]], [[1, 0], [0, 1]])
+
+
+@_add(views.BeliefView, views.NetworkView, views.SideBySide, views.Layout)
+def _views() -> Any:
+    first = views.belief_view(network(), {"rain": [0.5, 0.5]}, evidence={"wet": "yes"})
+    second = views.belief_view(
+        network(), {"rain": Factor((RAIN,), np.array([0.25, 0.75]))}, evidence={"slip": [0.5, 1]}
+    )
+    return [
+        first,
+        second,
+        views.side_by_side(first, second, titles=["a", "b"]),
+        views.network_view(network()),
+        views.lay_out([(10.0, 5.0)] * 3, [(0, 1), (0, 2), (1, 2)]),
+    ]
+
+
+# --- Mastermind -----------------------------------------------------------------------------------
+
+BOARD = Board(2, 3)
+TURN = mastermind.Turn((1, 2), Reply(1, 0))
+
+
+@_add(Board, Channel, Reply, mastermind.Turn, mastermind.CodeDistribution)
+def _boards() -> Any:
+    noisy = Channel.false_reply(BOARD, 0.2)
+    return [
+        BOARD,
+        Board(2, 3, repeats=False),
+        noisy,
+        noisy.revealed(),
+        Channel.from_counts(BOARD, {(Reply(1, 0), Reply(0, 2)): 3}),
+        Reply(1, 1),
+        TURN,
+        mastermind.CodeDistribution.uniform(BOARD),
+        mastermind.CodeDistribution(BOARD, np.arange(9.0) / 36),
+    ]
+
+
+@_add(mastermind.TableBelief, mastermind.TreeBelief, mastermind.VanishingBelief)
+def _beliefs() -> Any:
+    channel = Channel.false_reply(BOARD, 0.2)
+    made: list[Any] = [
+        mastermind.TableBelief.start(channel),
+        mastermind.TreeBelief.start(channel),
+        mastermind.VanishingBelief.start(BOARD),
+    ]
+    return [*made, *(belief.update(*TURN_GIVEN) for belief in made)]
+
+
+TURN_GIVEN: Any = ((1, 2), Reply(1, 0))
+
+
+@_add(mastermind.GuessClasses, mastermind.MassPlan, mastermind.Stage)
+def _mastermind() -> Any:
+    belief = mastermind.CodeDistribution.uniform(BOARD).probabilities
+    return [
+        mastermind.guess_classes(BOARD, [(1, 2)]),
+        mastermind.plan_masses(BOARD, belief),
+        mastermind.plan_masses(BOARD, belief, history=[TURN]),
+        *(mastermind.stage(BOARD, number, guess=[1, 2]) for number in (1, 2, 3)),
+    ]
+
+
+# --- Tests ----------------------------------------------------------------------------------------
+
+Q = [[1, 0], [0, 1], [1, 1]]
+
+
+@cache
+def bank() -> adaptive.ItemBank:
+    """Return a bank with every kind of what is known of an item."""
+    items: list[adaptive.Item | str] = [
+        adaptive.Item("a", content="x", enemies=("b",), testlet="t"),
+        adaptive.Item("b", content="y", testlet="t"),
+        "c",
+    ]
+    return adaptive.ItemBank.from_qmatrix(
+        Q, skill_names=["S", "T"], items=items, title="title", source="source"
+    )
+
+
+@cache
+def curves() -> adaptive.ItemBank:
+    """Return a bank of one continuous ability."""
+    return adaptive.irt_bank(adaptive.logistic_items([[1.0, 0.0], [2.0, 1.0]]))
+
+
+def graded_answers() -> adaptive.Responses:
+    """Return the answers of forty examinees, one of them missing."""
+    codes = adaptive.Examinees.drawn(bank(), 40, seed=1).responses.copy()
+    codes[0, 0] = -1
+    return adaptive.Responses(codes, bank().item_names)
+
+
+@cache
+def learned() -> adaptive.Learned:
+    """Return what was learned from the answers."""
+    options = adaptive.LearningOptions(max_iterations=20)
+    return adaptive.learn(graded_answers(), bank(), options=options)
+
+
+@_add(
+    adaptive.Item,
+    adaptive.ItemBank,
+    adaptive.QMatrix,
+    adaptive.Responses,
+    adaptive.Examinees,
+    adaptive.AbilityGrid,
+)
+def _banks() -> Any:
+    return [
+        *bank().items,
+        bank(),
+        curves(),
+        adaptive.QMatrix.of(Q),
+        adaptive.QMatrix.of(Q, items=["a", "b", adaptive.Item("c")], skills=["S", "T"]),
+        graded_answers(),
+        adaptive.Responses(np.array([[1, 0]]), ("a", "b"), ("someone",)),
+        adaptive.Examinees.drawn(bank(), 4, seed=1),
+        adaptive.Examinees.drawn(curves(), 4, seed=1),
+        adaptive.AbilityGrid((-1.0, 0.0, 1.0), (0.25, 0.5, 0.25)),
+    ]
+
+
+@_add(
+    adaptive.Dina,
+    adaptive.Dino,
+    adaptive.NoisyAnd,
+    adaptive.NoisyOr,
+    adaptive.Graded,
+    adaptive.FreeTable,
+    adaptive.Sequential,
+    adaptive.Logistic,
+    adaptive.GradedResponse,
+)
+def _gates() -> Any:
+    dina = adaptive.Dina(0.2, 0.1, (1, 2))
+    return [
+        dina,
+        adaptive.Dino(0.2, 0.1, (1, 2)),
+        adaptive.NoisyAnd(0.1, (0.2, 0.3), 0.9, (1, 1)),
+        adaptive.NoisyOr((0.2, 0.3), 0.1, 0.1, (1, 1)),
+        adaptive.Graded((1.0, 2.0), (-1.0, 1.0)),
+        adaptive.FreeTable(np.array([[0.4, 0.6], [0.1, 0.9]])),
+        adaptive.Sequential((dina, adaptive.FreeTable(np.array([[0.4, 0.6], [0.1, 0.9]])))),
+        adaptive.Logistic(1.5, 0.5, 0.2, 0.9),
+        adaptive.GradedResponse(1.5, (-1.0, 0.0, 1.0)),
+    ]
+
+
+@_add(adaptive.Independent, adaptive.Saturated, adaptive.Hierarchy)
+def _distributions() -> Any:
+    return [
+        adaptive.Independent(),
+        adaptive.Independent([0.5, 0.25]),
+        adaptive.Independent([[0.5, 0.5], [0.25, 0.75]]),
+        adaptive.Saturated(np.full(4, 0.25)),
+        adaptive.Saturated(),
+        adaptive.Hierarchy({"T": ["S"]}, [0.5, 0.5]),
+        adaptive.Hierarchy({"T": ["S"]}, [[0.5, 0.5], [0.25, 0.75]]),
+    ]
+
+
+def score(*_: object) -> Any:
+    """Return the same score for every item."""
+    return 1.0
+
+
+def select(*_: object) -> Any:
+    """Select the first item."""
+    return "a"
+
+
+def stop(*_: object) -> Any:
+    """Stop at once."""
+    return True
+
+
+@_add(
+    adaptive.FixedOrder,
+    adaptive.ScoredBy,
+    adaptive.ChosenBy,
+    adaptive.PerCost,
+    adaptive.SkillEntropy,
+    adaptive.TargetEntropy,
+    adaptive.Loss,
+    adaptive.LossGain,
+    adaptive.Randomesque,
+    adaptive.SympsonHetter,
+    adaptive.ItemEligibility,
+)
+def _selectors() -> Any:
+    entropy = adaptive.MinimalEntropy()
+    loss = adaptive.Loss(("S", "T"), np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]]))
+    return [
+        adaptive.FixedOrder(("b", "a")),
+        adaptive.ScoredBy(score),
+        adaptive.ChosenBy(select),
+        adaptive.PerCost(entropy),
+        adaptive.SkillEntropy(),
+        adaptive.SkillEntropy({"S": 2.0}),
+        adaptive.TargetEntropy(("S",)),
+        loss,
+        adaptive.LossGain((loss,)),
+        adaptive.LossGain(),
+        adaptive.Randomesque(entropy, 2),
+        adaptive.SympsonHetter(entropy, {"a": 0.5}),
+        adaptive.ItemEligibility.start(bank(), 0.5),
+    ]
+
+
+@_add(
+    adaptive.AnyOf,
+    adaptive.AllOf,
+    adaptive.MaximalItems,
+    adaptive.MaximalCost,
+    adaptive.MaximalTime,
+    adaptive.EntropyBelow,
+    adaptive.DeviationBelow,
+    adaptive.GainBelow,
+    adaptive.ProfileCertain,
+    adaptive.SkillsCertain,
+    adaptive.StopBy,
+)
+def _stoppers() -> Any:
+    items = adaptive.MaximalItems(2)
+    return [
+        items,
+        adaptive.AnyOf((items, adaptive.EntropyBelow(0.5))),
+        adaptive.AllOf((items, adaptive.EntropyBelow(0.5))),
+        adaptive.MaximalCost(3.0),
+        adaptive.MaximalTime(3.0),
+        adaptive.EntropyBelow(0.5),
+        adaptive.DeviationBelow(0.5),
+        adaptive.GainBelow(0.1),
+        adaptive.ProfileCertain(0.9),
+        adaptive.SkillsCertain(0.9, ("S",)),
+        adaptive.SkillsCertain(0.9),
+        adaptive.StopBy(stop),
+    ]
+
+
+@_add(adaptive.ContentBalance, adaptive.Enemies, adaptive.OnlyItems, adaptive.Testlets)
+def _rules() -> Any:
+    return [
+        adaptive.ContentBalance({"x": 1}, {"y": 1}, 2),
+        adaptive.Enemies((("a", "c"),)),
+        adaptive.OnlyItems(("a", "b")),
+        adaptive.Testlets(),
+    ]
+
+
+@_add(
+    adaptive.Design,
+    adaptive.Session,
+    adaptive.Event,
+    adaptive.Selection,
+    adaptive.RankedItem,
+    adaptive.AnswerDoubt,
+    adaptive.SessionReport,
+    adaptive.SkillReport,
+    adaptive.Profile,
+    adaptive.Progress,
+    adaptive.PlanBelief,
+    adaptive.ProfileBelief,
+)
+def _sessions() -> Any:
+    design = adaptive.Design(bank(), rules=(adaptive.Testlets(),))
+    start = adaptive.Session.start(design, about={"who": "me"})
+    session = start.answer(start.next_item(), 1)
+    tree = adaptive.PlanBelief.start(bank()).update("a", 1)
+    table = adaptive.ProfileBelief.start(bank()).update("a", 1)
+    report = session.report()
+    return [
+        design,
+        start,
+        session,
+        *session.events,
+        adaptive.MinimalEntropy().select(table, ("b", "c")),
+        *adaptive.rank_items(table, ["b", "c"]),
+        *adaptive.doubts_about(table),
+        report,
+        *report.skills,
+        table.profile(),
+        adaptive.Progress(table, ("a",), ("b",)),
+        tree,
+        table,
+    ]
+
+
+@_add(
+    adaptive.BatchProfiles,
+    adaptive.BatchProgress,
+    adaptive.BatchSelection,
+    adaptive.PlanBatch,
+    adaptive.ProfileBatch,
+    adaptive.Moment,
+    adaptive.Measure,
+    adaptive.SelectorRun,
+    adaptive.SimulationResult,
+)
+def _simulations() -> Any:
+    people = adaptive.Examinees.drawn(bank(), 5, seed=1)
+    found: list[Any] = []
+
+    def keep(moment: adaptive.Moment) -> Any:
+        found.append(moment)
+        return np.zeros(len(moment.asked))
+
+    measure = adaptive.Measure("zero", keep)
+    result = adaptive.simulate(
+        bank(),
+        people,
+        {"entropy": adaptive.MinimalEntropy()},
+        adaptive.MaximalItems(2),
+        measures=[measure],
+    )
+    codes = people.responses
+    tree = adaptive.PlanBatch.start(bank(), 5)
+    table = adaptive.ProfileBatch.start(bank(), 5)
+    allowed = np.ones((5, 3), dtype=bool)
+    return [
+        result,
+        *result.runs,
+        adaptive.Measure("score", score),
+        found[-1],
+        tree,
+        table,
+        adaptive.beliefs_given(bank(), codes),
+        adaptive.beliefs_given(bank(), codes).profile(),
+        adaptive.BatchProgress(table, ~allowed, allowed),
+        adaptive.MinimalEntropy().select_batch(table, allowed),
+    ]
+
+
+@_add(
+    adaptive.Learned,
+    adaptive.LearnedItem,
+    adaptive.LearningOptions,
+    adaptive.LearningRecord,
+    adaptive.Bounds,
+    adaptive.Priors,
+    adaptive.CrossValidation,
+    adaptive.ItemFit,
+    adaptive.PredictiveCheck,
+    adaptive.PairStatistics,
+    adaptive.StandardErrors,
+    adaptive.ItemParameter,
+)
+def _learning() -> Any:
+    check = adaptive.predictive_check(learned(), n_drawn=3)
+    errors = adaptive.standard_errors(learned())
+    options = adaptive.LearningOptions(max_iterations=3, fixed=frozenset(["a"]))
+    return [
+        learned(),
+        *learned().items,
+        learned().record,
+        options,
+        adaptive.Bounds(),
+        adaptive.Bounds(guess=(0.1, 0.2)),
+        adaptive.Priors(),
+        adaptive.Priors(guess=(1.0, 2.0)),
+        adaptive.cross_validate(graded_answers(), bank(), options=options, folds=2),
+        *adaptive.item_fit(learned()),
+        check,
+        check.pairs if hasattr(check, "pairs") else check.correlations,
+        check.correlations,
+        errors,
+        *errors.items,
+    ]
+
+
+# --- Strategies and the laboratory ----------------------------------------------------------------
+
+
+def tree_of(board: Board) -> strategies.StrategyTree:
+    """Return a small strategy tree."""
+    return strategies.strategy_tree(strategies.strategy_by_name("knuth"), board)
+
+
+@_add(
+    strategies.StrategyTree,
+    strategies.TreeNode,
+    strategies.TreeComparison,
+    strategies.Parting,
+    strategies.Optimum,
+    strategies.Lengths,
+    strategies.Measured,
+    strategies.GuessInfo,
+    strategies.GuessRegret,
+    strategies.FoundCode,
+    strategies.FittedWeights,
+    strategies.Planned,
+)
+def _trees() -> Any:
+    tree = tree_of(BOARD)
+    optimum = strategies.optimal_on_average(BOARD)
+    belief = strategies.start_belief(Channel.exact(BOARD))
+    knuth = strategies.strategy_by_name("knuth")
+    measured = strategies.measure_games(knuth, BOARD, games=5, seed=1)
+    chosen = knuth.choose(belief, np.random.default_rng(1))
+    compared = strategies.compare_trees(tree, optimum.tree)
+    other = strategies.compare_trees(
+        tree, strategies.strategy_tree(strategies.first_possible(), BOARD)
+    )
+    return [
+        tree,
+        tree.root,
+        compared,
+        other,
+        *compared.partings,
+        *other.partings,
+        optimum,
+        optimum.value if isinstance(optimum.value, strategies.Lengths) else tree.lengths,
+        measured,
+        strategies.measure_tree("knuth", tree),
+        chosen if isinstance(chosen, strategies.GuessInfo) else chosen[1],
+        strategies.describe_guess(belief, (1, 2)),
+        *strategies.regrets(BOARD, [TURN], strategies.EntropyLeft()),
+        strategies.find_possible_code(BOARD, [TURN]),
+        strategies.fit_weights(BOARD, evaluations=3),
+        strategies.Planned("tree", tree_of),
+    ]
+
+
+@_add(
+    strategies.Breadth,
+    strategies.CellTerms,
+    strategies.Deeper,
+    strategies.Entropy,
+    strategies.ExpectedSize,
+    strategies.MostParts,
+    strategies.Myopic,
+    strategies.Optimal,
+    strategies.WeightedEntropy,
+    strategies.WorstCase,
+)
+def _players() -> Any:
+    return [
+        strategies.Breadth(3, 2),
+        strategies.CellTerms(np.array([0, 0, 1]), np.ones((1, 5), dtype=np.int64), 1),
+        strategies.Larmouth().terms(BOARD, 9),
+        strategies.Deeper(),
+        strategies.Entropy(),
+        strategies.ExpectedSize(),
+        strategies.MostParts(),
+        strategies.Myopic(strategies.WorstCase()),
+        strategies.Myopic(strategies.WorstCase(), first=(1, 2)),
+        strategies.Optimal(),
+        strategies.Optimal(first=(1, 2)),
+        strategies.fit_weights(BOARD, evaluations=3).score,
+        strategies.WorstCase(),
+    ]
+
+
+@_add(
+    lab.CodeMaker,
+    lab.Comparison,
+    lab.Declared,
+    lab.GameRow,
+    lab.Limit,
+    lab.PlayedTurn,
+    lab.Revealed,
+    lab.Summary,
+    lab.Transcript,
+)
+def _lab() -> Any:
+    knuth = strategies.strategy_by_name("knuth")
+    channel = Channel.false_reply(BOARD, 0.2)
+    maker = lab.CodeMaker(channel, (1, 2), np.array([0.5, 0.25, 0.125, 0.5]))
+    played = lab.play_game(knuth, maker, rng=np.random.default_rng(1), ending=lab.Limit(3))
+    compared = lab.compare([knuth], channel, games=3)
+    return [
+        maker,
+        played,
+        *played.turns,
+        compared,
+        *compared.rows,
+        *compared.summaries,
+        lab.Declared(),
+        lab.Limit(3),
+        lab.Revealed(),
+    ]
