@@ -17,6 +17,7 @@ from bnmind.pgm import (
     FactorModel,
     Function,
     FunctionalCPD,
+    Listed,
     Maximum,
     Minimum,
     Network,
@@ -59,10 +60,16 @@ def tabular_cpds(draw: st.DrawFn, variable: Variable, parents: tuple[Variable, .
 
 
 @st.composite
-def functions(draw: st.DrawFn, sizes: Sequence[int]) -> tuple[Function, int]:
+def functions(
+    draw: st.DrawFn, sizes: Sequence[int], *, listed: bool = True
+) -> tuple[Function, int]:
     """Return a function of arguments with so many states, and its number of results."""
     kinds = ["addition", "minimum", "maximum", "equality", "parity", "threshold", "exactly"]
-    kind = draw(st.sampled_from(kinds))
+    kind = draw(st.sampled_from([*kinds, "listed"] if listed else kinds))
+    if kind == "listed":
+        most = draw(st.integers(1, 4))
+        rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+        return Listed(rng.integers(most, size=tuple(sizes))), most
     if kind == "minimum":
         return Minimum(), max(sizes)
     if kind == "maximum":
@@ -97,8 +104,8 @@ def noisy_cpds(
 def functional_cpds(
     draw: st.DrawFn, parents: tuple[Variable, ...], *, name: str = "Y"
 ) -> FunctionalCPD:
-    """Return a function of the parents, of which there must be some."""
-    function, results = draw(functions([v.n_states for v in parents]))
+    """Return a function of the parents, of which there must be some, with a rank-one form."""
+    function, results = draw(functions([v.n_states for v in parents], listed=False))
     extra = draw(st.integers(0, 1))
     return FunctionalCPD(Variable.of_integers(name, range(results + extra)), parents, function)
 

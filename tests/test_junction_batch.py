@@ -23,6 +23,7 @@ from bnmind.errors import (
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.case_program import CaseProgram
 from bnmind.junction.program import Product, Program, Step
+from bnmind.junction.underflow import Underflow
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests.networks import networks
@@ -252,6 +253,6 @@ def test_what_no_case_changes_is_not_overwritten() -> None:
     inputs = [np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.ones((2, 4))]
     moving = [False, False, True, False, True, False]
     bound = CaseProgram(program, inputs, moving, 4)
-    bound.run()
+    bound.run(Underflow())
     assert bound.registers[4].tolist() == [[10.0] * 4, [21.0] * 4]
     assert bound.registers[5].tolist() == [50.0, 147.0]

@@ -48,10 +48,13 @@ def expected(model: Network, evidence: dict[str, str], target: list[str]) -> Fac
     return Factor(slice_.scope, slice_.values / total) if total > 0 else None
 
 
+Query = tuple[Network, dict[str, str], list[list[str]], list[str], list[float]]
+
+
 @st.composite
 def queries(
     draw: st.DrawFn,
-) -> tuple[Network, dict[str, str], list[list[str]], list[str], list[float]]:
+) -> Query:
     """Return a network, evidence, targets, the part to restrict to, and an input's weights."""
     network = draw(networks(max_variables=12))
     names = [v.name for v in network.variables]
@@ -69,7 +72,7 @@ def queries(
 @settings(max_examples=150, deadline=None)
 @given(queries())
 def test_posteriors_equal_enumeration(
-    query: tuple[Network, dict[str, str], list[list[str]], list[str], list[float]],
+    query: Query,
 ) -> None:
     network, evidence, targets, known, _ = query
     plan = compile_plan(network, evidence=evidence, targets=targets)
@@ -100,7 +103,7 @@ def test_posteriors_equal_enumeration(
 @settings(max_examples=40, deadline=None)
 @given(queries())
 def test_inputs_multiply_the_model(
-    query: tuple[Network, dict[str, str], list[list[str]], list[str], list[float]],
+    query: Query,
 ) -> None:
     network, evidence, targets, known, weights = query
     scope = tuple(network.variable(n) for n in targets[0])

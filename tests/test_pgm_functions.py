@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from bnmind.pgm import (
     Equality,
     Exactly,
     Function,
+    Listed,
     Maximum,
     Minimum,
     Parity,
@@ -136,6 +138,26 @@ def test_functions_of_ones_own_need_no_steps() -> None:
     assert not is_stepwise(own)
     with pytest.raises(InvalidModelError, match="computed in steps"):
         Restricted.of(Own(), [(0, 2)]).steps([(0, 1)])
+
+
+@pytest.mark.parametrize("results", [[0.5], [-1], True, []])
+def test_listed_results_are_positions(results: object) -> None:
+    with pytest.raises(InvalidModelError, match="expected the results of a function as positions"):
+        Listed(results)  # type: ignore[arg-type]
+
+
+def test_a_listed_function_keeps_its_own_results() -> None:
+    given = np.array([[0, 1], [2, 0]])
+    function = Listed(given)
+    given[0, 0] = 5
+    assert evaluate(function, (0, 0)) == 0
+    for one in (function, pickle.loads(pickle.dumps(function))):
+        assert one == function
+        assert hash(one) == hash(function)
+        assert not one.results.flags.writeable
+    assert function != Listed([[0, 1], [2, 1]])  # type: ignore[arg-type]
+    with pytest.raises(InvalidModelError, match="expected 2 arguments, got 1"):
+        evaluate(function, (0,))
 
 
 def test_a_modulus_is_positive() -> None:

@@ -19,9 +19,16 @@ from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.parts import Part, planned, smallest
 from bnmind.junction.plan import Plan, Savings
 from bnmind.junction.query import Known, Query, Request, opened, with_more
-from bnmind.junction.reduction import Reduction, Table, lift_of, without_leaves
-from bnmind.junction.sources import Source, answer_of, sources_of
-from bnmind.junction.support import Domains, n_cells, possible_states, table
+from bnmind.junction.reduction import FunctionTable, Reduction, Table, lift_of, without_leaves
+from bnmind.junction.sources import answer_of, deterministic, sources_of
+from bnmind.junction.support import (
+    Domains,
+    is_kept_as_function,
+    n_numbers,
+    positions,
+    possible_states,
+    table,
+)
 from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
@@ -56,7 +63,9 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
     if request.query.factorize:
         potentials, domains = _formed(request, potentials, domains)
     request, whole, model = _reduced(request, potentials, domains)
-    heads = [None if isinstance(p, Factor) else p.variable.name for p in potentials]
+    # Functions come after the tables.
+    ordered = sorted(potentials, key=lambda p: is_kept_as_function(p, domains))
+    heads = [None if isinstance(p, Factor) else p.variable.name for p in ordered]
     parents = None
     if model is whole and None not in heads and not request.large:
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
@@ -109,17 +118,22 @@ def _reduced(
     """Return the model on its possible states, and the same with one of each conjugate pair."""
     sizes, lifts = lift_of(domains)
     unwritten = _unwritten(request.query, potentials, domains)
-    tables, large = [], []
+    tables: list[Table] = []
+    functions, large = [], []
     for i, potential in enumerate(potentials):
+        scope = tuple(v.name for v in potential.scope if v.name in sizes)
         if i in unwritten:
             large.append(potential)
             continue
-        scope = tuple(v.name for v in potential.scope if v.name in sizes)
+        if is_kept_as_function(potential, domains):
+            rows = positions(potential, domains).reshape([sizes[name] for name in scope[1:]])
+            functions.append(FunctionTable(scope, rows, len(tables)))
+            continue
         values = table(potential, domains).reshape([sizes[name] for name in scope])
         tables.append(Table(scope, values))
     request = replace(request, large=tuple(large))
     protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
-    whole = Reduction(sizes, lifts, tuple(tables))
+    whole = Reduction(sizes, lifts, tuple(tables), tuple(functions))
     return request, whole, without_conjugates(whole, protected)
 
 
@@ -132,7 +146,7 @@ def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) 
         If there are any, unless the plan is to be restricted.
     """
     cells = {
-        i: n_cells(p, domains)
+        i: n_numbers(p, domains)
         for i, p in enumerate(potentials)
         if not isinstance(p, Factor | TabularCPD)
     }
@@ -160,16 +174,17 @@ def _assemble(
     sizes = tuple(model.sizes.values())
     observed = frozenset(request.observed)
     sources = sources_of(model, number, observed, request.large, request.inputs)
-    functions = [i for i, source in enumerate(sources) if source.child is not None]
+    functions = deterministic(sources)
     builder = ProgramBuilder(
         sizes,
-        [source.scope for source in sources] + [()] * len(functions),
+        [source.scope for source in sources]
+        + [()] * sum(source.positions is not None for source in sources),
         heads={
             i: 1 << number[name]
             for i, name in enumerate(heads)
             if name is not None and name in number and name not in observed
         },
-        functions={i: (_child(sources[i]), len(sources) + f) for f, i in enumerate(functions)},
+        functions=functions,
     )
     trees = [part.tree for part in parts]
     cells = sum(tree.total_size for tree in trees)
@@ -249,18 +264,13 @@ def _without_signs(
     most = query.limits.most_cells if more or inputs else _UNSIGNED_CELLS
     # The clique of what has no other form than its table need not be looked for.
     potentials, states = _formed(request, potentials, domains)
-    if any(n_cells(p, states) > most for p in potentials):
+    if any(n_numbers(p, states) > most for p in potentials):
         return None
     try:
         plan = build(replace(plain, most_cells=most, to_be_restricted=False), known)
     except TooLargeError:
         return None
     return None if plan.is_signed else plan
-
-
-def _child(source: Source) -> int:
-    assert source.child is not None
-    return source.child
 
 
 def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:

@@ -29,7 +29,16 @@ from bnmind.junction.compile import compile_plan
 from bnmind.junction.limits import Limits
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
-from bnmind.junction.program import LookUp, Operation, Product, Program, Scope, Step, Sum
+from bnmind.junction.program import (
+    LookUp,
+    Operation,
+    Product,
+    Program,
+    Scatter,
+    Scope,
+    Step,
+    Sum,
+)
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel
 
@@ -103,7 +112,9 @@ def _keeping_operands(program: Program) -> Program:
 
 
 def _eliminates(operation: Operation) -> bool:
-    return isinstance(operation, Sum) or (isinstance(operation, Product) and operation.sums)
+    if isinstance(operation, Product):
+        return operation.sums
+    return isinstance(operation, Sum | Scatter)
 
 
 def _without_overwriting(step: Step) -> Step:
@@ -146,10 +157,20 @@ def walk_back(
             positions: Any = registers[left]
             states[child] = positions[tuple(states[list(result[: positions.ndim])])]
         elif _eliminates(operation):
-            operands = (left, right) if isinstance(operation, Product) else (left,)
             gone = tuple(v for v in program.scopes[left] if v not in result)
-            tables = [_gone_last(registers[r], program.scopes[r], gone) for r in operands]
-            _choose(states, gone, [program.sizes[v] for v in gone], tables, (combine, pick))
+            if not gone:
+                continue
+            sizes = [program.sizes[v] for v in gone]
+            operands = (left,) if isinstance(operation, Sum) else (left, right)
+            child, scopes = None, [program.scopes[r] for r in operands]
+            if isinstance(operation, Scatter):
+                # The left register holds where its rows lead, not what they weigh.
+                child, scopes[0] = scopes[0][0], scopes[0][1:]
+            tables = [
+                _gone_last(registers[r], scope, gone, sizes)
+                for r, scope in zip(operands, scopes, strict=True)
+            ]
+            _choose(states, gone, sizes, tables, (combine, pick), leads_to=child)
     return states
 
 
@@ -157,10 +178,16 @@ _Table: TypeAlias = tuple[Values, Scope]
 """Values whose last axis is the choices, and the variables of the others."""
 
 
-def _gone_last(values: Values, scope: Scope, gone: Scope) -> _Table:
+def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) -> _Table:
+    """Return values for every choice of what is gone, also of what they do not depend on."""
     rest = tuple(v for v in scope if v not in gone)
-    ordered = values.transpose([scope.index(v) for v in (*rest, *gone)])
-    return ordered.reshape((*ordered.shape[: len(rest)], -1)), rest
+    there = [v for v in gone if v in scope]
+    ordered = values.transpose([scope.index(v) for v in (*rest, *there)])
+    shape = ordered.shape[: len(rest)]
+    if len(there) < len(gone):
+        view = [n if v in scope else 1 for v, n in zip(gone, sizes, strict=True)]
+        ordered = np.broadcast_to(ordered.reshape(*shape, *view), (*shape, *sizes))
+    return ordered.reshape((*shape, -1)), rest
 
 
 def _choose(
@@ -169,13 +196,20 @@ def _choose(
     sizes: Sequence[int],
     tables: Sequence[_Table],
     how: tuple[np.ufunc, Pick],
+    *,
+    leads_to: int | None,
 ) -> None:
-    """Fill in the states of the variables that a step eliminated."""
+    """Fill in the states of the variables that a step eliminated.
+
+    If the first table holds what state of a variable each choice ``leads_to``, only choices
+    that lead to its state have a weight.
+    """
     combine, pick = how
+    some, none = (1.0, 0.0) if combine is np.multiply else (0.0, -np.inf)
     choices = math.prod(sizes)
     rows = states.shape[1]
     chunk = max(1, _CHUNK // choices)
-    if not any(rest for _, rest in tables):
+    if leads_to is None and not any(rest for _, rest in tables):
         chunk = rows
     for start in range(0, rows, chunk):
         part = slice(start, min(start + chunk, rows))
@@ -183,6 +217,8 @@ def _choose(
         for values, rest in tables:
             # A table of the choices alone weighs them the same in every row.
             own = values[tuple(states[list(rest), part])] if rest else values[None, :]
+            if leads_to is not None and weights is None:
+                own = np.where(own == states[leads_to, part, None], some, none)
             weights = own if weights is None else combine(weights, own)
         chosen = pick(weights, part)
         states[list(gone), part] = np.stack(np.unravel_index(chosen, sizes))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from bnmind.junction.program import LookUp, Product
+from bnmind.junction.program import Expand, LookUp, Product, Scatter
 
 if TYPE_CHECKING:
     from bnmind.junction.plan import Plan
@@ -62,6 +62,9 @@ def batch_size(plan: Plan, varying: frozenset[str]) -> BatchSize:
     """Return how a batch is run in which these inputs depend on the case."""
     program = plan.program
     cells = [program.cells(register) for register in range(len(program.scopes))]
+    for register, source in enumerate(plan.sources):
+        if source.rows is not None:
+            cells[register] = math.prod(program.sizes[v] for v in source.scope if v != source.child)
     moving = moving_registers(plan, varying)
     # Tables that are cut at the evidence are kept with the cases last too.
     fixed = sum(s.n_cells * (2 if s.observed else 1) for s in plan.sources)
@@ -127,8 +130,10 @@ def _cells_of_case(plan: Plan, cells: Sequence[int], moving: Sequence[bool]) -> 
             continue
         n = take(cells[register])
         lent = []
-        if isinstance(operation, LookUp):
+        if isinstance(operation, LookUp | Expand):
             passing = max(passing, 2 * n)
+        elif isinstance(operation, Scatter):
+            passing = max(passing, n + 5 * operation.cost)
         elif isinstance(operation, Product):
             if moving[left] and operation.left_axes is not None:
                 lent.append(take(cells[left]))

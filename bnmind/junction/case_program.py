@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bnmind.junction.program import LookUp, Product, Program, Sum
+from bnmind.junction.case_functions import function_step
+from bnmind.junction.program import Product, Program, Sum, near_one
+from bnmind.junction.underflow import PLAIN, Arithmetic, Underflow
 
 __all__ = ["CaseProgram"]
 
@@ -46,18 +48,31 @@ class CaseProgram:
         For every register, whether it depends on the case.
     n
         The number of cases.
+    kind
+        How numbers that are too small or too large are treated.
     """
 
     def __init__(
-        self, program: Program, inputs: Sequence[Any], moving: Sequence[bool], n: int
+        self,
+        program: Program,
+        inputs: Sequence[Any],
+        moving: Sequence[bool],
+        n: int,
+        kind: Arithmetic = PLAIN,
     ) -> None:
         self._n = n
+        self._kind = kind
         self._moving = moving
         self._free: dict[tuple[int, str], list[Any]] = {}
         self.registers = list(inputs)
         self._n_inputs = len(inputs)
         self._steps: list[_BoundStep] = []
+        self._powers: list[Any] = [0] * len(inputs)
         blocks: dict[int, Any] = {}
+        watch = Underflow()
+        if kind.scaled:
+            with watch:
+                self._scale_first(watch)
         for step, spent in zip(program.steps, program.spent, strict=True):
             register = len(self.registers)
             if not (moving[step.left] or moving[step.right]):
@@ -65,11 +80,17 @@ class CaseProgram:
                 if isinstance(operation, Product):
                     # What it would overwrite, steps before it still read in every run.
                     operation = replace(operation, overwrites=False)
-                values = operation(self.registers[step.left], self.registers[step.right])
+                with watch:
+                    values = operation(self.registers[step.left], self.registers[step.right])
+                    values, power = self._treated(values, watch)
                 self.registers.append(values)
+                power += self._powers[step.left]
+                power += 0 if isinstance(operation, Sum) else self._powers[step.right]
+                self._powers.append(power)
                 continue
             calls, values, block = self._bind(step.operation, step.left, step.right)
             self.registers.append(values)
+            self._powers.append(0)
             blocks[register] = block
             operands = (step.left,) if isinstance(step.operation, Sum) else step[1:]
             self._steps.append(_BoundStep(tuple(calls), values, register, tuple(operands)))
@@ -77,26 +98,56 @@ class CaseProgram:
                 self._give(blocks.pop(old, None))
         self._calls = [call for step in self._steps for call in step.calls]
 
-    def run(self) -> list[Any]:
-        """Fill the registers; return no powers, for they are what they are."""
-        for call in self._calls:
-            call()
-        return []
+        self.has_lost = watch.has_lost
+        """Whether numbers that depend on no case got too small."""
 
-    def run_scaled(self) -> list[Any]:
-        """Fill the registers with multiples of powers of two; return the powers, by case.
+    def run(self, watch: Underflow) -> list[Any]:
+        """Fill the registers; return the powers of two that they are multiples of, by case.
 
-        The registers that the cases fill become such multiples too.
+        If the program is scaled, the registers that the cases fill become multiples too.
         """
-        powers: list[Any] = [0] * len(self.registers)
+        if self._kind == PLAIN:
+            for call in self._calls:
+                call()
+            return self._powers
+        powers = list(self._powers)
         for number in range(self._n_inputs):
             if self._moving[number] and self.registers[number].dtype.kind not in "iu":
-                powers[number] = _scale(self.registers[number])
+                powers[number] = self._settle(self.registers[number], watch)
         for step in self._steps:
             for call in step.calls:
                 call()
-            powers[step.register] = sum(powers[r] for r in step.operands) + _scale(step.result)
+            power = sum(powers[r] for r in step.operands)
+            powers[step.register] = power + self._settle(step.result, watch)
         return powers
+
+    def _scale_first(self, watch: Underflow) -> None:
+        """Scale the registers that no case fills."""
+        for number, values in enumerate(self.registers):
+            if not self._moving[number]:
+                self.registers[number], self._powers[number] = self._treated(values, watch)
+
+    def _treated(self, values: Any, watch: Underflow) -> tuple[Any, int]:
+        """Return numbers that depend on no case scaled and rounded up, and the power of two."""
+        if self._kind.rounds_up:
+            values = watch.rounded_up(values)
+        power = 0
+        if self._kind.scaled:
+            values, power = near_one(values)
+            if self._kind.rounds_up:
+                values = watch.rounded_up(values)
+        return values, power
+
+    def _settle(self, values: Any, watch: Underflow) -> Any:
+        """Scale and round up numbers in place; return the powers of two taken out, by case."""
+        if self._kind.rounds_up:
+            watch.round_up(values)
+        if not self._kind.scaled:
+            return 0
+        shift = _scale(values)
+        if self._kind.rounds_up:
+            watch.round_up(values)
+        return shift
 
     def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
         """Return an array, and the block of memory it lies in."""
@@ -116,14 +167,11 @@ class CaseProgram:
         moving = (self._moving[left], self._moving[right])
         if isinstance(operation, Product):
             return self._bind_product(operation, first, second, moving)
-        if isinstance(operation, LookUp):
-            found = _look_up(operation, first, second, moving)
+        if not isinstance(operation, Sum):
+            step = function_step(operation, first, second, moving)
+            found = step()
             values, block = self._take(found.shape, found.dtype)
-
-            def look_up() -> None:
-                np.copyto(values, _look_up(operation, first, second, moving))
-
-            return [look_up], values, block
+            return [lambda: np.copyto(values, step())], values, block
         shape = [n for axis, n in enumerate(first.shape) if axis not in operation.axes]
         values, block = self._take(shape, first.dtype)
         return [partial(np.add.reduce, first, axis=operation.axes, out=values)], values, block
@@ -211,14 +259,3 @@ def _scale(values: Any) -> Any:
     values *= np.ldexp(1.0, -half)
     values *= np.ldexp(1.0, half - shift)
     return shift
-
-
-def _look_up(operation: LookUp, positions: Any, rows: Any, moving: tuple[bool, bool]) -> Any:
-    ordered = rows.transpose((*operation.axes, rows.ndim - 1) if moving[1] else operation.axes)
-    if not moving[0]:
-        return ordered.take(positions, axis=0)
-    n = positions.shape[-1]
-    found = (
-        np.moveaxis(ordered, -1, 1)[positions, np.arange(n)] if moving[1] else ordered[positions]
-    )
-    return np.moveaxis(found, positions.ndim - 1, -1)

@@ -45,6 +45,7 @@ def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
     scopes = [frozenset(t.scope) for t in model.tables if np.iscomplexobj(t.values)]
     left = set(scopes)
     candidates = set().union(*scopes) - set(protected)
+    candidates -= {name for function in model.functions for name in function.scope}
     chosen: dict[str, NDArray[np.intp]] = {}
     # Auxiliary variables are in many complex tables, what they stand for in few.
     for name in sorted(candidates, key=lambda n: (-sum(n in scope for scope in scopes), n)):
@@ -95,4 +96,10 @@ def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction
         tables.append(Table(table.scope, values))
     lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept])
     sizes = {**model.sizes, name: len(kept)}
-    return Reduction(sizes, {**model.lifts, name: lift}, tuple(tables), halved=True)
+    return replace(
+        model,
+        sizes=sizes,
+        lifts={**model.lifts, name: lift},
+        tables=tuple(tables),
+        halved=True,
+    )

@@ -1,8 +1,7 @@
 """Contractions of several registers into one, planned once and run many times.
 
 A contraction multiplies its operands and sums out every variable that is not
-kept. It is planned as pairs: the pair whose product leaves least goes first, and a
-variable is summed out as soon as no other operand holds it. Two things make
+kept; see `bnmind.junction.recipes` for its steps. Two things make
 planning quick on large networks. A contraction that looks like an earlier one but
 for the names of its variables is a *recipe* already known; and one that has the same
 operands and keeps the same variables is the register already filled.
@@ -14,56 +13,26 @@ nothing (Shachter, *Evaluating influence diagrams*, 1986).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from bnmind.junction.program import LookUp, Operation, Product, Program, Scope, Step, Sum
+from bnmind.junction.program import Expand, LookUp, Operation, Product, Program, Scope, Step, Sum
+from bnmind.junction.recipes import Recipe, mask_of, members, recipe_of
 
-__all__ = ["ProgramBuilder", "mask_of", "members"]
-
-
-def mask_of(scope: Iterable[int]) -> int:
-    """Return variables as a bit mask.
-
-    Examples
-    --------
-    >>> mask_of((0, 3))
-    9
-    """
-    mask = 0
-    for variable in scope:
-        mask |= 1 << variable
-    return mask
+__all__ = ["Function", "ProgramBuilder", "mask_of", "members"]
 
 
-def members(mask: int) -> Scope:
-    """Return the variables of a bit mask, in ascending order.
+class Function(NamedTuple):
+    """A register whose child the other variables determine."""
 
-    Examples
-    --------
-    >>> members(9)
-    (0, 3)
-    """
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return tuple(found)
-
-
-class _Move(NamedTuple):
-    """A step of a recipe: operands are numbered within the contraction."""
-
-    operation: Operation
-    left: int
-    right: int
-    scope: Scope
-    """Of the result, in the contraction's own numbers."""
-
-
-_Recipe: TypeAlias = tuple[_Move, ...]
+    child: int
+    positions: int
+    """The register that holds which state they determine; itself, if it holds no table. Then
+    the child is the first variable of its scope."""
+    partial: bool = False
+    """Whether some positions are −1, for no state at all."""
 
 
 @dataclass
@@ -76,17 +45,20 @@ class ProgramBuilder:
     """The scope of every register so far; starts with those of the inputs."""
     heads: dict[int, int] = field(default_factory=dict)
     """For registers that are conditional distributions, their heads as a mask."""
-    functions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """For deterministic registers, the child and the register of its positions."""
+    functions: Mapping[int, Function] = field(default_factory=dict)
+    """The registers that are deterministic."""
     _masks: list[int] = field(init=False)
     _steps: list[Step] = field(default_factory=list)
-    _recipes: dict[tuple[object, ...], _Recipe] = field(default_factory=dict)
+    _recipes: dict[tuple[object, ...], Recipe] = field(default_factory=dict)
     _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
     _done: dict[tuple[tuple[int, ...], int], int | None] = field(default_factory=dict)
+    _tables: dict[int, int] = field(default_factory=dict)
     _n_inputs: int = field(init=False)
+    _has_rows: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self._n_inputs = len(self.scopes)
+        self._has_rows = any(r == f.positions for r, f in self.functions.items())
         self._masks = [mask_of(scope) for scope in self.scopes]
 
     def mask(self, register: int) -> int:
@@ -169,32 +141,48 @@ class ProgramBuilder:
     def _carry_out(self, operands: list[int], keep: int) -> int:
         """Add the steps of a recipe, known or new."""
         if len(operands) == 1:
-            return self._reduce(operands[0], keep)
+            return self._reduce(self._table(operands[0]), keep)
         local: dict[int, int] = {}
         place = local.setdefault
         functions = self.functions
         shapes = []
         for register in operands:
             scope = tuple([place(v, len(local)) for v in self.scopes[register]])
-            child = local[functions[register][0]] if register in functions else -1
+            child = local[functions[register].child] if register in functions else -1
             shapes.append((scope, child))
+        rows = {}
+        if self._has_rows:
+            known = [(i, functions[r]) for i, r in enumerate(operands) if r in functions]
+            rows = {i: f.partial for i, f in known if f.positions == operands[i]}
         variables = list(local)
         sizes = tuple([self.sizes[v] for v in variables])
         kept = 0
         for number, variable in enumerate(variables):
             if keep >> variable & 1:
                 kept |= 1 << number
-        key = (tuple(shapes), sizes, kept)
+        key = (tuple(shapes), sizes, kept, *rows.items())
         recipe = self._recipes.get(key)
         if recipe is None:
-            recipe = self._recipes[key] = _Planner(shapes, sizes).recipe(kept)
+            recipe = self._recipes[key] = recipe_of(shapes, sizes, rows, kept)
         registers = list(operands)
         for operation, left, right, scope in recipe:
             first, second = registers[left], registers[right]
             if isinstance(operation, LookUp):
-                first = functions[first][1]
+                first = functions[first].positions
             registers.append(self._add(operation, first, second, [variables[v] for v in scope]))
         return registers[-1]
+
+    def _table(self, register: int) -> int:
+        """Return a register, or that of its table if it holds none, which a step fills."""
+        known = self.functions.get(register)
+        if known is None or known.positions != register:
+            return register
+        if register not in self._tables:
+            scope = self.scopes[register]
+            cost = math.prod([self.sizes[v] for v in scope])
+            operation = Expand(self.sizes[known.child], cost)
+            self._tables[register] = self._add(operation, register, register, scope)
+        return self._tables[register]
 
     def _reduce(self, register: int, keep: int) -> int:
         """Add the step that sums a register to the variables kept, if there are others."""
@@ -216,155 +204,3 @@ class ProgramBuilder:
         self.scopes.append(tuple(scope))
         self._masks.append(mask_of(self.scopes[-1]))
         return len(self.scopes) - 1
-
-
-class _Planner:
-    """Finds the steps of one contraction."""
-
-    def __init__(self, shapes: Sequence[tuple[Scope, int]], sizes: Sequence[int]) -> None:
-        self.sizes = sizes
-        self.scopes = [scope for scope, _ in shapes]
-        self.masks = [mask_of(scope) for scope in self.scopes]
-        self.children = [child for _, child in shapes]
-        self.moves: list[_Move] = []
-        self._known: dict[int, int] = {}
-
-    def recipe(self, keep: int) -> _Recipe:
-        """Return the steps that contract all operands to ``keep``."""
-        left = self._merged_twins(list(range(len(self.scopes))))
-        while len(left) > 1:
-            i, j = self._cheapest(left, keep) if len(left) > 2 else (left[0], left[1])
-            rest = [r for r in left if r not in (i, j)]
-            needed = keep
-            for register in rest:
-                needed |= self.masks[register]
-            left = [*rest, self._pair(i, j, needed)]
-        self._reduce(left[0], keep)
-        return tuple(self.moves)
-
-    def _merged_twins(self, registers: list[int]) -> list[int]:
-        """Return the operands, those over the same variables multiplied: that never costs."""
-        found: dict[int, int] = {}
-        for register in registers:
-            mask = self.masks[register]
-            twin = found.get(mask)
-            found[mask] = register if twin is None else self._broadcast(twin, register)
-        return list(found.values())
-
-    def _size(self, mask: int) -> int:
-        size = self._known.get(mask)
-        if size is None:
-            size = 1
-            left = mask
-            while left:
-                low = left & -left
-                size *= self.sizes[low.bit_length() - 1]
-                left ^= low
-            self._known[mask] = size
-        return size
-
-    def _cheapest(self, registers: list[int], keep: int) -> tuple[int, int]:
-        """Return the pair to multiply next: least growth of memory, then least work."""
-        masks = self.masks
-        best: tuple[int, int, int, int] | None = None
-        size = {r: self._size(masks[r]) for r in registers}
-        # What one, two, and three or more of them hold: what a pair leaves out of account.
-        once = twice = more = 0
-        for r in registers:
-            mask = masks[r]
-            more |= twice & mask
-            twice |= once & mask
-            once |= mask
-        for position, i in enumerate(registers):
-            for j in registers[position + 1 :]:
-                first, second = masks[i], masks[j]
-                union = first | second
-                needed = keep | more | (twice & ~(first & second)) | (once & ~union)
-                growth = self._size(union & needed) - size[i] - size[j]
-                score = (growth, self._size(union), i, j)
-                if best is None or score < best:
-                    best = score
-        assert best is not None
-        return best[2], best[3]
-
-    def _pair(self, i: int, j: int, needed: int) -> int:
-        """Add the product of two operands, summed to what is still needed."""
-        i, j = self._reduce(i, needed | self.masks[j]), self._reduce(j, needed | self.masks[i])
-        if self._size(self.masks[i]) < self._size(self.masks[j]):
-            i, j = j, i
-        left, right = self.scopes[i], self.scopes[j]
-        both = self.masks[i] & self.masks[j]
-        summed = both & ~needed
-        if not summed:
-            return self._broadcast(i, j)
-        for table, other in ((i, j), (j, i)):
-            if self.children[table] >= 0 and both == 1 << self.children[table]:
-                return self._look_up(table, other)
-        batch_mask = both & needed
-        batch = [v for v in left if batch_mask >> v & 1]
-        middle = [v for v in left if summed >> v & 1]
-        rows = [v for v in left if not both >> v & 1]
-        columns = [v for v in right if not both >> v & 1]
-        sizes = self.sizes
-        b, m = self._size(batch_mask), self._size(self.masks[i] & ~both)
-        k, n = self._size(summed), self._size(self.masks[j] & ~both)
-        scope = (*batch, *rows, *columns)
-        operation = Product(
-            _axes(left, (*batch, *rows, *middle)),
-            _axes(right, (*batch, *middle, *columns)),
-            (b, m, k) if b > 1 else (m, k),
-            (b, k, n) if b > 1 else (k, n),
-            tuple([sizes[v] for v in scope]),
-            b * m * k * n,
-            sums=True,
-        )
-        return self._add(operation, i, j, scope)
-
-    def _look_up(self, table: int, other: int) -> int:
-        """Add the product with a deterministic table, summed over its child."""
-        child = self.children[table]
-        rest = [v for v in self.scopes[other] if v != child]
-        scope = (*(v for v in self.scopes[table] if v != child), *rest)
-        order = tuple(self.scopes[other].index(v) for v in (child, *rest))
-        return self._add(LookUp(order, self._size(mask_of(scope))), table, other, scope)
-
-    def _broadcast(self, i: int, j: int) -> int:
-        """Add a product without sums, over the left scope followed by the right's own."""
-        left, right = self.scopes[i], self.scopes[j]
-        mask, held, sizes = self.masks[i], self.masks[j], self.sizes
-        columns = tuple([v for v in right if not mask >> v & 1])
-        scope = (*left, *columns)
-        shape = tuple([sizes[v] for v in scope])
-        operation = Product(
-            None,
-            _axes(right, [v for v in scope if held >> v & 1]),
-            shape[: len(left)] + (1,) * len(columns),
-            tuple([sizes[v] if held >> v & 1 else 1 for v in scope]),
-            shape,
-            self._size(mask | held),
-            sums=False,
-        )
-        return self._add(operation, i, j, scope)
-
-    def _reduce(self, register: int, needed: int) -> int:
-        """Sum out what nobody needs any more."""
-        scope = self.scopes[register]
-        if not self.masks[register] & ~needed:
-            return register
-        axes = tuple([a for a, v in enumerate(scope) if not needed >> v & 1])
-        rest = tuple([v for v in scope if needed >> v & 1])
-        operation = Sum(axes, self._size(self.masks[register]))
-        return self._add(operation, register, register, rest)
-
-    def _add(self, operation: Operation, left: int, right: int, scope: Scope) -> int:
-        self.moves.append(_Move(operation, left, right, scope))
-        self.scopes.append(scope)
-        self.masks.append(mask_of(scope))
-        self.children.append(-1)
-        return len(self.scopes) - 1
-
-
-def _axes(scope: Scope, order: Sequence[int]) -> tuple[int, ...] | None:
-    if scope == tuple(order):
-        return None
-    return tuple([scope.index(v) for v in order])

@@ -21,11 +21,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy import MinFill
-from bnmind.junction.orders import OrderFinder
-from bnmind.junction.support import Domains, n_cells
-from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.orders import (
+    EliminationOrder,
+    OrderFinder,
+    maximal_cliques,
+    vertices_in_order,
+)
+from bnmind.junction.randomized import quick_search
+from bnmind.junction.support import Domains, n_cells, n_numbers
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
@@ -48,6 +53,9 @@ _SIGNED_LEAST = 2**20
 
 _LONG_CHAIN = 2**24
 """Chains of more cells are not made."""
+
+_LARGEST_FLOAT = 10**300
+"""Trees of more cells are all the same."""
 
 _WORTH = 0.5
 """Another form must at least halve the cost: a quick order is only an estimate."""
@@ -111,7 +119,7 @@ def choose_forms(
     joints
         Sets of variables that a clique must hold besides: targets, inputs.
     order
-        A quick finder of elimination orders for the estimates; `MinFill` unless given.
+        A quick finder of elimination orders for the estimates; min-fill unless given.
     max_cells
         The most cells of a table to be made of a function, as far as another form is
         known.
@@ -143,9 +151,9 @@ def choose_forms(
         domains,
         frozenset(observed),
         tuple(tuple(scope) for scope in joints),
-        order or MinFill(),
+        order or _min_fill,
     )
-    fits = all(n_cells(potentials[i], domains) <= max_cells for i in places)
+    fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
     if fits and estimate.cost({}) <= _SMALL_TREE:
         return tuple(potentials)
     choices = _choices(potentials, places, domains, max_cells, signed=signed)
@@ -171,30 +179,58 @@ class _Estimate:
         """Return the cells of the tree and of the chosen tables, more if some are signed."""
         sizes = {name: len(kept) for name, kept in self.domains.items()}
         scopes: list[tuple[str, ...]] = list(self.joints)
-        cells = 0
+        functions: list[tuple[str, ...]] = []
+        cells = 0.0
         for i, potential in enumerate(self.potentials):
             form = chosen.get(i)
             for part in (potential,) if form is None else form.potentials:
                 scopes.append(tuple(v.name for v in part.scope))
                 for v in part.scope:
                     sizes.setdefault(v.name, v.n_states)
+                if isinstance(part, FunctionalCPD) and part.variable.name not in self.observed:
+                    functions.append(scopes[-1])
             cells += 0 if form is None else form.cells
         hidden = [
             tuple(n for n in scope if n not in self.observed and sizes[n] > 1) for scope in scopes
         ]
         graph = InteractionGraph.from_scopes({n: sizes[n] for s in hidden for n in s}, hidden)
-        total = float(self.order(graph).total_size + cells)
+        total = self._worked_with(graph, functions) + cells
         if any(form.is_signed for form in chosen.values()):
             return max(_SIGNED_COST * total, _SIGNED_LEAST)
         return total
+
+    def _worked_with(self, graph: InteractionGraph, functions: Sequence[Sequence[str]]) -> float:
+        """Return the cells of the cliques, without the states that a function determines."""
+        found = self.order(graph)
+        if not functions:
+            return float(min(found.total_size, _LARGEST_FLOAT))
+        place = {name: i for i, name in enumerate(graph.names)}
+        children: dict[int, int] = {}
+        for name, *others in functions:
+            if name in place:
+                mask = sum(1 << place[v] for v in (name, *others) if v in place)
+                children[place[name]] = mask
+        total = 0
+        for clique in maximal_cliques(graph, vertices_in_order(graph, found.variables)):
+            determined = [
+                graph.sizes[v] for v in bits(clique) if v in children and not children[v] & ~clique
+            ]
+            total += graph.clique_size(clique) // max(determined, default=1)
+        return float(min(total, _LARGEST_FLOAT))
+
+
+def _min_fill(graph: InteractionGraph) -> EliminationOrder:
+    order, _ = quick_search(graph)
+    assert order is not None  # without a limit
+    return order
 
 
 def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
     if isinstance(potential, Factor | TabularCPD):
         return False
     active = sum(len(domains[v.name]) > 1 for v in potential.parents)
-    cells = n_cells(potential, domains)
-    return cells > max_cells or (active > 2 and cells > _SMALL_TABLE)
+    numbers = n_numbers(potential, domains)
+    return numbers > max_cells or (active > 2 and n_cells(potential, domains) > _SMALL_TABLE)
 
 
 def _choices(
@@ -229,19 +265,26 @@ def _forms(
     assert not isinstance(potential, Factor)  # as chosen by the caller
     states = {v.name: domains[v.name] for v in potential.scope}
     forms = {}
-    cells = n_cells(potential, domains)
+    cells = n_numbers(potential, domains)
     if cells <= max_cells:
         forms[_TABLE] = _Form((potential,), cells)
     child = potential.variable.name
     name = _free(f"{child}_of", taken, len(potential.parents))
     chain = chain_form(potential, states=states, name=name, max_cells=min(max_cells, _LONG_CHAIN))
     if chain is not None:
-        forms[_CHAIN] = _Form(chain, sum(_remaining(part.scope, domains) for part in chain))
+        forms[_CHAIN] = _Form(chain, sum(_numbers(part, domains) for part in chain))
     rank_one = rank_one_form(potential, states=states, name=_free(f"B_{child}", taken))
     if rank_one is not None and (signed or not rank_one.is_signed):
         cells = sum(_remaining(factor.scope, domains) for factor in rank_one.factors)
         forms[_RANK_ONE] = _Form(rank_one.factors, cells, rank_one.is_signed)
-    return forms or {_TABLE: _Form((potential,), n_cells(potential, domains))}
+    return forms or {_TABLE: _Form((potential,), cells)}
+
+
+def _numbers(part: CPD, domains: Domains) -> int:
+    """Return how many numbers a plan holds for a link of a chain."""
+    return n_numbers(
+        part, {v.name: domains.get(v.name, tuple(range(v.n_states))) for v in part.scope}
+    )
 
 
 def _remaining(scope: Sequence[Variable], domains: Domains) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.junction.program import LookUp, Operation, Program, Sum
+from bnmind.junction.program import Expand, LookUp, Operation, Program, Scatter, Sum
 from bnmind.junction.sources import Answer
 from bnmind.pgm.factor import Values
 
@@ -32,9 +32,13 @@ _BLOCK = 2**15
 
 
 def logarithms(registers: Sequence[Values], n_tables: int) -> list[Values]:
-    """Return the logarithms of the tables, which come first, and the positions as they are."""
+    """Return the logarithms of the tables, which come first, and positions as they are."""
     with np.errstate(divide="ignore"):
-        return [np.log(values) for values in registers[:n_tables]] + list(registers[n_tables:])
+        logs = [
+            values if values.dtype.kind in "iu" else np.log(values)
+            for values in registers[:n_tables]
+        ]
+    return logs + list(registers[n_tables:])
 
 
 def run_logarithms(program: Program, logs: Sequence[Values], add: np.ufunc) -> list[Values]:
@@ -85,7 +89,12 @@ def _apply(operation: Operation, left: Values, right: Values, add: np.ufunc) -> 
         summed: Values = total
         return summed
     if isinstance(operation, LookUp):
-        return operation(left, right)
+        return operation.take(left, right, -np.inf)
+    if isinstance(operation, Scatter):
+        return operation.reduced(left, right, add, -np.inf)
+    if isinstance(operation, Expand):
+        with np.errstate(divide="ignore"):
+            return np.log(operation(left, right))
     if operation.left_axes is not None:
         left = left.transpose(operation.left_axes)
     left = left.reshape(operation.left_shape)

@@ -443,6 +443,8 @@ class Plan(Value):
             values = given[source.input]
             taken: Values = values if source.take is None else source.take(values)
             return taken
+        if source.rows is not None:
+            return source.rows.cut(observed)
         if source.values is None:
             raise TooLargeError(
                 f"the table of {source.label} would have {source.n_cells:,} cells, and tables of"

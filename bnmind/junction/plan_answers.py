@@ -16,6 +16,7 @@ import numpy as np
 
 from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.information import Floats
+from bnmind.junction.underflow import Arithmetic
 from bnmind.pgm.factor import Values
 
 if TYPE_CHECKING:
@@ -167,11 +168,11 @@ def _magnitudes(plan: Plan, registers: Sequence[Values], powers: Sequence[int] |
         np.abs(values) if source and source.signed else values
         for values, source in zip_longest(registers, plan.sources)
     ]
-    with np.errstate(under="raise"):
-        if powers is None:
-            filled = plan.program.run(sizes)
-            return np.concatenate([answer.read(filled).ravel() for answer in plan.answers]).real
-        filled, own = plan.program.run_scaled(sizes)
+    filled, own, has_lost = plan.program.run(sizes, Arithmetic(powers is not None))
+    if has_lost:
+        raise FloatingPointError
+    if powers is None:
+        return np.concatenate([answer.read(filled).ravel() for answer in plan.answers]).real
     shifts = [0 if (r := a.register) is None else own[r] - powers[r] for a in plan.answers]
     return np.concatenate(
         [

@@ -1,14 +1,15 @@
 """The sums that a run of a plan makes: its targets' joints, and the probability of the evidence.
 
 They are made of plain numbers; where these get too small or too large, of numbers scaled by
-powers of two; and where those of one table are too far apart for that, of logarithms.
+powers of two; and where numbers are lost that may matter, of logarithms.
+See `bnmind.junction.underflow`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +24,31 @@ from bnmind.junction.plan_answers import (
     read_answers,
 )
 from bnmind.junction.program import near_one
+from bnmind.junction.underflow import MATTERS, Arithmetic
 from bnmind.pgm.factor import Values
 
 if TYPE_CHECKING:
     from bnmind.junction.plan import Plan
 
-__all__ = ["sums_by_logarithms", "sums_of", "underflow_of"]
+__all__ = ["sums_by_logarithms", "sums_of"]
+
+
+class _Run(NamedTuple):
+    """What a run of the program found."""
+
+    found: Found
+    """The answers, their totals as multiples of powers of two."""
+    powers: list[int]
+    """These powers."""
+    has_lost: bool
+    """Whether numbers got too small on the way."""
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of the first total."""
+        total = self.found.totals[0]
+        log_total = math.log(total) if total > 0 else -math.inf
+        return log_total + self.powers[0] * math.log(2.0)
 
 
 def sums_of(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], float]:
@@ -50,28 +70,20 @@ def sums_of(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], floa
     InvalidModelError
         If a sum is negative, or complex.
     """
-    try:
-        with np.errstate(over="ignore", invalid="ignore", under=underflow_of(plan)):
-            filled = plan.program.run(registers)
-            number, _ = _number(plan, registers, scaled=False)
-            found = read_answers(plan, registers, filled, number)
-        if min(found.totals) > TINY and max(found.totals) < HUGE:
-            return _trusted(plan, found), math.log(found.totals[0])
-    except FloatingPointError:
-        pass
-    try:
-        with np.errstate(under=underflow_of(plan)):
-            filled, powers = plan.program.run_scaled(registers)
-        number, power = _number(plan, registers, scaled=True)
-        found = read_answers(plan, registers, filled, number, powers)
-    except FloatingPointError:
-        if plan.is_signed:
-            raise lost_digits() from None
-        return sums_by_logarithms(plan, registers)
-    power += 0 if (first := plan.answers[0].register) is None else powers[first]
-    total = found.totals[0]
-    log_total = math.log(total) if total > 0 else -math.inf
-    return _trusted(plan, found), log_total + power * math.log(2.0)
+    for scaled in (False, True):
+        try:
+            run = _run(plan, registers, Arithmetic(scaled))
+        except FloatingPointError:
+            # The sizes of terms of both signs are too far apart to be told.
+            continue
+        totals = run.found.totals
+        if not scaled and not (min(totals) > TINY and max(totals) < HUGE):
+            continue
+        if plan.is_signed or not run.has_lost or _is_all(plan, registers, run, scaled=scaled):
+            return _trusted(plan, run.found), run.log_evidence
+    if plan.is_signed:
+        raise lost_digits()
+    return sums_by_logarithms(plan, registers)
 
 
 def sums_by_logarithms(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], float]:
@@ -81,9 +93,28 @@ def sums_by_logarithms(plan: Plan, registers: Sequence[Values]) -> tuple[list[Va
     return joints, total + float(sum(logs[register] for register in plan.scalars))
 
 
-def underflow_of(plan: Plan) -> Literal["raise", "ignore"]:
-    """Return what to do where numbers get too small; those with signs have no logarithms."""
-    return "ignore" if plan.is_signed else "raise"
+def _run(plan: Plan, registers: Sequence[Values], kind: Arithmetic) -> _Run:
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        filled, powers, has_lost = plan.program.run(registers, kind)
+        number, power = _number(plan, registers, scaled=kind.scaled)
+        found = read_answers(plan, registers, filled, number, powers if kind.scaled else None)
+    if not powers:
+        return _Run(found, [0] * len(plan.answers), has_lost)
+    ends = [answer.register for answer in plan.answers]
+    return _Run(found, [power + (0 if r is None else powers[r]) for r in ends], has_lost)
+
+
+def _is_all(plan: Plan, registers: Sequence[Values], run: _Run, *, scaled: bool) -> bool:
+    """Return whether what a run has lost is proven not to matter."""
+    bound = _run(plan, registers, Arithmetic(scaled, rounds_up=True))
+    for total, power, most, shift in zip(
+        run.found.totals, run.powers, bound.found.totals, bound.powers, strict=True
+    ):
+        if not math.isfinite(most) or abs(shift - power) > 1000:
+            return False
+        if math.ldexp(most, shift - power) > MATTERS * total:
+            return False
+    return True
 
 
 def _trusted(plan: Plan, found: Found) -> list[Values]:

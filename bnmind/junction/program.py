@@ -4,8 +4,8 @@ A step takes one or two registers and fills the next one. What it does with the
 axes is worked out once, in its *operation*; equal operations are one object, and a
 step is an operation with the numbers of its registers. An operation with two
 operands is a matrix product (`numpy.matmul`) or, where nothing is summed, a
-broadcast product; with one it is a sum. Summing out the child of a deterministic
-table is a look-up and not a sum: ``Σ_c [c = f(h)] g(c)`` is ``g(f(h))``.
+broadcast product; with one it is a sum. Functions that are kept as their values have
+steps of their own, see `bnmind.junction.scatter`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,28 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from bnmind._values import Sealed
+from bnmind.junction.scatter import Expand, LookUp, Scatter
+from bnmind.junction.underflow import PLAIN, Arithmetic, Underflow
 from bnmind.pgm.factor import Values
 
-__all__ = ["FAR", "LookUp", "Operation", "Product", "Program", "Scope", "Step", "Sum", "near_one"]
+__all__ = [
+    "FAR",
+    "Expand",
+    "LookUp",
+    "Operation",
+    "Product",
+    "Program",
+    "Scatter",
+    "Scope",
+    "Step",
+    "Sum",
+    "near_one",
+]
 
 Scope: TypeAlias = tuple[int, ...]
 """The variables of a register, numbered, in the order of its axes."""
@@ -77,22 +91,7 @@ class Product:
         return left * right
 
 
-@dataclass(frozen=True)
-class LookUp:
-    """Take rows of the right register at the positions that the left one holds."""
-
-    axes: tuple[int, ...]
-    """The order of the right register's axes that puts the variable looked up first."""
-    cost: int
-
-    def __call__(self, left: Values, right: Values) -> Values:
-        """Return the rows, over the axes of the positions and then the rest."""
-        positions: Any = left
-        found: Values = right.transpose(self.axes).take(positions, axis=0)
-        return found
-
-
-Operation: TypeAlias = Sum | Product | LookUp
+Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand
 
 
 class Step(NamedTuple):
@@ -140,41 +139,63 @@ class Program(Sealed):
             if isinstance(step.operation, Product) and step.operation.sums:
                 copies += cells[step.left] if step.operation.left_axes is not None else 0
                 copies += cells[step.right] if step.operation.right_axes is not None else 0
+            elif isinstance(step.operation, Scatter):
+                copies += 2 * step.operation.cost
             peak = max(peak, live + copies)
             live -= sum(cells[register] for register in spent)
         return peak
 
-    def run(self, inputs: Sequence[Values]) -> list[Values]:
-        """Return the registers after the last step; those not kept are empty."""
-        registers = list(inputs)
-        fill: Callable[[Values], None] = registers.append
-        empty = np.empty(0)
-        for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
-            fill(operation(registers[left], registers[right]))
-            for register in spent:
-                registers[register] = empty
-        return registers
+    def run(
+        self, inputs: Sequence[Values], kind: Arithmetic = PLAIN
+    ) -> tuple[list[Values], list[int], bool]:
+        """Return the registers after the last step; those not kept are empty.
 
-    def run_scaled(self, inputs: Sequence[Values]) -> tuple[list[Values], list[int]]:
-        """Return the registers as multiples of powers of two, and the powers.
+        Parameters
+        ----------
+        inputs
+            What the first registers hold.
+        kind
+            How numbers that are too small or too large are treated.
 
-        Slower than `run`, and safe where the numbers would underflow or overflow.
+        Returns
+        -------
+        registers, powers, has_lost
+            The registers as multiples of powers of two, of which there are none if they are
+            plain; and whether numbers got too small on the way. Only of what is not negative
+            can they be rounded up.
         """
-        registers: list[Values] = []
-        powers: list[int] = []
-        for given in inputs:
-            values, power = near_one(given)
-            registers.append(values)
-            powers.append(power)
+        registers: list[Values] = list(inputs)
         empty = np.empty(0)
-        for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
-            values, power = near_one(operation(registers[left], registers[right]))
-            power += powers[left] + (0 if isinstance(operation, Sum) else powers[right])
-            registers.append(values)
-            powers.append(power)
-            for register in spent:
-                registers[register] = empty
-        return registers, powers
+        with Underflow() as watch:
+            if kind == PLAIN:
+                fill: Callable[[Values], None] = registers.append
+                for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+                    fill(operation(registers[left], registers[right]))
+                    for register in spent:
+                        registers[register] = empty
+                return registers, [], watch.has_lost
+            powers = [0] * len(registers)
+            if kind.scaled:
+                for number, given in enumerate(inputs):
+                    registers[number], powers[number] = _scaled(given, kind, watch)
+            for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+                values = operation(registers[left], registers[right])
+                power = 0
+                if kind.rounds_up:
+                    values = watch.rounded_up(values)
+                if kind.scaled:
+                    values, power = _scaled(values, kind, watch)
+                    power += powers[left] + (0 if isinstance(operation, Sum) else powers[right])
+                registers.append(values)
+                powers.append(power)
+                for register in spent:
+                    registers[register] = empty
+        return registers, powers, watch.has_lost
+
+
+def _scaled(values: Values, kind: Arithmetic, watch: Underflow) -> tuple[Values, int]:
+    values, power = near_one(values)
+    return (watch.rounded_up(values) if kind.rounds_up else values), power
 
 
 def near_one(values: Values) -> tuple[Values, int]:

@@ -10,6 +10,7 @@ Bayesian belief universes for knowledge-based systems*, 1990, of exact zeros onl
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -21,7 +22,15 @@ from bnmind._values import Sealed
 from bnmind.junction.support import Domains
 from bnmind.pgm.factor import Values
 
-__all__ = ["Lift", "Reduction", "Table", "lift_of", "with_compound", "without_leaves"]
+__all__ = [
+    "FunctionTable",
+    "Lift",
+    "Reduction",
+    "Table",
+    "lift_of",
+    "with_compound",
+    "without_leaves",
+]
 
 Scope: TypeAlias = tuple[str, ...]
 """The variables of a table, in the order of its axes."""
@@ -49,14 +58,44 @@ class Table(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
+class FunctionTable(Sealed):
+    """A large table of zeros and ones, kept as the state that each row of it has."""
+
+    scope: Scope
+    """The variable that the others determine, then these."""
+    positions: NDArray[np.intp]
+    """Its state for each configuration of the others; −1 where none of its states remains."""
+    place: int
+    """How many of the model's tables come before it."""
+
+    def table(self, n_states: int) -> Table:
+        """Return the table, written out, for so many states of the first variable."""
+        states = np.arange(n_states).reshape(-1, *[1] * self.positions.ndim)
+        return Table(self.scope, (states == self.positions).astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
 class Reduction(Sealed):
     """A reduced model: its variables' sizes, its tables, and the way back."""
 
     sizes: Mapping[str, int]
     lifts: Mapping[str, Lift]
     tables: tuple[Table, ...]
+    functions: tuple[FunctionTable, ...] = ()
+    """Tables of the model too, in their order."""
     halved: bool = False
     """Whether one of each pair of conjugate terms is left out: only the real parts count."""
+
+    @property
+    def scopes(self) -> list[Scope]:
+        """The scopes of all tables, in the order in which the model has them."""
+        found = []
+        functions = deque(self.functions)
+        for number, table in enumerate(self.tables):
+            while functions and functions[0].place <= number:
+                found.append(functions.popleft().scope)
+            found.append(table.scope)
+        return found + [function.scope for function in functions]
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables that original ones live in."""
@@ -118,32 +157,77 @@ def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
     """
     safe = frozenset(protected)
     tables = [_essential(table) for table in model.tables]
-    summed = set()
-    changed = True
-    while changed:
-        changed = False
-        holders: dict[str, list[int]] = {}
-        for i, table in enumerate(tables):
-            for name in table.scope:
-                holders.setdefault(name, []).append(i)
-        for name, where in holders.items():
-            if len(where) > 1 or name in safe:
-                continue
-            table = tables[where[0]]
-            total = table.values.sum(axis=table.scope.index(name))
-            low, high = np.abs(total - total.flat[0]).max(), np.abs(total.flat[0])
-            if low <= _CONSTANT * high:
-                number = np.asarray(total.flat[0])
-                tables[where[0]] = Table((), number)
-                summed.add(name)
-                changed = True
-                break
-    used = {name for table in tables for name in table.scope} | safe
+    functions = list(model.functions)
+    summed: set[str] = set()
+    # The one may make ends of the other.
+    while _sum_tables(tables, functions, safe, summed) + _sum_functions(
+        tables, functions, safe, summed
+    ):
+        continue
+    used = {name for scope in _scopes(tables, functions) for name in scope} | safe
     # What no table depends on any more still counts: a factor of its number of states.
     forgotten = [size for name, size in model.sizes.items() if name not in used | summed]
     tables += [Table((), np.asarray(float(size))) for size in forgotten]
     sizes = {name: size for name, size in model.sizes.items() if name in used}
-    return Reduction(sizes, model.lifts, tuple(tables), model.halved)
+    return replace(model, sizes=sizes, tables=tuple(tables), functions=tuple(functions))
+
+
+def _scopes(tables: Sequence[Table], functions: Sequence[FunctionTable]) -> list[Scope]:
+    return [table.scope for table in tables] + [function.scope for function in functions]
+
+
+def _sum_tables(
+    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
+) -> int:
+    """Replace tables by numbers where a variable of theirs sums out to one; return how many.
+
+    The variables of functions stay, and those that are ``safe``.
+    """
+    safe |= {name for function in functions for name in function.scope}
+    holders: dict[str, set[int]] = {}
+    for i, table in enumerate(tables):
+        for name in table.scope:
+            holders.setdefault(name, set()).add(i)
+    waiting = [name for name, where in holders.items() if len(where) == 1 and name not in safe]
+    count = 0
+    for name in waiting:
+        if len(holders[name]) != 1:
+            continue
+        (place,) = holders[name]
+        table = tables[place]
+        total = table.values.sum(axis=table.scope.index(name))
+        low, high = np.abs(total - total.flat[0]).max(), np.abs(total.flat[0])
+        if low <= _CONSTANT * high:
+            tables[place] = Table((), np.asarray(total.flat[0]))
+            summed.add(name)
+            count += 1
+            for other in table.scope:
+                holders[other].remove(place)
+                if len(holders[other]) == 1 and other not in safe:
+                    waiting.append(other)
+    return count
+
+
+def _sum_functions(
+    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
+) -> int:
+    """Remove functions whose value nothing else depends on; return how many.
+
+    Where it has a state for every row, that is summed out and leaves nothing.
+    """
+    count = 0
+    while True:
+        uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
+        ends = [
+            f
+            for f in functions
+            if uses[f.scope[0]] == 1 and f.scope[0] not in safe and not np.any(f.positions < 0)
+        ]
+        if not ends:
+            return count
+        count += len(ends)
+        summed |= {f.scope[0] for f in ends}
+        functions[:] = [f for f in functions if f not in ends]
 
 
 def _essential(table: Table) -> Table:
@@ -171,6 +255,9 @@ def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
     """
     # A compound variable that grows comes first, so that its configurations keep their order.
     merged = tuple(sorted(table.scope, key=lambda v: v != name))
+    # Functions of what is merged are written out.
+    inside = [f for f in model.functions if not set(merged).isdisjoint(f.scope)]
+    tables = (*model.tables, *(f.table(model.sizes[f.scope[0]]) for f in inside))
     values = np.transpose(table.values, [table.scope.index(v) for v in merged])
     rows = np.argwhere(values != 0)
     sizes = {n: s for n, s in model.sizes.items() if n not in merged}
@@ -184,7 +271,8 @@ def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
         model,
         sizes=sizes,
         lifts=lifts,
-        tables=tuple(_gathered(t, merged, rows, name) for t in model.tables),
+        tables=tuple(_gathered(t, merged, rows, name) for t in tables),
+        functions=tuple(f for f in model.functions if f not in inside),
     )
 
 

@@ -36,8 +36,9 @@ from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
 from bnmind.junction.relevance import closure
 from bnmind.junction.small_tables import small_tables
+from bnmind.junction.underflow import MATTERS, Arithmetic
 from bnmind.pgm.cpd import CPD, FunctionalCPD
-from bnmind.pgm.factor import Factor
+from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
@@ -176,19 +177,16 @@ def _backward(
     log_evidence = math.fsum(map(float, logs))
     combine: np.ufunc = np.multiply
     weigh = _as_they_are
-    try:
-        with np.errstate(under="raise"):
-            filled, powers = program.run_scaled(registers)
-    except FloatingPointError:
+    filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
+    if has_lost and not _is_all(plan, registers, filled, powers):
         combine, weigh = np.add, _from_logarithms
         logs = logarithms(registers, len(plan.sources))
         filled = run_logarithms(program, logs, np.logaddexp)
         log_evidence += 0.0 if end is None else float(filled[end])
-    else:
-        if end is not None:
-            total = float(filled[end])
-            log_evidence += math.log(total) if total > 0 else -math.inf
-            log_evidence += powers[end] * math.log(2.0)
+    elif end is not None:
+        total = float(filled[end])
+        log_evidence += math.log(total) if total > 0 else -math.inf
+        log_evidence += powers[end] * math.log(2.0)
     if not log_evidence > -math.inf:
         raise impossible(plan.conflict(evidence, {}))
 
@@ -197,6 +195,19 @@ def _backward(
 
     states = walk_back(program, filled, n_samples, combine, pick)
     return dict(zip(plan.numbered, states, strict=True)), log_evidence
+
+
+def _is_all(
+    plan: Plan, registers: Sequence[Values], filled: Sequence[Values], powers: Sequence[int]
+) -> bool:
+    """Return whether numbers that got too small in a run are proven not to matter."""
+    end = plan.answers[0].register
+    if end is None:
+        return True
+    most, shifts, _ = plan.program.run(registers, Arithmetic(scaled=True, rounds_up=True))
+    shift = shifts[end] - powers[end]
+    found = MATTERS * float(filled[end])
+    return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= found
 
 
 def _as_they_are(weights: Floats) -> Floats:

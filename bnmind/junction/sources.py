@@ -6,21 +6,63 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
+from bnmind.junction.contraction import Function
 from bnmind.junction.program import Scope
-from bnmind.junction.reduction import Reduction
+from bnmind.junction.reduction import FunctionTable, Reduction
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Answer", "Source", "answer_of", "sources_of"]
+__all__ = ["Answer", "Rows", "Source", "answer_of", "deterministic", "sources_of"]
 
 _WORTH_LOOKING_UP = 64
 """Smaller tables are not searched for a variable that the others determine."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Sealed):
+    """A function that is kept as its values, still to be cut at the evidence."""
+
+    positions: NDArray[np.intp]
+    """Its state for each configuration of its observed arguments and then the others."""
+    observed: tuple[str, ...]
+    """The arguments that are evidence."""
+    child: str | None
+    """The variable that the function determines, if that is evidence too."""
+
+    def cut(self, at: Mapping[str, int]) -> Values:
+        """Return the positions at some evidence; where the child is known, which rows have it."""
+        positions: Any = self.positions[tuple(at[name] for name in self.observed)]
+        cut: Values = positions
+        if self.child is not None:
+            cut = (positions == at[self.child]).astype(np.float64)
+        return cut
+
+    def fill(self, register: Any, positions: Any, at: Mapping[str, NDArray[np.intp]]) -> None:
+        """Fill a register with what `cut` returns for each of many cases.
+
+        Parameters
+        ----------
+        register
+            With the cases as its last axis.
+        positions
+            Those of the function, the observed arguments joined into a last axis, if there are.
+        at
+            The position of each observed variable, ``(cases,)``.
+        """
+        if self.observed:
+            sizes = self.positions.shape[: len(self.observed)]
+            flat = np.ravel_multi_index([at[name] for name in self.observed], sizes)
+            found = positions.take(flat, axis=-1)
+        else:
+            found = positions[..., None]
+        np.copyto(register, found if self.child is None else found == at[self.child])
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +87,8 @@ class Source(Sealed):
     """The name of the input that fills the register at each run."""
     take: Callable[[Values], Values] | None = None
     """How a full input becomes a reduced one."""
+    rows: Rows | None = None
+    """What is cut in place of ``values``, if it is a function kept as its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +175,8 @@ def sources_of(
                 positions,
             )
         )
+    for function in model.functions:
+        sources.append(_function_source(function, number, observed))
     for potential in large:
         names = model.scope(v.name for v in potential.scope)
         seen = tuple(name for name in names if name in observed)
@@ -145,6 +191,43 @@ def sources_of(
         scope = tuple(number[name] for name in names)
         sources.append(Source(scope, (), None, cells, label, input=label, take=take))
     return tuple(sources)
+
+
+def deterministic(sources: Sequence[Source]) -> dict[int, Function]:
+    """Return for the registers of a program which of them have a child that is certain.
+
+    The positions of tables' children are in registers of their own, after the sources.
+    """
+    found = {}
+    more = len(sources)
+    for i, source in enumerate(sources):
+        if source.positions is not None and source.child is not None:
+            found[i] = Function(source.child, more)
+            more += 1
+        elif source.rows is not None and source.child is not None:
+            found[i] = Function(source.child, i, bool(np.any(source.rows.positions < 0)))
+    return found
+
+
+def _function_source(
+    function: FunctionTable, number: Mapping[str, int], observed: frozenset[str]
+) -> Source:
+    head, *parents = function.scope
+    seen = tuple(name for name in parents if name in observed)
+    rest = tuple(name for name in parents if name not in observed)
+    order = [parents.index(name) for name in (*seen, *rest)]
+    positions = np.array(np.transpose(function.positions, order), order="C")
+    known = head if head in observed else None
+    child = None if known else number[head]
+    return Source(
+        tuple(number[name] for name in (rest if known else (head, *rest))),
+        (known, *seen) if known else seen,
+        None,
+        positions.size,
+        head,
+        child=child,
+        rows=Rows(positions, seen, known),
+    )
 
 
 def _determined_child(

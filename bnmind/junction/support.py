@@ -8,19 +8,33 @@ changes (arc consistency). Large functions say what they allow without their tab
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.pgm.cpd import TabularCPD
+from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
 
-__all__ = ["Domains", "possible_states", "table"]
+__all__ = [
+    "Domains",
+    "is_kept_as_function",
+    "n_cells",
+    "n_numbers",
+    "positions",
+    "possible_states",
+    "table",
+]
 
 _SMALL_TABLE = 2**12
 """Tables of functions are made to look for zeros if they have at most so many cells."""
+
+_LARGE_FUNCTION = 2**12
+"""Tables of functions that have more cells are not written out, but kept as their values."""
 
 Domains = Mapping[str, tuple[int, ...]]
 """The state positions that each variable may still take."""
@@ -40,6 +54,36 @@ def table(potential: Potential, domains: Domains) -> Values:
     if all(len(k) == v.n_states for k, v in zip(kept, potential.scope, strict=True)):
         return values
     return values[np.ix_(*[list(k) for k in kept])]
+
+
+def is_kept_as_function(potential: Potential, domains: Domains) -> TypeGuard[FunctionalCPD]:
+    """Return whether of a potential only the child's state for every row is worked out."""
+    return (
+        isinstance(potential, FunctionalCPD)
+        and len(domains[potential.variable.name]) > 1
+        and n_cells(potential, domains) > _LARGE_FUNCTION
+    )
+
+
+def n_numbers(potential: Potential, domains: Domains) -> int:
+    """Return how many numbers a plan holds for a potential: cells, or values of a function."""
+    cells = n_cells(potential, domains)
+    if is_kept_as_function(potential, domains):
+        return cells // len(domains[potential.variable.name])
+    return cells
+
+
+def positions(cpd: FunctionalCPD, domains: Domains) -> NDArray[np.intp]:
+    """Return the child's place among its states that remain, an axis for each parent.
+
+    That is −1 where the function's value is none of them.
+    """
+    arguments = np.ix_(*[np.asarray(domains[v.name], dtype=np.intp) for v in cpd.parents])
+    places = np.full(cpd.variable.n_states, -1, dtype=np.intp)
+    kept = domains[cpd.variable.name]
+    places[list(kept)] = np.arange(len(kept))
+    values = np.broadcast_to(cpd.function(*arguments), [len(domains[v.name]) for v in cpd.parents])
+    return places[values]
 
 
 def possible_states(
@@ -74,13 +118,15 @@ def possible_states(
     for i, potential in enumerate(potentials):
         for variable in potential.scope:
             holders.setdefault(variable.name, []).append(i)
-    waiting = dict.fromkeys(sorted(range(len(potentials)), key=lambda i: _cells(potentials[i])))
+    order = sorted(range(len(potentials)), key=lambda i: _cells(potentials[i]))
+    waiting = deque(order)
+    queued = set(order)
     while waiting:
-        small = [i for i in waiting if _is_quick(potentials[i], current, max_cells)]
-        if not small:
-            break
-        i = small[0]
-        del waiting[i]
+        i = waiting.popleft()
+        queued.remove(i)
+        if not _is_quick(potentials[i], current, max_cells):
+            # It comes again when one of its variables has lost a state.
+            continue
         potential = potentials[i]
         supported = _supported(potential, current)
         if not all(supported):
@@ -89,7 +135,9 @@ def possible_states(
             name = variable.name
             if name not in kept and len(states) < len(current[name]):
                 current[name] = states
-                waiting.update(dict.fromkeys(j for j in holders[name] if j != i))
+                more = [j for j in holders[name] if j != i and j not in queued]
+                waiting += more
+                queued.update(more)
     return current
 
 

@@ -13,6 +13,7 @@ from bnmind.pgm.functions import (
     Restricted,
     Threshold,
 )
+from bnmind.pgm.listed import Listed
 from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum, noisy_and, noisy_or
 from bnmind.pgm.variable import Variable
@@ -26,6 +27,7 @@ __all__ = [
     "FactorModel",
     "Function",
     "FunctionalCPD",
+    "Listed",
     "Maximum",
     "Minimum",
     "Network",

@@ -14,7 +14,8 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+import numpy as np
+from pydantic import Field, model_validator
 
 from bnmind.pgm.functions import (
     Addition,
@@ -28,6 +29,7 @@ from bnmind.pgm.functions import (
     Threshold,
 )
 from bnmind.pgm.json_records import Strict
+from bnmind.pgm.listed import Listed
 
 __all__ = ["FunctionRecord", "arity_fault", "function_to_record", "steps_work"]
 
@@ -103,8 +105,34 @@ class _Restricted(Strict):
         return Restricted(self.of.make(), self.states, self.results)
 
 
+class _Listed(Strict):
+    function: Literal["listed"]
+    shape: Annotated[tuple[Annotated[int, Field(ge=1, le=2**31)], ...], Field(min_length=1)]
+    results: _Positions
+
+    @model_validator(mode="after")
+    def _fits(self) -> _Listed:
+        if math.prod(self.shape) != len(self.results):
+            raise ValueError(
+                f"expected {math.prod(self.shape)} results for the shape"
+                f" {list(self.shape)}, got {len(self.results)}"
+            )
+        return self
+
+    def make(self) -> Function:
+        return Listed(np.array(self.results, dtype=np.intp).reshape(self.shape))
+
+
 FunctionRecord: TypeAlias = Annotated[
-    _Addition | _Minimum | _Maximum | _Parity | _Equality | _Threshold | _Exactly | _Restricted,
+    _Addition
+    | _Minimum
+    | _Maximum
+    | _Parity
+    | _Equality
+    | _Threshold
+    | _Exactly
+    | _Listed
+    | _Restricted,
     Field(discriminator="function"),
 ]
 """A record of any of the functions, told apart by its field ``function``."""
@@ -130,6 +158,8 @@ def function_to_record(function: Function) -> dict[str, Any] | None:
             if inner is None:
                 return None
             fields = {"of": inner, "states": states, "results": results}
+        case Listed(results):
+            fields = {"shape": results.shape, "results": tuple(results.ravel().tolist())}
         case Minimum() | Maximum() | Parity() | Equality():
             fields = {}
         case _:
@@ -145,6 +175,8 @@ def arity_fault(function: Function, n_arguments: int) -> str | None:
             wanted = len(terms)
         case Threshold(_, counted) | Exactly(_, counted):
             wanted = n_arguments if counted is None else len(counted)
+        case Listed(results):
+            wanted = results.ndim
         case Restricted(whole, states):
             wanted = sum(len(kept) > 1 for kept in states)
             if inner := arity_fault(whole, len(states)):
@@ -166,6 +198,8 @@ def steps_work(function: Function, sizes: Sequence[int]) -> int:
     while isinstance(function, Restricted):
         sizes = [max(kept) + 1 for kept in function.states]
         function = function.function
+    if isinstance(function, Listed):
+        return function.results.size
     reached = max(sizes, default=1) + len(sizes) + 2
     if isinstance(function, Addition):
         span = 1 + sum(max(t, default=0) - min(t, default=0) for t in function.terms)

@@ -17,6 +17,7 @@ odd or even               ``Parity()``
 conjunction (binary)      ``Minimum()``
 disjunction (binary)      ``Maximum()``
 the same state            ``Equality()``
+anything else, small      `bnmind.pgm.Listed`
 ========================  =====================================================
 """
 

@@ -63,8 +63,8 @@ class Steps:
         moves = []
         for number, kept in enumerate(states):
             after = step(number, current[:, None], np.asarray(kept, dtype=np.intp)[None, :])
-            current, inverse = np.unique(after, return_inverse=True)
-            moves.append(np.asarray(inverse, dtype=np.intp).reshape(after.shape))
+            current, inverse = _numbered(after)
+            moves.append(inverse)
         return cls(tuple(moves), np.asarray(finish(current), dtype=np.intp))
 
     def possible_results(self) -> tuple[int, ...]:
@@ -80,6 +80,19 @@ class Steps:
             found.append(np.any(leads, axis=0, keepdims=True)[0])
             good = np.any(leads, axis=1, keepdims=True)[:, 0]
         return tuple(reversed(found))
+
+
+def _numbered(values: Positions) -> tuple[Positions, Positions]:
+    """Return the different values in increasing order, and the place of each among them."""
+    least = int(values.min())
+    span = int(values.max()) - least + 1
+    if span > 8 * values.size:
+        found, inverse = np.unique(values, return_inverse=True)
+        return found, np.asarray(inverse, dtype=np.intp).reshape(values.shape)
+    there = np.zeros(span, dtype=np.bool_)
+    there[values - least] = True
+    place = np.cumsum(there, dtype=np.intp) - 1
+    return np.flatnonzero(there) + least, place[values - least]
 
 
 @runtime_checkable

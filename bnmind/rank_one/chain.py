@@ -8,19 +8,22 @@ acquisition and inference*, 1993).
 
 Nothing is negative, so nothing cancels: the probability of a sum of thirty that is
 10⁻²⁰ has all its digits, where terms of a rank-one form of about 1 cancel down to
-rounding error. The tables are distributions of their own, of zeros and ones if the
-function has no noise, and so the engine may prune and drop them like any other. The
-price is a second variable of about as many states in each clique.
+rounding error. The links are distributions of their own, functions if the
+distribution has no noise, and so the engine may prune and drop them like any other. The
+price is a second variable of about as many states in each clique; but a function is worked
+with by its values, so that the sum of k binary arguments takes about k² additions.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.functions import is_stepwise
+from bnmind.pgm.listed import Listed
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.steps import Stepwise
 from bnmind.pgm.variable import Variable
@@ -34,8 +37,8 @@ def chain_form(
     states: Mapping[str, Sequence[int]] | None = None,
     name: str | None = None,
     max_cells: int = 2**22,
-) -> tuple[TabularCPD, ...] | None:
-    """Return a distribution as a chain of tables of at most three variables each.
+) -> tuple[TabularCPD | FunctionalCPD, ...] | None:
+    """Return a distribution as a chain of distributions of at most three variables each.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def chain_form(
         The partial results are named by this, ``_`` and the number of parents seen;
         ``<child>_of`` unless given.
     max_cells
-        The most cells that the tables may have together.
+        The most cells that the tables may have together; of a function, its values count.
 
     Returns
     -------
@@ -60,11 +63,11 @@ def chain_form(
     Examples
     --------
     >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(4))
-    >>> for table in chain_form(FunctionalCPD.sum_of("total", votes)):
-    ...     print(*(v.name for v in table.scope), table.values.shape)
-    total_of_2 vote0 vote1 (3, 2, 2)
-    total_of_3 total_of_2 vote2 (4, 3, 2)
-    total total_of_3 vote3 (5, 4, 2)
+    >>> for link in chain_form(FunctionalCPD.sum_of("total", votes)):
+    ...     print(*(f"{v.name}:{v.n_states}" for v in link.scope))
+    total_of_2:3 vote0:2 vote1:2
+    total_of_3:4 total_of_2:3 vote2:2
+    total:5 total_of_3:4 vote3:2
     """
     prefix = name or f"{cpd.variable.name}_of"
     kept = {v.name: tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.parents}
@@ -77,30 +80,29 @@ def chain_form(
         return (rest,)
     if isinstance(rest, FunctionalCPD) and not is_stepwise(rest.function):
         return None
+    if isinstance(rest, FunctionalCPD):
+        if len(rest.parents) <= 2:
+            values = math.prod(v.n_states for v in rest.parents)
+            return (rest,) if values <= max_cells else None
+        return _function_chain(rest, [kept[v.name] for v in rest.parents], prefix, max_cells)
     if len(rest.parents) <= 2:
         return (rest.to_tabular(),) if rest.n_cells <= max_cells else None
-    if isinstance(rest, FunctionalCPD):
-        return _function_chain(rest, [kept[v.name] for v in rest.parents], prefix, max_cells)
     return _noisy_chain(rest, prefix, max_cells)
 
 
 def _function_chain(
     cpd: FunctionalCPD, states: Sequence[Sequence[int]], prefix: str, max_cells: int
-) -> tuple[TabularCPD, ...] | None:
+) -> tuple[FunctionalCPD, ...] | None:
     assert isinstance(cpd.function, Stepwise)  # as the caller has seen
     steps = cpd.function.steps(states)
     moves = list(steps.moves)
     sizes = [1 + int(move.max()) for move in moves]
-    between = sizes[1:-1]
-    befores, afters = [cpd.parents[0].n_states, *between], [*between, cpd.variable.n_states]
-    cells = sum(
-        before * v.n_states * after
-        for before, v, after in zip(befores, cpd.parents[1:], afters, strict=True)
-    )
-    if cells > max_cells:
+    befores = [cpd.parents[0].n_states, *sizes[1:-1]]
+    values = sum(before * v.n_states for before, v in zip(befores, cpd.parents[1:], strict=True))
+    if values > max_cells:
         return None
     moves[-1] = steps.results[moves[-1]]
-    chain: list[TabularCPD] = []
+    chain: list[FunctionalCPD] = []
     for i, (parent, kept) in enumerate(zip(cpd.parents, states, strict=True)):
         # Positions that cannot be may lead anywhere.
         move = np.zeros((len(moves[i]), parent.n_states), dtype=np.intp)
@@ -113,8 +115,7 @@ def _function_chain(
             move = move[start]
         last = i == len(moves) - 1
         after = cpd.variable if last else Variable.of_integers(f"{prefix}_{i + 1}", range(sizes[i]))
-        there = np.arange(after.n_states)[:, None, None] == move
-        chain.append(TabularCPD(after, (before, parent), there.astype(np.float64)))
+        chain.append(FunctionalCPD(after, (before, parent), Listed(move)))
         before = after
     return tuple(chain)
 

@@ -1,0 +1,157 @@
+"""Steps on a function that is kept as its values, not as a table of zeros and ones.
+
+For ``c = f(h)`` a register holds f(h) for every configuration h of the arguments, a
+*row* each: of a partial sum of 400 votes and one vote more these are 802 numbers, where the
+table has 322,404. Three steps do all that a table does:
+
+=========  =======================================  ================================
+step       computes                                 what it costs
+=========  =======================================  ================================
+`LookUp`   ``Σ_c [c = f(h)] g(c, h)`` = g(f(h), h)  its result
+`Scatter`  ``Σ_h [c = f(h)] g(h)``, for every c     the rows
+`Expand`   ``[c = f(h)]``                           the table, where nothing else does
+=========  =======================================  ================================
+
+A row of −1 is zero for every c: the states that it would lead to are ruled out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bnmind.pgm.factor import Values
+
+__all__ = ["Expand", "LookUp", "Scatter", "grids"]
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Take rows of the right register at the positions that the left one holds."""
+
+    axes: tuple[int, ...]
+    """The order of the right register's axes: the variable looked up, those shared, the rest."""
+    cost: int
+    shared: tuple[int, ...] = ()
+    """Axes of the left register whose variables the right one has too."""
+    partial: bool = False
+    """Whether positions may be −1, where there is nothing to look up."""
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the rows, over the axes of the positions and then the rest."""
+        return self.take(left, right, 0.0)
+
+    def take(self, left: Values, right: Values, nothing: float, trailing: int = 0) -> Values:
+        """Return the rows with another number for nothing.
+
+        The right register may have ``trailing`` axes more than the step knows of.
+        """
+        more = tuple(range(len(self.axes), len(self.axes) + trailing))
+        rows = right.transpose((*self.axes, *more))
+        if self.partial:
+            rows = np.concatenate([rows, np.full((1, *rows.shape[1:]), nothing)])
+        positions: Any = left
+        if not self.shared:
+            found: Values = rows.take(positions, axis=0)
+            return found
+        taken: Values = rows[(positions, *grids(left.shape, self.shared))]
+        return taken
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Add the numbers of the right register to the states that the left one's rows lead to."""
+
+    n: int
+    """States of the child."""
+    kept: tuple[int, ...]
+    """Axes of the left register that the result has, behind the child's."""
+    axes: tuple[int, ...]
+    """The order of the right register's axes: those of the left one that it has, the rest."""
+    view: tuple[int, ...]
+    """Its shape then, the rest as one axis, and an axis of one for what it lacks."""
+    shape: tuple[int, ...]
+    """Of the result: the child, the axes kept, the rest."""
+    cost: int
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the sums."""
+        right = self.rows(left.shape, right)
+        sums: Values = self.sums(self.places(left), right).reshape(self.shape)
+        return sums
+
+    def places(self, left: Values) -> Any:
+        """Return where each row goes: 0 for nowhere, then a place for each cell of the result."""
+        kept = [left.shape[axis] for axis in self.kept]
+        positions: Any = left
+        places = (positions + 1) * math.prod(kept)
+        size = 1
+        for axis, grid in reversed(list(zip(self.kept, grids(left.shape, self.kept), strict=True))):
+            places = places + grid * size
+            size *= left.shape[axis]
+        # All that leads nowhere shares one place.
+        return np.maximum(places - math.prod(kept) + 1, 0).ravel()
+
+    def sums(self, places: Any, rows: Any) -> Any:
+        """Return sums of rows ``(rows, rest)`` at the places they go to, ``(places, rest)``."""
+        rest = rows.shape[1]
+        index = places if rest == 1 else (places[:, None] * rest + np.arange(rest)).ravel()
+        length = self.n_places * rest
+        if np.iscomplexobj(rows):
+            found: Any = 1j * np.bincount(index, rows.imag.ravel(), length)
+            found += np.bincount(index, rows.real.ravel(), length)
+        else:
+            found = np.bincount(index, rows.ravel(), length)
+        return found.reshape(self.n_places, rest)[1:]
+
+    def reduced(self, left: Values, right: Values, add: np.ufunc, nothing: float) -> Values:
+        """Return the same with another operation for sums, and another number for nothing."""
+        rows = self.rows(left.shape, right)
+        places = self.places(left)
+        order = np.argsort(places, kind="stable")
+        there, starts = np.unique(places[order], return_index=True)
+        found = np.full((self.n_places, rows.shape[1]), nothing)
+        found[there] = add.reduceat(rows[order], starts, axis=0)
+        return found[1:].reshape(self.shape)
+
+    @property
+    def n_places(self) -> int:
+        """Cells of the result, and one place for what leads nowhere."""
+        return 1 + math.prod(self.shape[: 1 + len(self.kept)])
+
+    def rows(self, shape: tuple[int, ...], right: Values, n_cases: int | None = None) -> Values:
+        """Return what there is to add, ``(rows, rest)``, for a function of this shape.
+
+        Of cases, if there are any, the right register has a last axis; they join the rest.
+        """
+        axes = self.axes if n_cases is None else (*self.axes, len(self.axes))
+        length = self.view[-1] * (n_cases or 1)
+        values = right.transpose(axes).reshape(*self.view[:-1], length)
+        rows: Values = np.broadcast_to(values, (*shape, length))
+        return rows.reshape(-1, length)
+
+
+@dataclass(frozen=True)
+class Expand:
+    """Write a function out as the table of zeros and ones."""
+
+    n: int
+    """States of the child, the first axis of the table."""
+    cost: int
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the table."""
+        states = np.arange(self.n).reshape(-1, *[1] * left.ndim)
+        table: Values = (states == left).astype(np.float64)
+        return table
+
+
+def grids(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[Any]:
+    """Return the positions along some axes of an array, ready to be broadcast with it."""
+    return [
+        np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+        for axis in axes
+    ]

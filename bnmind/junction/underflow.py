@@ -1,0 +1,72 @@
+"""Numbers that get too small, and the proof that they do not matter.
+
+Products of many probabilities leave the range of floating-point numbers. Scaled by powers of two
+they come back, unless the numbers of one table are too far apart: of a sum of a thousand votes,
+that all are cast. The smallest are lost then, and as a rule matter to nothing that is
+asked: a second run that keeps them too large gives an upper bound of every sum, for no number
+is negative, and where this is no larger than the sum itself, nothing is missing.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["MATTERS", "PLAIN", "Arithmetic", "Underflow"]
+
+MATTERS = 1 + 1e-13
+"""Lost numbers matter if they may make a sum more than this many times as large."""
+
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+class Arithmetic(NamedTuple):
+    """How a run treats numbers that are too small or too large."""
+
+    scaled: bool = False
+    """Whether every register is kept near one by a power of two."""
+    rounds_up: bool = False
+    """Whether numbers that are lost are kept too large, so that all sums are upper bounds."""
+
+
+PLAIN = Arithmetic()
+
+
+class Underflow:
+    """A context that notes whether numbers got too small in it; NumPy says so after each step."""
+
+    def __init__(self) -> None:
+        self.has_lost = False
+        """Whether any did."""
+        self._now = False
+
+    def __enter__(self) -> Underflow:
+        self._state = np.errstate(under="call", call=self._note)
+        self._state.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self._state.__exit__(kind, fault, where)
+
+    def _note(self, kind: str, flag: int) -> None:
+        self.has_lost = self._now = True
+
+    def rounded_up(self, values: Any) -> Any:
+        """Return numbers as they are, or too large if some were lost since this was last asked."""
+        if not self._now:
+            return values
+        self._now = False
+        return np.maximum(values, _SMALLEST)
+
+    def round_up(self, values: Any) -> None:
+        """Do the same in place."""
+        if self._now:
+            self._now = False
+            np.maximum(values, _SMALLEST, out=values)

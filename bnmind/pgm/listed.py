@@ -1,0 +1,95 @@
+"""A deterministic function given by its results, one for every configuration of the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bnmind.errors import InvalidModelError
+from bnmind.pgm.steps import Positions, Steps
+
+__all__ = ["Listed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A function listed: the result's position for every configuration of the arguments.
+
+    Its table of zeros and ones would be as many times as large as the result has states.
+
+    Parameters
+    ----------
+    results
+        Whole numbers of at least 0, an axis for each argument.
+
+    Raises
+    ------
+    InvalidModelError
+        If they are not.
+
+    Examples
+    --------
+    >>> carry = Listed([[0, 0], [0, 1]])
+    >>> int(carry(1, 1)), int(carry(1, 0))
+    (1, 0)
+    """
+
+    results: Positions
+
+    def __post_init__(self) -> None:
+        found = np.asarray(self.results)
+        if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
+            raise InvalidModelError(
+                [
+                    "expected the results of a function as positions of at least 0 with an axis"
+                    f" for each argument, got an array of shape {found.shape} of {found.dtype}"
+                ]
+            )
+        results = np.array(found, dtype=np.intp)
+        results.setflags(write=False)
+        object.__setattr__(self, "results", results)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Listed, (self.results,))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Listed) and np.array_equal(self.results, other.results)
+
+    def __hash__(self) -> int:
+        return hash((self.results.shape, self.results.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Listed({' by '.join(map(str, self.results.shape))} results)"
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return the results' positions."""
+        if len(arguments) != self.results.ndim:
+            raise InvalidModelError(
+                [f"expected {self.results.ndim} arguments, got {len(arguments)}"]
+            )
+        return np.asarray(self.results[tuple(arguments)], dtype=np.intp)
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Listed:
+        """Return the function on fewer states."""
+        if not states:
+            return self
+        rest = self.results[np.ix_(*[list(kept) for kept in states])]
+        axes = tuple(axis for axis, kept in enumerate(states) if len(kept) == 1)
+        return Listed(rest.squeeze(axis=axes))
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the configurations of the arguments so far, and then the results."""
+        if not states:
+            return Steps((), np.asarray(self.results, dtype=np.intp).ravel())
+        rest = self.results[np.ix_(*[list(kept) for kept in states])]
+        moves: list[Positions] = []
+        before = 1
+        for kept in states[:-1]:
+            moves.append(np.arange(before * len(kept), dtype=np.intp).reshape(before, -1))
+            before *= len(kept)
+        found, last = np.unique(rest, return_inverse=True)
+        moves.append(np.asarray(last, dtype=np.intp).reshape(before, -1))
+        return Steps(tuple(moves), np.asarray(found, dtype=np.intp))
