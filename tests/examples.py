@@ -142,13 +142,14 @@ def _cpds() -> Any:
     return list(network().cpds)
 
 
-@_add(pgm.Addition, pgm.Threshold, pgm.Exactly, pgm.Restricted)
+@_add(pgm.Addition, pgm.Threshold, pgm.Exactly, pgm.Restricted, pgm.Listed)
 def _functions() -> Any:
     return [
         pgm.Addition.of([2, 3]),
         pgm.Threshold(1, ((1,), (0, 1))),
         pgm.Threshold(2),
         pgm.Exactly(1, ((1,), (0, 1))),
+        pgm.Listed(np.arange(6).reshape(2, 3)),
         pgm.Restricted(pgm.Maximum(), ((0, 1), (2,)), (0, 2)),
         pgm.Restricted(pgm.Maximum(), ((0, 1), (2,))),
     ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bnmind._values import Value, freeze
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.steps import Positions, Steps
 
@@ -15,7 +15,7 @@ __all__ = ["Listed"]
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class Listed(Value):
     """A function listed: the result's position for every configuration of the arguments.
 
     Its table of zeros and ones would be as many times as large as the result has states.
@@ -48,12 +48,8 @@ class Listed:
                     f" for each argument, got an array of shape {found.shape} of {found.dtype}"
                 ]
             )
-        results = np.array(found, dtype=np.intp)
-        results.setflags(write=False)
-        object.__setattr__(self, "results", results)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Listed, (self.results,))
+        object.__setattr__(self, "results", np.array(found, dtype=np.intp))
+        freeze(self, own=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Listed) and np.array_equal(self.results, other.results)
