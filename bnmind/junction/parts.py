@@ -45,7 +45,7 @@ class Part:
 
 def _graph(model: Reduction, request: Request, group: Group | None = None) -> InteractionGraph:
     """Return the graph of what the evidence leaves open, in a whole model or a group."""
-    scopes = model.scopes
+    scopes = list(model.scopes)
     joints = request.joints
     if group is not None:
         scopes = [scope for scope in scopes if group.names.issuperset(scope)]

@@ -87,7 +87,7 @@ class Reduction(Sealed):
     """Whether one of each pair of conjugate terms is left out: only the real parts count."""
 
     @property
-    def scopes(self) -> list[Scope]:
+    def scopes(self) -> tuple[Scope, ...]:
         """The scopes of all tables, in the order in which the model has them."""
         found = []
         functions = deque(self.functions)
@@ -95,7 +95,7 @@ class Reduction(Sealed):
             while functions and functions[0].place <= number:
                 found.append(functions.popleft().scope)
             found.append(table.scope)
-        return found + [function.scope for function in functions]
+        return (*found, *(function.scope for function in functions))
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables that original ones live in."""
