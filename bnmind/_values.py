@@ -148,9 +148,10 @@ def frozen(value: Any, *, own: bool = False) -> Any:
         return frozenset(value)
     if isinstance(value, Iterator | KeysView | ValuesView | deque):
         return tuple([frozen(part, own=own) for part in value])
-    if isinstance(value, tuple) and own:
-        # A named tuple, restored with the arrays in it.
-        return kind(*[frozen(part, own=own) for part in value])
+    if isinstance(value, tuple) and hasattr(kind, "_make"):
+        parts = [frozen(part, own=own) for part in value]
+        same = all(new is old for new, old in zip(parts, value, strict=True))
+        return value if same else kind._make(parts)
     return value
 
 

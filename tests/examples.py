@@ -48,6 +48,9 @@ PACKAGES = (
     "junction",
     "views",
     "mastermind",
+    "adaptive",
+    "strategies",
+    "lab",
 )
 """Where users import from."""
 
@@ -84,8 +87,11 @@ def _add(*kinds: type) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     """Register a factory of examples for classes; it may return several objects."""
 
     def register(factory: Callable[[], Any]) -> Callable[[], Any]:
+        # Nobody can change them, so that they are made once.
+        make = cache(factory)
+
         def made(kind: type) -> Iterable[object]:
-            found = factory()
+            found = make()
             found = found if isinstance(found, list) else [found]
             return [thing for thing in found if type(thing) is kind]
 
@@ -539,6 +545,15 @@ def _sessions() -> Any:
     ]
 
 
+MOMENTS: list[adaptive.Moment] = []
+
+
+def keep(moment: adaptive.Moment) -> Any:
+    """Measure nothing, but keep the moment."""
+    MOMENTS.append(moment)
+    return np.zeros(len(moment.asked))
+
+
 @_add(
     adaptive.BatchProfiles,
     adaptive.BatchProgress,
@@ -552,12 +567,6 @@ def _sessions() -> Any:
 )
 def _simulations() -> Any:
     people = adaptive.Examinees.drawn(bank(), 5, seed=1)
-    found: list[Any] = []
-
-    def keep(moment: adaptive.Moment) -> Any:
-        found.append(moment)
-        return np.zeros(len(moment.asked))
-
     measure = adaptive.Measure("zero", keep)
     result = adaptive.simulate(
         bank(),
@@ -574,7 +583,7 @@ def _simulations() -> Any:
         result,
         *result.runs,
         adaptive.Measure("score", score),
-        found[-1],
+        MOMENTS[-1],
         tree,
         table,
         adaptive.beliefs_given(bank(), codes),

@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodTyp
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bnmind._values import ReadOnlyDict
@@ -31,18 +32,26 @@ NEW_NAME = "a_name_that_nothing_has"
 
 
 def attributes(thing: object) -> dict[str, Any]:
-    """Return the public attributes of an instance, properties too, but not its methods."""
+    """Return the public attributes of an instance, properties too, but not its methods.
+
+    Of classes that no package exports only what they keep: what their properties make anew may
+    be changed by whoever gets it, and so may a data frame.
+    """
     found = {}
     for name in dir(type(thing)):
         member = inspect.getattr_static(type(thing), name)
         if name.startswith("_") or isinstance(member, staticmethod | classmethod | FunctionType):
             continue
-        if isinstance(member, type):
+        if isinstance(member, type) or (isinstance(member, property) and type(thing) not in PUBLIC):
             continue
         try:
-            found[name] = getattr(thing, name)
+            value = getattr(thing, name)
         except BnmindError:
             continue
+        if isinstance(member, property) and isinstance(value, pd.DataFrame):
+            assert getattr(thing, name) is not value
+            continue
+        found[name] = value
     fields = getattr(thing, "__dict__", {})
     found.update({name: getattr(thing, name) for name in fields if not name.startswith("_")})
     return found

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
 from bnmind.information import Floats
@@ -31,7 +32,7 @@ Responses = NDArray[np.int16]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchProfiles:
+class BatchProfiles(Value):
     """The most probable profile of each examinee."""
 
     levels: NDArray[np.intp]

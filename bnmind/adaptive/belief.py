@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, Self
 
 from bnmind.adaptive.bank import ItemBank
@@ -17,13 +17,21 @@ __all__ = [
 ]
 
 
-class Profile(NamedTuple):
-    """A level of each skill, and how probable it is that these are the examinee's."""
-
+class _Profile(NamedTuple):
     levels: tuple[int, ...]
     """The position of the level of each skill, in the order of the bank's skills."""
     probability: float
     """The probability of the whole profile."""
+
+
+class Profile(_Profile):
+    """A level of each skill, and how probable it is that these are the examinee's."""
+
+    __slots__ = ()
+
+    def __new__(cls, levels: Iterable[int], probability: float) -> Profile:
+        """Return a profile."""
+        return super().__new__(cls, tuple(levels), probability)
 
 
 class SkillBelief(Protocol):

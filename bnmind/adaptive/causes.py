@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.information import Floats, entropy, information
 
@@ -29,7 +30,7 @@ class _Group(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CauseIndex:
+class CauseIndex(Sealed):
     """Where the masses of each item's cause are in a row that holds those of all causes.
 
     Made by `of`; rows may have further axes in front, such as one of examinees.

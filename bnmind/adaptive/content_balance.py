@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.adaptive.rules import asked_mask, named_codes
@@ -70,7 +70,7 @@ class ContentBalance:
         if problems:
             raise InvalidModelError(problems)
         for name in ("minima", "maxima"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, ReadOnlyDict(getattr(self, name)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (ContentBalance, (dict(self.minima), dict(self.maxima), self.length))

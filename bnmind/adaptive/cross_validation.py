@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.beliefs import beliefs_given
 from bnmind.adaptive.gates import Dina, Gate
@@ -31,7 +32,7 @@ __all__ = ["CrossValidation", "cross_validate"]
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
+class CrossValidation(Value):
     """Banks that were learned without a fold each, and what they say of that fold."""
 
     responses: Responses

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.adaptive.learning_items import ItemBlock
 from bnmind.adaptive.responses import Responses
@@ -60,7 +61,7 @@ class Patterns(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CellLayout:
+class CellLayout(Sealed):
     """The cells of blocks of items end to end: block, item, group, response.
 
     Parameters
@@ -94,6 +95,7 @@ class CellLayout:
         object.__setattr__(self, "shapes", tuple(shapes))
         object.__setattr__(self, "groups", tuple(groups))
         object.__setattr__(self, "n_cells", end)
+        super().__post_init__()
 
     def cells(self, values: Sequence[Floats]) -> Floats:
         """Return the chances in all cells, given the parameters of each block."""

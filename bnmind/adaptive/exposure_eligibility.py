@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -29,7 +30,7 @@ __all__ = ["ItemEligibility"]
 
 
 @dataclass(frozen=True, eq=False)
-class ItemEligibility:
+class ItemEligibility(Value):
     """How often items were eligible and asked so far, and what follows for the next test.
 
     Made by `start`, and from then on by `after`.
@@ -53,6 +54,7 @@ class ItemEligibility:
     asked: Floats
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         problems = []
         if not 0 < self.limit <= 1:
             problems.append(f"expected a limit in (0, 1], got {self.limit}")
@@ -86,7 +88,7 @@ class ItemEligibility:
             out=np.ones_like(self.asked),
             where=self.asked > 0,
         )
-        return np.minimum(ratio, 1.0)
+        return sealed(np.minimum(ratio, 1.0))
 
     def draw(self, luck: ArrayLike) -> NDArray[np.bool_]:
         """Return which items are eligible, given luck ``(…, items)`` uniform in [0, 1)."""

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -64,7 +64,7 @@ class SympsonHetter:
         wrong = [f"{name}: {rate}" for name, rate in self.rates.items() if not 0 <= rate <= 1]
         if wrong:
             raise InvalidModelError([f"expected rates in [0, 1], got {', '.join(wrong[:5])}"])
-        object.__setattr__(self, "rates", MappingProxyType(dict(self.rates)))
+        object.__setattr__(self, "rates", ReadOnlyDict(self.rates))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (SympsonHetter, (self.scored, dict(self.rates)))

@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.adaptive.examinees import Examinees
 from bnmind.adaptive.learn import Learned
@@ -31,7 +32,7 @@ __all__ = ["PairStatistics", "PredictiveCheck", "predictive_check"]
 
 
 @dataclass(frozen=True, eq=False)
-class PairStatistics:
+class PairStatistics(Value):
     """A statistic of every pair of items."""
 
     observed: Floats
@@ -54,7 +55,7 @@ class PairStatistics:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictiveCheck:
+class PredictiveCheck(Value):
     """How the responses compare with data sets drawn from what was learned."""
 
     items: tuple[str, ...]

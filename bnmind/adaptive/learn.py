@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.em import BankAscent, Parameters
 from bnmind.adaptive.em_layout import CellLayout, Expectation, Patterns
@@ -36,7 +37,7 @@ __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn"]
 
 
 @dataclass(frozen=True)
-class LearningRecord:
+class LearningRecord(Value):
     """How learning went."""
 
     log_likelihoods: tuple[float, ...]
@@ -69,7 +70,7 @@ class LearnedItem:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Learned(Value):
     """A bank that was learned, and how well it fits. Made by `learn`."""
 
     bank: ItemBank

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.em_layout import Patterns
 from bnmind.adaptive.em_table import TableExpectation, placed_sums
 from bnmind.adaptive.learn import Learned
@@ -64,7 +65,7 @@ class ItemParameter:
 
 
 @dataclass(frozen=True, eq=False)
-class StandardErrors:
+class StandardErrors(Value):
     """How precise the parameters of the items are."""
 
     items: tuple[ItemParameter, ...]

@@ -25,6 +25,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.adaptive.gates import Dina, Dino, FreeTable, Gate, gate_channel
 from bnmind.adaptive.learning_monotone import two_chances
 from bnmind.adaptive.learning_options import Bounds, Priors
@@ -52,7 +53,7 @@ the order holds them, rounding decides no more."""
 
 
 @dataclass(frozen=True, eq=False)
-class ItemRule:
+class ItemRule(Sealed):
     """An item, its gate, and what its parameters must obey."""
 
     name: str
@@ -146,7 +147,7 @@ def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBlock:
+class RuleBlock(Sealed):
     """What the blocks of a single item have in common."""
 
     rule: ItemRule
@@ -213,7 +214,7 @@ class FixedBlock(RuleBlock):
 
 
 @dataclass(frozen=True, eq=False)
-class PairBlock:
+class PairBlock(Sealed):
     """Items with a guess and a slip each: `Dina` and `Dino`.
 
     Parameters
@@ -239,6 +240,7 @@ class PairBlock:
             plain = dataclasses.replace(rule.gate, guess=0.0, slip=0.0)
             made.append((gate_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
         object.__setattr__(self, "groups", tuple(made))
+        super().__post_init__()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.adaptive.gates import Gate, NoisyAnd, NoisyOr
 from bnmind.adaptive.learning_items import SLACK, ItemRule, beta_counts, log_beta, softened
 from bnmind.adaptive.learning_monotone import two_chances
@@ -43,7 +44,7 @@ _ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyBlock:
+class NoisyBlock(Sealed):
     """An item with a noisy gate.
 
     A ceiling below 1 or a floor above 0 is learned too. With one guess and one slip for
@@ -68,6 +69,7 @@ class NoisyBlock:
         needed = self._gate.required
         required = np.ones(len(sizes), dtype=int) if needed is None else np.array(needed)
         object.__setattr__(self, "has", levels >= required[:, None])
+        super().__post_init__()
 
     @property
     def _gate(self) -> NoisyAnd | NoisyOr:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._values import Value, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import (
     MISSING,
@@ -34,7 +35,7 @@ DEFAULT_JOINT_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBatch(BatchItemMasses):
+class PlanBatch(BatchItemMasses, Value):
     """Beliefs kept as the joints of the cliques of a tree, for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -119,7 +120,7 @@ class PlanBatch(BatchItemMasses):
     @cached_property
     def entropy(self) -> Floats:
         """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-        return self.tree.entropy(self.joints, self._row)
+        return sealed(self.tree.entropy(self.joints, self._row))
 
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""

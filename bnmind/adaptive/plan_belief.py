@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
 from bnmind.adaptive.causes import CauseIndex
@@ -23,7 +24,7 @@ __all__ = ["PlanBelief"]
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBelief(ItemMasses):
+class PlanBelief(ItemMasses, Value):
     """A belief kept as the joints of the cliques of a tree; one run of a plan a response.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`. The same responses
@@ -93,7 +94,7 @@ class PlanBelief(ItemMasses):
     @property
     def responses(self) -> Mapping[str, int]:
         """The position of the response to each item answered, in the order of the answers."""
-        return dict(self.answers)
+        return ReadOnlyDict(self.answers)
 
     def update(self, item: str, response: int | str) -> PlanBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""

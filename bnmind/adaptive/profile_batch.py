@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._values import Value, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import (
     MISSING,
@@ -34,7 +35,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBatch(BatchItemMasses):
+class ProfileBatch(BatchItemMasses, Value):
     """Beliefs kept as the probability of every profile for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -138,7 +139,7 @@ class ProfileBatch(BatchItemMasses):
     @cached_property
     def entropy(self) -> Floats:
         """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-        return entropy(self.table)
+        return sealed(entropy(self.table))
 
     def profile(self) -> BatchProfiles:
         """Return each examinee's most probable profile; the lowest of equal ones."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
 from bnmind.adaptive.causes import CauseIndex
@@ -25,7 +26,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBelief(ItemMasses):
+class ProfileBelief(ItemMasses, Value):
     """A belief kept as the probability of every profile; for banks of few skills.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`.
@@ -76,7 +77,7 @@ class ProfileBelief(ItemMasses):
     @property
     def responses(self) -> Mapping[str, int]:
         """The position of the response to each item answered, in the order of the answers."""
-        return dict(self.answers)
+        return ReadOnlyDict(self.answers)
 
     def update(self, item: str, response: int | str) -> ProfileBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.subset_sums import SubsetSums
@@ -65,9 +67,9 @@ class ProfileSpace:
         return tuple(v.n_states for v in self.bank.hidden)
 
     @cached_property
-    def place(self) -> dict[str, int]:
+    def place(self) -> Mapping[str, int]:
         """The axis of each hidden variable."""
-        return {v.name: axis for axis, v in enumerate(self.bank.hidden)}
+        return ReadOnlyDict({v.name: axis for axis, v in enumerate(self.bank.hidden)})
 
     @cached_property
     def prior(self) -> Floats:

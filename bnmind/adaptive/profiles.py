@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
@@ -39,7 +40,7 @@ class ProfileDistribution(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Independent:
+class Independent(Value):
     """Skills that say nothing about each other.
 
     Parameters
@@ -59,7 +60,7 @@ class Independent:
 
 
 @dataclass(frozen=True, eq=False)
-class Saturated:
+class Saturated(Value):
     """Any distribution over all profiles: each skill depends on all those before it.
 
     Parameters
@@ -79,6 +80,7 @@ class Saturated:
     probabilities: ArrayLike | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.probabilities is not None:
             values = np.array(self.probabilities, dtype=np.float64)
             problems = []
@@ -137,7 +139,7 @@ class Saturated:
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(Value):
     """Skills with prerequisites: nobody has a skill without those that it builds on.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._messages import shown
+from bnmind._values import Value
 from bnmind.adaptive.gates import Gate
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.profiles import ProfileDistribution, Saturated
@@ -25,7 +26,7 @@ MAX_LEVEL = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class QMatrix:
+class QMatrix(Value):
     """The level of each skill that each item needs, with names.
 
     Parameters
@@ -50,6 +51,7 @@ class QMatrix:
     skills: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         names = [item.name for item in self.items]
         problems = [
             *_name_faults("item", "row", names),

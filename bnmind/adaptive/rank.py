@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bnmind._values import Value
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.response_joints import response_joints
 from bnmind.adaptive.selector import in_bank_order
@@ -15,7 +16,7 @@ __all__ = ["RankedItem", "rank_items"]
 
 
 @dataclass(frozen=True)
-class RankedItem:
+class RankedItem(Value):
     """What an item promises."""
 
     item: str

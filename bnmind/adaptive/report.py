@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bnmind._values import Value
 from bnmind.adaptive.doubts import AnswerDoubt
 
 __all__ = ["SessionReport", "SkillReport"]
 
 
 @dataclass(frozen=True)
-class SkillReport:
+class SkillReport(Value):
     """What is known of one skill."""
 
     skill: str
@@ -29,7 +30,7 @@ class SkillReport:
 
 
 @dataclass(frozen=True)
-class SessionReport:
+class SessionReport(Value):
     """What a test has found out."""
 
     title: str

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._messages import shown
+from bnmind._values import Value, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.errors import InvalidResponsesError
@@ -32,7 +33,7 @@ _MOST = 126
 
 
 @dataclass(frozen=True, eq=False)
-class Responses:
+class Responses(Value):
     """What each examinee answered to each item; items may be missing, by design or not.
 
     Parameters
@@ -62,6 +63,7 @@ class Responses:
     examinees: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "items", tuple(self.items))
         given = np.asarray(self.codes)
         if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "biu":
@@ -185,7 +187,8 @@ class Responses:
         rows, inverse, counts = np.unique(
             self.codes, axis=0, return_inverse=True, return_counts=True
         )
-        return rows, inverse.reshape(-1).astype(np.intp), counts.astype(np.intp)
+        numbers = inverse.reshape(-1).astype(np.intp)
+        return sealed(rows), sealed(numbers), sealed(counts.astype(np.intp))
 
     def take(self, examinees: ArrayLike) -> Self:
         """Return the responses of some of the examinees, by position or by a mask."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value, sealed
 from bnmind.adaptive.batch_belief import MISSING, Responses
 from bnmind.adaptive.examinees import Levels
 from bnmind.adaptive.simulate_measures import Measure
@@ -27,7 +28,7 @@ _NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
-class SelectorRun:
+class SelectorRun(Value):
     """All the tests with one selector."""
 
     selector: str
@@ -44,6 +45,7 @@ class SelectorRun:
     """``(examinees, skills)``, the most probable level of each skill at the end."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("asked", "reasons", "set_aside", "values", "classified"):
             array = np.array(getattr(self, name))
             array.setflags(write=False)
@@ -57,19 +59,19 @@ class SelectorRun:
     def lengths(self) -> NDArray[np.intp]:
         """``(examinees,)``, how many items each was asked."""
         numbers: NDArray[np.intp] = np.count_nonzero(self.asked != MISSING, axis=1)
-        return numbers
+        return sealed(numbers)
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
         """``(items,)``, how many examinees were asked each item."""
         there = self.asked[self.asked != MISSING]
-        return np.bincount(there, minlength=self.set_aside.shape[1])
+        return sealed(np.bincount(there, minlength=self.set_aside.shape[1]))
 
     @property
     def exposure(self) -> Floats:
         """``(items,)``, the share of examinees who were asked each item."""
         rates: Floats = self.counts / len(self.asked)
-        return rates
+        return sealed(rates)
 
     @property
     def asked_mask(self) -> NDArray[np.bool_]:
@@ -77,22 +79,22 @@ class SelectorRun:
         mask = np.zeros(self.set_aside.shape, dtype=bool)
         rows, steps = np.nonzero(self.asked != MISSING)
         mask[rows, self.asked[rows, steps]] = True
-        return mask
+        return sealed(mask)
 
     @property
     def selected(self) -> Floats:
         """``(items,)``, the share of tests in which each item was selected, asked or set aside."""
         share: Floats = (self.asked_mask | self.set_aside).mean(axis=0)
-        return share
+        return sealed(share)
 
     @property
     def shared(self) -> Floats:
         """``(items,)``, the share of pairs of examinees who were both asked the item."""
         n, counts = len(self.asked), self.counts
         if n < 2:
-            return np.full(len(counts), np.nan)
+            return sealed(np.full(len(counts), np.nan))
         share: Floats = counts * (counts - 1) / (n * (n - 1))
-        return share
+        return sealed(share)
 
     @property
     def overlap(self) -> float:
@@ -110,7 +112,7 @@ class SelectorRun:
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult:
+class SimulationResult(Value):
     """What tests of the same examinees showed, with one selector or several.
 
     Data frames are long: what is a name in one row is never a column in another frame.
@@ -128,6 +130,7 @@ class SimulationResult:
     """One for each selector, in the order given."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("responses", "levels"):
             array = np.array(getattr(self, name))
             array.setflags(write=False)

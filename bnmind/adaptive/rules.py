@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.errors import UnknownNameError
@@ -104,7 +105,7 @@ class OnlyItems:
 
 
 @dataclass(frozen=True)
-class Enemies:
+class Enemies(Value):
     """Allow no item beside one of its enemies, as the bank names them.
 
     Parameters

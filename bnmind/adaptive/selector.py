@@ -16,6 +16,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.errors import InvalidModelError, NothingToAskError
 from bnmind.information import Floats, tied_best
@@ -69,7 +70,7 @@ _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=T
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Value):
     """The item selected, and why."""
 
     item: str
@@ -90,7 +91,7 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchSelection:
+class BatchSelection(Value):
     """The item selected for each examinee."""
 
     items: NDArray[np.intp]

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
+from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.response_joints import batch_response_joints, checked_skills, response_joints
@@ -114,7 +114,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
             raise InvalidModelError(
                 [f"expected weights of skills of at least 0, got {wrong or 'none'}"]
             )
-        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
+        object.__setattr__(self, "weights", ReadOnlyDict(self.weights))
 
     def __reduce__(self) -> tuple[object, ...]:
         weights = None if self.weights is None else dict(self.weights)

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 from bnmind._file_locks import locked
 from bnmind._text_files import create_file, write_file
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.beliefs import start_belief
@@ -35,7 +35,7 @@ __all__ = ["Session"]
 
 
 @dataclass(frozen=True, eq=False)
-class Session:
+class Session(Value):
     """A live test as far as it has come. It never changes: an answer returns a new session.
 
     Made by `start` or `load`, and from then on by `answer`, `skip`, `change` and `undo`. With
@@ -69,9 +69,6 @@ class Session:
     """The file that the session is saved in."""
     about: Mapping[str, str] = field(default_factory=dict)
     """What else the file says of the test."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "about", MappingProxyType(dict(self.about)))
 
     def __reduce__(self) -> tuple[object, ...]:
         parts = (self.design, self.prior, self.events, self.state, self.belief, self.path)
@@ -319,16 +316,18 @@ class Session:
     @cached_property
     def posterior(self) -> Mapping[str, Mapping[str, float]]:
         """The probability of each level of each skill, by name."""
-        return {
-            skill: dict(
-                zip(
-                    self.bank.variable(skill).states,
-                    self.belief.marginal(skill).tolist(),
-                    strict=True,
+        return ReadOnlyDict(
+            {
+                skill: ReadOnlyDict(
+                    zip(
+                        self.bank.variable(skill).states,
+                        self.belief.marginal(skill).tolist(),
+                        strict=True,
+                    )
                 )
-            )
-            for skill in self.bank.skills
-        }
+                for skill in self.bank.skills
+            }
+        )
 
     def rank(self) -> tuple[RankedItem, ...]:
         """Return what every item without an answer promises, the most information first.

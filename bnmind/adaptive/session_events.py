@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.errors import InvalidResponseError
@@ -23,7 +24,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Value):
     """Something that happened in a test."""
 
     kind: EventKind
@@ -38,7 +39,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class SessionState:
+class SessionState(Value):
     """Where the events have led."""
 
     asked: tuple[str, ...] = ()

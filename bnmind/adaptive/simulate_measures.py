@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed, Value, sealed
 from bnmind.adaptive.ability import ability_deviation, expected_ability
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
@@ -59,7 +60,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Predictor:
+class Predictor(Sealed):
     """Predicts all responses to all items; items of one cause go together."""
 
     groups: tuple[tuple[NDArray[np.intp], Floats], ...]
@@ -89,7 +90,7 @@ class Predictor:
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class Moment(Value):
     """The tests of some examinees between two questions: all that a measure is told."""
 
     beliefs: BatchBelief
@@ -112,14 +113,14 @@ class Moment:
     @cached_property
     def predicted(self) -> Floats:
         """The probability of each response, ``(examinees, items, responses)``."""
-        return self.predictor(self.beliefs)
+        return sealed(self.predictor(self.beliefs))
 
     @cached_property
     def chances(self) -> Floats:
         """The probability of what was answered, ``(examinees, items)``."""
         given = np.maximum(self.responses, 0).astype(np.intp)[..., None]
         found: Floats = np.take_along_axis(self.predicted, given, axis=2)[..., 0]
-        return found
+        return sealed(found)
 
     @cached_property
     def hits(self) -> NDArray[np.bool_]:
@@ -131,13 +132,14 @@ class Moment:
             near = predicted >= predicted.max(axis=2, keepdims=True) - _TIE
             best = predicted.shape[2] - 1 - np.argmax(near[..., ::-1], axis=2)
         hits: NDArray[np.bool_] = best == self.responses
-        return hits
+        return sealed(hits)
 
     @cached_property
     def classified(self) -> Levels:
         """The most probable level of each skill, ``(examinees, skills)``."""
         skills = self.bank.skills
-        return np.stack([self.beliefs.marginal(s).argmax(axis=1) for s in skills], axis=1)
+        best = [self.beliefs.marginal(skill).argmax(axis=1) for skill in skills]
+        return sealed(np.stack(best, axis=1))
 
     def mean_of_answers(
         self, values: Floats | NDArray[np.bool_], among: NDArray[np.bool_] | None = None

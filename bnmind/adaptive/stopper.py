@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -34,7 +35,7 @@ Reasons: TypeAlias = NDArray[np.str_]
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class Progress(Value):
     """How far a test has come: all that a stopper is told."""
 
     belief: SkillBelief
@@ -51,7 +52,7 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchProgress:
+class BatchProgress(Value):
     """How far the tests of many examinees have come."""
 
     beliefs: BatchBelief

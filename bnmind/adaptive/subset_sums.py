@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bnmind._values import Sealed
 from bnmind.information import Floats
 
 __all__ = ["SubsetSums"]
@@ -30,7 +31,7 @@ _Step: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetSums:
+class SubsetSums(Sealed):
     """How the marginals of a table are summed.
 
     Made by `compile`; ``sums(table)`` lays all the marginals end to end, the set number

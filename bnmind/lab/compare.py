@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bnmind._messages import many
+from bnmind._values import Value
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab.code_maker import CodeMaker
 from bnmind.lab.endings import Revealed
@@ -92,7 +93,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Value):
     """The games that several strategies played on one board, through one channel."""
 
     board: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind._values import Value
 from bnmind.lab.endings import Ending
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -15,7 +16,7 @@ __all__ = ["PlayedTurn", "Transcript"]
 
 
 @dataclass(frozen=True)
-class PlayedTurn:
+class PlayedTurn(Value):
     """One guess and what became of it."""
 
     guess: tuple[int, ...]
@@ -31,7 +32,7 @@ class PlayedTurn:
 
 
 @dataclass(frozen=True, eq=False)
-class Transcript:
+class Transcript(Value):
     """A game that was played."""
 
     strategy: str

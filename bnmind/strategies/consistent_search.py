@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
+from bnmind._values import Value
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
@@ -54,7 +55,7 @@ _MOST_COUNTED = 2**62  # what kernels count are words too
 
 
 @dataclass(frozen=True)
-class FoundCode:
+class FoundCode(Value):
     """A code that agrees with all replies, or the proof that there is none."""
 
     code: tuple[int, ...] | None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._messages import many
+from bnmind._values import Value
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -26,7 +27,7 @@ _MOST_GUESSES = 1000
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Value):
     """How many guesses a strategy needs under truthful replies."""
 
     strategy: str

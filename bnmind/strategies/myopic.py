@@ -11,6 +11,7 @@ from enum import Enum
 
 import numpy as np
 
+from bnmind._values import Value
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.mass_plan import plan_masses
@@ -35,7 +36,7 @@ class Ties(Enum):
 
 
 @dataclass(frozen=True)
-class Myopic:
+class Myopic(Value):
     """Choose the guess of the best score.
 
     Whatever the channel, replies are taken for the truth, and where they contradict each

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules, require_searchable
@@ -33,7 +33,7 @@ __all__ = ["Goal", "Optimum", "first_guesses", "optimal_in_worst_case", "optimal
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(Value):
     """A strategy than which none is better, and what shows it."""
 
     value: float
@@ -191,7 +191,7 @@ def _optimum(
         n_sets,
         solved.total,
         n_tried,
-        MappingProxyType(openings),
+        ReadOnlyDict(openings),
         rules,
     )
 

@@ -10,6 +10,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.board import Board
@@ -31,7 +32,7 @@ MAX_TRIED_AFRESH = 20_000
 
 
 @dataclass(frozen=True)
-class Optimal(PlansAhead):
+class Optimal(PlansAhead, Value):
     """Play an optimal strategy, whatever the channel: replies are taken for the truth.
 
     The whole board is searched once, before the first guess. Where a game has left the tree,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.history import Turn, format_history
@@ -19,7 +20,7 @@ __all__ = ["GuessRegret", "codes_left", "regrets"]
 
 
 @dataclass(frozen=True)
-class GuessRegret:
+class GuessRegret(Value):
     """How one guess compares with the best."""
 
     guess: tuple[int, ...]

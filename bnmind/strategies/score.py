@@ -30,6 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value, sealed
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
 
@@ -50,7 +51,7 @@ class Combination(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class CellTerms:
+class CellTerms(Value):
     """A score on one board, as whole numbers.
 
     Raises
@@ -71,6 +72,7 @@ class CellTerms:
     """``(largest + 1,)``, s of how many codes are possible; 0 if None. Only where terms add up."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("sizes", "weights", "per_code"):
             if getattr(self, name) is not None:
                 array = np.array(getattr(self, name), dtype=np.int64)
@@ -93,7 +95,7 @@ class CellTerms:
     @property
     def shares(self) -> Integers:
         """Return ``per_code``, or the zeros that None stands for."""
-        return np.zeros_like(self.sizes) if self.per_code is None else self.per_code
+        return sealed(np.zeros_like(self.sizes)) if self.per_code is None else self.per_code
 
     def keys(self, cells: NDArray[Any], turn: int) -> Integers:
         """Return the key of each guess; where cells are compared one by one, of the largest.

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import many
+from bnmind._values import Value
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind.belief import Belief
@@ -52,7 +53,7 @@ _DEEPEST = 200  # no sensible strategy takes so many guesses; one that repeats i
 
 
 @dataclass(frozen=True, eq=False)
-class TreeNode:
+class TreeNode(Value):
     """What has happened so far, and the guess that comes next."""
 
     weight: float

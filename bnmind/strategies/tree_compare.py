@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bnmind._values import Value
 from bnmind.errors import BnmindError
 from bnmind.mastermind.history import Turn
 from bnmind.strategies.tree import StrategyTree, TreeNode
@@ -14,7 +15,7 @@ __all__ = ["Parting", "TreeComparison", "compare_trees"]
 
 
 @dataclass(frozen=True)
-class Parting:
+class Parting(Value):
     """A history after which two trees guess differently for the first time."""
 
     history: tuple[Turn, ...]
@@ -33,7 +34,7 @@ class Parting:
 
 
 @dataclass(frozen=True)
-class TreeComparison:
+class TreeComparison(Value):
     """Two trees of one board."""
 
     totals: tuple[float, float]
