@@ -21,14 +21,13 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError
 
 __all__ = ["check_fields", "checked"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-_LONGEST = 60
 
 
 class _Kind(NamedTuple):
@@ -120,22 +119,14 @@ def _error(
         if name in kinds and not kinds[name].fits(value)
     }
     told = "; ".join(
-        f"expected {name} to be {kinds[name].described}, got {shown(value)}"
+        f"expected {name} to be {kinds[name].described}, got {_told(value)}"
         for name, value in faults.items()
     )
     return InvalidArgumentError(f"{owner}: {told}", next(iter(faults.values())))
 
 
-def shown(value: Any) -> str:
-    """Return a value as a message may show it: in one line, not too long.
-
-    >>> shown([1, 2]), shown("x" * 100)[-3:]
-    ('[1, 2]', 'xx…')
-    """
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _told(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
 
 
 def _kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, _Kind]:

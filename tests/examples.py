@@ -716,6 +716,7 @@ def _players() -> Any:
 @_add(
     lab.CodeMaker,
     lab.Comparison,
+    lab.Contest,
     lab.Declared,
     lab.GameRow,
     lab.Limit,
@@ -730,11 +731,13 @@ def _lab() -> Any:
     maker = lab.CodeMaker(channel, (1, 2), np.array([0.5, 0.25, 0.125, 0.5]))
     played = lab.play_game(knuth, maker, rng=np.random.default_rng(1), ending=lab.Limit(3))
     compared = lab.compare([knuth], channel, games=3)
+    contest = lab.Contest([knuth], channel)  # type: ignore[arg-type]
     return [
         maker,
         played,
         *played.turns,
         compared,
+        contest,
         *compared.rows,
         *compared.summaries,
         lab.Declared(),

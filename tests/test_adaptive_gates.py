@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,3 +198,23 @@ def test_too_many_profiles_are_refused() -> None:
     many = [Variable.of_integers(f"s{i}", range(2)) for i in range(30)]
     with pytest.raises(TooLargeError, match="of 30 skills"):
         Saturated().cpds(many)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ([[0.5, 0.6]], "sum to one in a free table, got 1.1 in row 1"),
+        ([[0.5, 0.5], [0.5, 0.4]], "got 0.9 in row 2"),
+        ([[0.0, 0.0]], "got 0 in row 1"),
+        (np.zeros((0, 2)), "got no numbers"),
+    ],
+)
+def test_the_rows_of_a_free_table_sum_to_one(table: Any, words: str) -> None:
+    with pytest.raises(InvalidModelError, match=words):
+        FreeTable(table)
+
+
+def test_rows_that_nearly_sum_to_one_are_normalized() -> None:
+    found = FreeTable(np.array([[0.333333, 0.333333, 0.333333], [0.25, 0.25, 0.5]])).probabilities
+    np.testing.assert_allclose(found[0], 1 / 3, rtol=1e-15)
+    assert found[1].tolist() == [0.25, 0.25, 0.5]

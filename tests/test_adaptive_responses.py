@@ -190,7 +190,7 @@ def test_qmatrices_are_read(tmp_path: Path) -> None:
         ("item,a\nx,1\nx,1\n", ["distinct items in the Q-matrix, got x in rows 1, 2"]),
         ("item,a,a\nx,1,1\n", ["distinct skills in the Q-matrix, got a in columns 1, 2"]),
         ("item,a,b\nx\ty,1,1\n,1,1\n", ["control characters", "row 1", "in row 2"]),
-        ("item,a,\nx,1,1\n", ["'', in column 2"]),
+        ("item,a,\nx,1,1\n", ["'': a name must not be empty, in column 2"]),
         ("item,a,b\na,1,1\n", ["expected a to be a skill or an item"]),
         ("item,a\nx,1e300\ny,.5\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
         ("item,a\n", ["shape (0, 1) for 0 items and 1 skills"]),

@@ -13,9 +13,22 @@ from typing import Any
 import numpy as np
 
 from bnmind._messages import shown
+from bnmind._values import sealed
 from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
 
-__all__ = ["LARGEST", "chance_faults", "increasing", "make_plain", "probability_faults", "refuse"]
+__all__ = [
+    "LARGEST",
+    "chance_faults",
+    "increasing",
+    "make_plain",
+    "normalized_rows",
+    "probability_faults",
+    "refuse",
+]
+
+_ROW_TOLERANCE = 1.000001e-6
+"""Distributions that sum to one this closely are accepted and normalized, as in tables."""
 
 LARGEST = 1e100
 """Products and sums of such numbers are finite too."""
@@ -121,3 +134,23 @@ def refuse(problems: Sequence[str]) -> None:
     """Raise `InvalidModelError` if anything is wrong."""
     if problems:
         raise InvalidModelError(problems)
+
+
+def normalized_rows(values: Floats) -> Floats:
+    """Return distributions, a row each, that sum to one; read-only.
+
+    Raises
+    ------
+    InvalidModelError
+        If there are none, or a row does not sum to one within 1e-6.
+    """
+    sums = values.sum(axis=1, keepdims=True)
+    wrong = np.flatnonzero(np.abs(sums - 1) > _ROW_TOLERANCE)
+    if not values.size:
+        raise InvalidModelError(["expected rows that sum to one in a free table, got no numbers"])
+    if wrong.size:
+        got = f"{float(sums[wrong[0], 0]):.9g} in row {wrong[0] + 1}"
+        raise InvalidModelError([f"expected rows that sum to one in a free table, got {got}"])
+    # Sums that are one but for rounding stay: a copy has the same digits.
+    off = np.abs(sums - 1) > 4 * values.shape[1] * np.finfo(np.float64).eps
+    return sealed(np.where(off, values / sums, values))

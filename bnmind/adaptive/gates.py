@@ -45,6 +45,7 @@ from bnmind.adaptive.gate_parameters import (
     chance_faults,
     increasing,
     make_plain,
+    normalized_rows,
     probability_faults,
     refuse,
 )
@@ -343,7 +344,12 @@ class FreeTable:
     ----------
     probabilities
         ``(configurations of the parents, responses)``, rows summing to one, the last
-        parent's states changing fastest.
+        parent's states changing fastest; sums within 1e-6 of one are normalized.
+
+    Raises
+    ------
+    InvalidModelError
+        If it has no such shape, an entry is no probability, or a row does not sum to one.
     """
 
     probabilities: Floats
@@ -354,8 +360,7 @@ class FreeTable:
             raise InvalidModelError(
                 ["expected an array of probabilities (configurations, responses) in a free table"]
             )
-        values.setflags(write=False)
-        object.__setattr__(self, "probabilities", values)
+        object.__setattr__(self, "probabilities", normalized_rows(values))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (FreeTable, (self.probabilities,))

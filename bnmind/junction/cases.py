@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.findings import by_name, check_names, is_missing
@@ -155,7 +156,7 @@ def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp
         ):
             raise InvalidArgumentError(
                 f"expected a column of positions or a column of states for {variable.name}, got"
-                f" {value!r:.80} in case {case}",
+                f" {shown(value)} in case {case}",
                 value,
             )
         found[case] = max(min(int(value), variable.n_states), -2)

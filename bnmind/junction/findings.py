@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
@@ -75,7 +76,7 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
     if not callable(items) or isinstance(given, type):
         raise InvalidArgumentError(
             f"expected {what} as a mapping from the names of variables, such as"
-            f" {{'rain': 'yes'}}, got {given!r:.80}",
+            f" {{'rain': 'yes'}}, got {shown(given)}",
             given,
         )
     found: dict[str, Any] = {}
@@ -83,7 +84,7 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
         text = name_text(name)
         if not isinstance(text, str):
             raise InvalidArgumentError(
-                f"expected names of variables in {what}, got {name!r:.80}", name
+                f"expected names of variables in {what}, got {shown(name)}", name
             )
         if text in found:
             raise InvalidArgumentError(f"expected each variable once in {what}, got {text!r} twice")
@@ -145,7 +146,7 @@ def read_findings(
             )
         if not is_state(state):
             raise InvalidArgumentError(
-                f"expected one state of {v.name}, such as {v.states[0]!r}, got {state!r:.80}; only"
+                f"expected one state of {v.name}, such as {v.states[0]!r}, got {shown(state)}; only"
                 " soft evidence can be a likelihood",
                 state,
             )

@@ -251,7 +251,7 @@ class Board:
             colors = tuple(code)
         except TypeError:
             raise InvalidCodeError(
-                f"expected a code as {self.pegs} colors, such as {self.code(0)}, got {code!r:.60}",
+                f"expected a code as {self.pegs} colors, such as {self.code(0)}, got {shown(code)}",
                 code,
             ) from None
         self._check(colors, colors)

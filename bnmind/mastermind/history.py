@@ -41,7 +41,7 @@ class Turn:
             guess = _colors(guess)
             object.__setattr__(self, "guess", guess)
         if not guess or min(guess) < 1:
-            raise InvalidCodeError(f"expected colors from 1 in a guess, got {guess!r:.60}", guess)
+            raise InvalidCodeError(f"expected colors from 1 in a guess, got {shown(guess)}", guess)
         object.__setattr__(self, "reply", Reply.of(self.reply))
 
 
@@ -52,7 +52,7 @@ def _colors(guess: object) -> tuple[int, ...]:
         if all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in colors):
             return tuple([int(color) for color in colors])
     raise InvalidCodeError(
-        f"expected a guess as colors, such as (1, 1, 2, 3), got {guess!r:.60}", guess
+        f"expected a guess as colors, such as (1, 1, 2, 3), got {shown(guess)}", guess
     )
 
 

@@ -78,7 +78,7 @@ class Reply(_Counts):
         if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
             return cls(*given)
         raise InvalidReplyError(
-            f"expected a reply, such as Reply(black=1, white=0), got {given!r:.60}", given
+            f"expected a reply, such as Reply(black=1, white=0), got {shown(given)}", given
         )
 
     def __str__(self) -> str:
@@ -139,7 +139,9 @@ def _whole(count: object) -> int:
     """Return a number of pegs as a plain integer."""
     if isinstance(count, int | np.integer) and not isinstance(count, bool):
         return int(count)
-    raise InvalidReplyError(f"expected a whole number of pegs in a reply, got {count!r:.60}", count)
+    raise InvalidReplyError(
+        f"expected a whole number of pegs in a reply, got {shown(count)}", count
+    )
 
 
 def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
