@@ -9,8 +9,10 @@ checks the types of its fields, and `Sealed` is for what users are never asked t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Hashable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import fields
+from functools import cache
+from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -109,11 +111,18 @@ def made(kind: type[_Kind], **values: Any) -> _Kind:
 
 def freeze(instance: Any, *, own: bool = False) -> None:
     """Make what the fields of a dataclass hold unchangeable, ``own`` as in `frozen`."""
-    for field in fields(instance):
-        value = getattr(instance, field.name)
+    kind: Hashable = type(instance)
+    for name in _names(kind):
+        value = getattr(instance, name)
         kept = frozen(value, own=own)
         if kept is not value:
-            object.__setattr__(instance, field.name, kept)
+            object.__setattr__(instance, name, kept)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields."""
+    return tuple(field.name for field in fields(kind))
 
 
 def frozen(value: Any, *, own: bool = False) -> Any:
@@ -122,7 +131,7 @@ def frozen(value: Any, *, own: bool = False) -> Any:
     Parameters
     ----------
     value
-        Instances of classes are kept as they are.
+        Instances of other classes are kept as they are.
     own
         Whether nobody else holds it, so that arrays need not be copied.
 
@@ -131,28 +140,38 @@ def frozen(value: Any, *, own: bool = False) -> Any:
     >>> frozen([1, [2, {"a": [3]}]])
     (1, (2, {'a': (3,)}))
     """
-    kind = type(value)
-    if kind is tuple:
-        parts = [frozen(part, own=own) for part in value]
-        same = all(new is old for new, old in zip(parts, value, strict=True))
-        return value if same else tuple(parts)
-    if isinstance(value, np.ndarray):
-        return sealed(value) if own else _read_only(value)
-    if kind is list:
-        return tuple([frozen(part, own=own) for part in value])
+    kind: Hashable = type(value)
+    way = _way(kind)
+    return value if way is None else way(value, own)
+
+
+@cache
+def _way(kind: Any) -> Callable[[Any, bool], Any] | None:
+    """Return how values of a type are frozen; None if they are kept as they are."""
     if kind is ReadOnlyDict:
+        return None
+    if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_make")):
+        return _frozen_tuple
+    if issubclass(kind, np.ndarray):
+        return lambda value, own: sealed(value) if own else _read_only(value)
+    if kind is list or issubclass(kind, Iterator | KeysView | ValuesView | deque):
+        return lambda value, own: tuple([frozen(part, own=own) for part in value])
+    if issubclass(kind, Mapping):
+        return lambda value, own: ReadOnlyDict(
+            {key: frozen(part, own=own) for key, part in value.items()}
+        )
+    if kind is set:
+        return lambda value, _: frozenset(value)
+    return None
+
+
+def _frozen_tuple(value: tuple[Any, ...], own: bool) -> tuple[Any, ...]:
+    parts = [frozen(part, own=own) for part in value]
+    if all(map(is_, parts, value)):
         return value
-    if isinstance(value, Mapping):
-        return ReadOnlyDict({key: frozen(part, own=own) for key, part in value.items()})
-    if kind in (set, frozenset):
-        return frozenset(value)
-    if isinstance(value, Iterator | KeysView | ValuesView | deque):
-        return tuple([frozen(part, own=own) for part in value])
-    if isinstance(value, tuple) and hasattr(kind, "_make"):
-        parts = [frozen(part, own=own) for part in value]
-        same = all(new is old for new, old in zip(parts, value, strict=True))
-        return value if same else kind._make(parts)
-    return value
+    kind: Any = type(value)
+    made: tuple[Any, ...] = tuple(parts) if kind is tuple else kind._make(parts)
+    return made
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
