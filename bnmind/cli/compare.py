@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -25,7 +25,7 @@ from bnmind.cli.options import (
     Seed,
 )
 from bnmind.cli.printable import tell, tell_json
-from bnmind.cli.work import working
+from bnmind.cli.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _played(contest: Contest) -> Comparison:
     rows: list[GameRow] = []
     stopped = Event()
 
-    def play(report: Callable[[int, int], None]) -> None:
+    def play(report: Report) -> None:
         for row in contest.play():
             if stopped.is_set():
                 return

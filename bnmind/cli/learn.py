@@ -131,7 +131,10 @@ def learn(
             options=options,
             title=title,
             source=f"learned from {len(data)} examinees in {learned_in}",
-            progress=report,
+            # A start may converge long before the most steps: no share of them tells anything.
+            progress=lambda done, _: (
+                report(done // iterations, starts) if starts > 1 else report(done, None)
+            ),
         ),
     )
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import io
@@ -64,6 +65,8 @@ class _Interrupts:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._hear)
             sys.unraisablehook = self._lost
+            # The last thing before Python, while it ends, would let the signal end the process.
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         self.heard = True

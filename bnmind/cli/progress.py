@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ _SHOWN_AFTER = 0.5
 _SAID_AFTER = 5.0
 """Seconds of work after which a line says what is done, where there is no terminal."""
 
+_JUDGED_AFTER = 4.0
+"""Seconds of work after which it is said how long the rest may take."""
+
 _COMPILING_AFTER = 1.0
 """Seconds after which compiling is mentioned; reading machine code from disk takes less."""
 
@@ -37,9 +41,34 @@ class Account:
         self.done = 0
         self.total: int | None = None
 
-    def report(self, done: int, total: int) -> None:
-        """Say how much is done, and how much there is to do."""
+    def report(self, done: int, total: int | None) -> None:
+        """Say how much is done, and how much there is to do; None if nobody knows."""
         self.done, self.total = done, total
+
+    def words(self, seconds: float) -> str:
+        """Return how far it has come after some seconds, and how long the rest may take.
+
+        Examples
+        --------
+        >>> account = Account()
+        >>> account.report(250, 1000)
+        >>> account.words(40.0)
+        '250/1,000, about 2 min left'
+        """
+        if self.total is None:
+            return f"{self.done:,} steps" if self.done else ""
+        words = f"{self.done:,}/{self.total:,}"
+        if not 0 < self.done < self.total or seconds < _JUDGED_AFTER:
+            return words
+        return f"{words}, about {_duration(seconds * (self.total - self.done) / self.done)} left"
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as one number and its unit, rounded up."""
+    for unit, size, most in (("s", 1, 100), ("min", 60, 100), ("h", 3600, 100)):
+        if seconds <= size * most:
+            return f"{math.ceil(seconds / size)} {unit}"
+    return f"{math.ceil(seconds / 86400):,} days"
 
 
 @contextmanager
@@ -62,7 +91,7 @@ def shown_progress(what: str, account: Account) -> Iterator[Callable[[], None]]:
     """
     import sys
 
-    display = _Bar(what, account) if sys.stderr.isatty() else _Line(what)
+    display = _Bar(what, account) if sys.stderr.isatty() else _Line(what, account)
     try:
         yield display.update
     finally:
@@ -95,8 +124,8 @@ class _Patience:
 class _Line:
     """Progress where there is no terminal: a line says what is done, another that it compiles."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, what: str, account: Account) -> None:
+        self._what, self._account = what, account
         self._patience = _Patience()
         self._said = self._said_compiling = not speaking.get()
 
@@ -105,7 +134,8 @@ class _Line:
             tell(f"{self._what}: {COMPILING}", err=True)
             self._said = self._said_compiling = True
         if not self._said and self._patience.seconds > _SAID_AFTER:
-            tell(f"{self._what} …", err=True)
+            words = self._account.words(self._patience.seconds)
+            tell(f"{self._what}{': ' if words else ''}{words} …", err=True)
             self._said = True
 
     def end(self) -> None:
@@ -130,13 +160,12 @@ class _Bar:
             self._bar.start()
             self._task = self._bar.add_task("", total=None, count="")
         assert self._task is not None
-        total = self._account.total
         self._bar.update(
             self._task,
             description=f"{self._what}: {COMPILING}" if compiling else self._what,
             completed=self._account.done,
-            total=total,
-            count="" if total is None else f"{self._account.done:,}/{total:,}",
+            total=self._account.total,
+            count=self._account.words(self._patience.seconds),
             refresh=True,
         )
 

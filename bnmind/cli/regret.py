@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
 from bnmind.cli.printable import tell_json
-from bnmind.cli.work import working
+from bnmind.cli.work import Report, working
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def regret(
 
 
 def _by_optimum(
-    board: Board, turns: tuple[Turn, ...], report: Callable[[int, int], None], *, or_score: bool
+    board: Board, turns: tuple[Turn, ...], report: Report, *, or_score: bool
 ) -> list[tuple[str, GuessRegret]]:
     """Return each guess judged by the optimum, or else by a score, and by which of them."""
     from bnmind.strategies import exact_regret

@@ -190,7 +190,9 @@ class _Tests:
         from bnmind.adaptive import Examinees
         from bnmind.adaptive import simulate as simulate_tests
 
-        people = Examinees.drawn(bank, n_examinees, seed=self.seed)
+        people = working(
+            "drawing examinees", lambda _: Examinees.drawn(bank, n_examinees, seed=self.seed)
+        )
         return working(
             "testing",
             lambda report: simulate_tests(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from bnmind.cli.progress import Account, shown_progress
 
-__all__ = ["interruptible", "is_working", "working"]
+__all__ = ["Report", "interruptible", "is_working", "working"]
+
+Report: TypeAlias = Callable[[int, int | None], None]
 
 _T = TypeVar("_T")
 _NAME = "bnmind work"
@@ -67,7 +69,7 @@ def interruptible(work: Callable[[], _T]) -> _T:
     return task.result()
 
 
-def working(what: str, work: Callable[[Callable[[int, int], None]], _T]) -> _T:
+def working(what: str, work: Callable[[Report], _T]) -> _T:
     """Return what some work returns, as `interruptible`; if it takes long, say what is done.
 
     Parameters
@@ -75,7 +77,8 @@ def working(what: str, work: Callable[[Callable[[int, int], None]], _T]) -> _T:
     what
         What is done, as ``choosing a guess``.
     work
-        Is given a function to tell how much is done, and how much there is to do in all.
+        Is given a function to tell how much is done, and how much there is to do in all, or
+        None if nobody knows.
 
     Raises
     ------
