@@ -112,30 +112,44 @@ def _superword_vectorization() -> Iterator[None]:
 def _keeping_interrupts() -> Iterator[None]:
     """Raise KeyboardInterrupt if Ctrl-C was pressed meanwhile, even where it got lost.
 
-    LLVM calls Python functions back. An exception in one of them cannot pass through LLVM: Python
-    hands it to `sys.unraisablehook`, and numba then fails because no code was made.
+    LLVM calls Python functions back, and Python calls some while it frees memory. An exception in
+    one of them is lost: Python hands it to `sys.unraisablehook`, and goes on. Here it is raised
+    again before the next pass of the compiler, or in place of the error that came of it.
     """
+    from numba.core import event
+
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is interrupted
         return
-    before, lost = sys.unraisablehook, []
+    before, lost = sys.unraisablehook, threading.Event()
 
     def keep(unraisable: Any) -> None:
-        if isinstance(unraisable.exc_value, KeyboardInterrupt):
-            lost.append(True)
-        else:
+        is_interrupt = isinstance(unraisable.exc_value, KeyboardInterrupt)
+        if is_interrupt:
+            lost.set()
+        # A hook of the program's own may end it at once.
+        if not is_interrupt or before is not sys.__unraisablehook__:
             before(unraisable)
+
+    class Passes(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: Any) -> None:
+            if lost.is_set() and threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt
+
+        def on_end(self, _: Any) -> None:
+            pass
 
     sys.unraisablehook = keep
     try:
-        yield
+        with event.install_listener("numba:run_pass", Passes()):
+            yield
     except Exception:
-        if lost:
+        if lost.is_set():
             raise KeyboardInterrupt from None
         raise
     finally:
         sys.unraisablehook = before
-    if lost:
+    if lost.is_set():
         raise KeyboardInterrupt
 
 

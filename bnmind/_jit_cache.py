@@ -83,21 +83,10 @@ class KernelCache:
         return content_of(self._kernel)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the code for some types of arguments, or None."""
+        """Return the code for some types of arguments, or None: then it is compiled."""
         target_context.refresh()
         path = self._path(signature, target_context.codegen())
-        if path is None:
-            return None
-        # Whatever is wrong with a file, or with what is in it: the kernel is compiled instead.
-        with contextlib.suppress(Exception):
-            payload = _read(path)
-            if payload is not None:
-                from numba.core.compiler import CompileResult
-
-                code = CompileResult._rebuild(target_context, *pickle.loads(payload))
-                os.utime(path)
-                return code
-        return None
+        return None if path is None else _loaded(path, target_context)
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Keep the code for some types of arguments, if that can be done."""
@@ -231,6 +220,21 @@ def _versions() -> list[object]:
 
 def _hashed(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _loaded(path: Path, target_context: Any) -> Any:
+    """Return the code in a file, or None if there is none, or something is wrong with it."""
+    from numba.core.compiler import CompileResult
+
+    # Whatever is wrong with the file, or with what is in it: the kernel is compiled instead.
+    with contextlib.suppress(Exception):
+        payload = _read(path)
+        if payload is not None:
+            code = CompileResult._rebuild(target_context, *pickle.loads(payload))
+            with contextlib.suppress(OSError):  # others may use the file that may only read it
+                os.utime(path)
+            return code
+    return None
 
 
 def _read(path: Path) -> bytes | None:

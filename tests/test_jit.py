@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
+import numba
 import pytest
+from numba.core import event
 
 from bnmind._jit import _keeping_interrupts, njit, njit_superword
 
@@ -74,11 +77,48 @@ def lose_an_interrupt_and_fail() -> None:
 
 
 @pytest.mark.parametrize("compile_for", [lose_an_interrupt, lose_an_interrupt_and_fail])
-def test_an_interrupt_that_got_lost_is_raised_in_the_end(compile_for: Callable[[], None]) -> None:
-    hook = sys.unraisablehook
+def test_an_interrupt_that_got_lost_is_raised_in_the_end(
+    compile_for: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
     with pytest.raises(KeyboardInterrupt), _keeping_interrupts():
         compile_for()
-    assert sys.unraisablehook is hook
+    assert sys.unraisablehook is sys.__unraisablehook__
+
+
+@pytest.mark.compiled
+def test_an_interrupt_that_got_lost_ends_the_compilation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # where no code is
+    passes: list[object] = []
+
+    class Loser(event.Listener):  # type: ignore[misc]
+        def on_start(self, passing: object) -> None:
+            if not passes:
+                lose_an_interrupt()
+            passes.append(passing)
+
+        def on_end(self, passing: object) -> None:
+            pass
+
+    @njit
+    def tripled(x: int) -> int:
+        return 3 * x
+
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    with event.install_listener("numba:run_pass", Loser()), pytest.raises(KeyboardInterrupt):
+        tripled(1)
+    assert len(passes) <= 2
+    assert tripled(2) == 6
+
+
+def test_a_hook_for_lost_exceptions_hears_of_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: heard.append(lost.exc_type))
+    with pytest.raises(KeyboardInterrupt), _keeping_interrupts():
+        lose_an_interrupt()
+    assert heard == [KeyboardInterrupt]
 
 
 def test_other_errors_stay_what_they_are() -> None:

@@ -286,8 +286,8 @@ def test_the_content_of_every_kernel_is_known() -> None:
 def test_contents_are_the_same_in_every_process() -> None:
     statement = (
         "from bnmind._jit_cache import content_of\n"
-        "from bnmind.strategies.grow_kernel import grow\n"
-        "print(content_of(grow))"
+        "from bnmind.strategies.cell_kernel import best_guess\n"
+        "print(content_of(best_guess))"
     )
     assert len({run(statement, PYTHONHASHSEED=seed) for seed in ("1", "2")}) == 1
 
