@@ -26,6 +26,9 @@ _CODES = 512
 _FEW_GUESSES = 2**11
 """For fewer guesses than these more codes are taken at a time."""
 
+_PAIRS_AT_ONCE = 2**28
+"""Pairs that one call of compiled code takes, a fifth of a second: Python hears no Ctrl-C then."""
+
 _KEPT_GUESSES = 2**21
 """Up to so many guesses, what all guesses of a board consist of is kept: 25 MB."""
 
@@ -53,6 +56,7 @@ def masses_by_pairs(
     pair_of = np.array([(b + w) * (board.pegs + 1) + b for b, w in board.true_replies])
     half = board.pegs // 2
     at_once = _CODES * max(1, _FEW_GUESSES // n_guesses)
+    at_once = max(1, min(at_once, _PAIRS_AT_ONCE // n_guesses))
     for start in range(0, len(codes), at_once):
         some = slice(start, start + at_once)
         pegs = np.ascontiguousarray(digits_of(board, codes[some]).T)

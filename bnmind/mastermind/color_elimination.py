@@ -49,6 +49,7 @@ __all__ = [
     "masses_by_elimination",
 ]
 
+_ADDITIONS_AT_ONCE = 300_000_000  # a tenth of a second; a block of sets may take longer
 _MAP_BYTES = 16
 """Bytes that the index maps take for each addition while they are built."""
 
@@ -66,6 +67,11 @@ class _Sets:
     """``(blocks, patterns, lanes)``: the guess that a pattern makes, −1 for an unused lane."""
     causes: NDArray[np.int64]
     """The place among true replies of each row of a leaf, or −1."""
+
+    @property
+    def blocks_at_once(self) -> int:
+        """How many blocks one call of compiled code works on: Python hears no Ctrl-C meanwhile."""
+        return max(1, _ADDITIONS_AT_ONCE // (LANES * max(1, self.maps.additions)))
 
 
 def _numbers_of_colors(board: Board) -> range:
@@ -164,12 +170,17 @@ def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> 
             masses,
         )
 
-    parts = [(sets, 0, len(sets.guesses)) for sets in _sets(board)]
     if threads == 1:
-        for part in parts:
-            run(*part)
+        for sets in _sets(board):
+            blocks, at_once = len(sets.guesses), sets.blocks_at_once
+            for begin in range(0, blocks, at_once):
+                run(sets, begin, min(begin + at_once, blocks))
     else:
-        single = [(sets, b, b + 1) for sets, _, end in reversed(parts) for b in range(end)]
+        single = [
+            (sets, block, block + 1)
+            for sets in reversed(_sets(board))
+            for block in range(len(sets.guesses))
+        ]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda part: run(*part), single))
     return masses

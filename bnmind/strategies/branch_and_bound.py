@@ -39,8 +39,9 @@ from bnmind.strategies.branch_and_bound_arrays import (
     memo_bits,
     no_symmetry,
 )
-from bnmind.strategies.branch_and_bound_kernel import search
+from bnmind.strategies.branch_and_bound_frames import N_SETS, N_TRIED
 from bnmind.strategies.branch_and_bound_memo import find
+from bnmind.strategies.branch_and_bound_run import search
 from bnmind.strategies.goal import Goal
 from bnmind.strategies.myopic import Among
 from bnmind.strategies.tree import Path, StrategyTree, grow_tree
@@ -127,12 +128,12 @@ class BoardSearch:
     @property
     def n_sets(self) -> int:
         """How many sets of codes were searched so far."""
-        return int(self._work.counts[0])
+        return int(self._work.counts[N_SETS])
 
     @property
     def n_tried(self) -> int:
         """How many guesses were tried for them so far."""
-        return int(self._work.counts[1])
+        return int(self._work.counts[N_TRIED])
 
     def solve(
         self,
@@ -249,10 +250,10 @@ class BoardSearch:
             symmetry,
             self._memo,
             self._work,
-            np.asarray(codes, dtype=np.int64),
-            guesses,
-            limit,
-            left,
+            codes=codes,
+            guesses=guesses,
+            limit=limit,
+            left=left,
         )
         if total < 0:
             raise TooLargeError(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.strategies.branch_and_bound_bounds import capacities, estimates, lower_bounds
+from bnmind.strategies.branch_and_bound_frames import BUDGET
 from bnmind.strategies.goal import Goal
 
 __all__ = [
@@ -106,7 +107,7 @@ class Work(NamedTuple):
     cell_keys: Words
     """``(depths, replies, 2)``."""
     frames: NDArray[np.int64]
-    """``(depths, 16)``, the state of the search; see `branch_and_bound_kernel`."""
+    """``(depths, 16)``, the state of the search; `branch_and_bound_frames` names the columns."""
     frame_keys: Words
     """``(depths, 2)``, the key of the set."""
     masks: NDArray[np.uint8]
@@ -116,8 +117,7 @@ class Work(NamedTuple):
     lanes: NDArray[np.uint16]
     """``(2, guesses)``."""
     counts: NDArray[np.int64]
-    """Sets searched, guesses tried, scans, entries of the memo, entries overwritten, budget of
-    guesses tried, whether it is used up or the search too deep."""
+    """``(16,)``, what was done; `branch_and_bound_frames` names the columns."""
     openings: NDArray[np.int64]
     """``(guesses,)``, what each first guess was found to take at least; −1 if not tried."""
 
@@ -202,8 +202,8 @@ def make_work(game: Game, budget: int) -> Work:
     """Return room to work on a game, for so many guesses tried at most."""
     n_guesses, n_codes = game.places.shape
     depths, n_replies = _depths(n_codes) + 2, game.winning + 1
-    counts = np.zeros(8, dtype=np.int64)
-    counts[5] = budget
+    counts = np.zeros(16, dtype=np.int64)
+    counts[BUDGET] = budget
     return Work(
         np.zeros((depths, 3, n_guesses), dtype=np.int64),
         np.zeros((depths, n_guesses), dtype=np.int64),

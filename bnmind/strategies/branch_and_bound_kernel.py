@@ -27,25 +27,56 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.strategies.branch_and_bound_arrays import INFINITE, Game, Memo, Symmetry, Work
+from bnmind.strategies.branch_and_bound_cells import (
+    KNOWN,
+    close_guess,
+    key_of_left,
+    one_less,
+    open_guess,
+    total_of_three,
+)
+from bnmind.strategies.branch_and_bound_frames import (
+    BEST,
+    BEST_GUESS,
+    FLOOR,
+    GUESS,
+    IS_MARKED,
+    IS_OPEN,
+    LEFT,
+    LIMIT,
+    N_ORDER,
+    N_SETS,
+    NEXT,
+    OPERATIONS,
+    PICKED,
+    RESUMED,
+    SIZE,
+    STOPPED,
+    TOTAL,
+    TRIED,
+    VALUE,
+)
 from bnmind.strategies.branch_and_bound_memo import BOUNDED, find, keep
-from bnmind.strategies.branch_and_bound_scan import count_cells, parting_code, scan
+from bnmind.strategies.branch_and_bound_scan import SCANNED_CODES, count_cells, parting_code, scan
 from bnmind.strategies.branch_and_bound_symmetry import mark_kinds
 
-__all__ = ["search"]
+__all__ = ["GIVEN_UP", "PAUSED", "search_slice"]
 
 Integers = NDArray[np.int64]
 
-_GUESS, _SIZE, _LEFT, _BEST, _BEST_GUESS, _FLOOR = 0, 1, 2, 3, 4, 5
-_N_ORDER, _NEXT, _TOTAL, _PICKED, _LIMIT, _IS_OPEN = 6, 7, 8, 9, 10, 11
-_TRIED, _VALUE, _IS_MARKED = 12, 13, 14
-
-_UNKNOWN, _KNOWN, _SCANNED = 0, 1, 2  # what is known of a cell
-_SCANNED_CODES = 64  # up to so many codes sets are scanned by bits; beyond, cells are counted
 _NUMBER = 1 << 20  # guesses are fewer: they are packed behind what orders them
+
+GIVEN_UP = -1
+"""The budget is used up, or the search is too deep."""
+
+PAUSED = -2
+"""The search is to be called again."""
+
+_FINISHED, _ENTERS, _PAUSES = 0, 1, 2
 
 
 @njit
-def search(
+def search_slice(
     game: Game,
     symmetry: Symmetry,
     memo: Memo,
@@ -54,8 +85,13 @@ def search(
     guesses: Integers,
     limit: int,
     left: int,
+    most: int,
 ) -> int:
     """Return the total of a set if it is less than a limit, else a bound not less than it.
+
+    A search that takes long does so in slices, since Python hears no Ctrl-C while it runs: it
+    returns `PAUSED`, and goes on when it is called again with the same arguments. It begins
+    anew if ``work.counts[RESUMED]`` is 0.
 
     Parameters
     ----------
@@ -71,66 +107,72 @@ def search(
         The limit.
     left
         How many guesses may still be made; `INFINITE` if any number.
+    most
+        After about so many operations it pauses.
 
     Returns
     -------
     int
-        −1 if the budget is used up, or the search is too deep.
+        Or `PAUSED`, or `GIVEN_UP`.
     """
     is_given = guesses.size == 1 and guesses[0] < 0
     first = 0 if is_given else guesses.size
-    for above in range(first):
-        work.frames[above, _GUESS] = guesses[above]
-    key, check = np.uint64(0), np.uint64(0)
-    for i in range(codes.size):
-        work.sets[first, 0, i] = codes[i]
-        key ^= game.keys[codes[i], 0]
-        check ^= game.keys[codes[i], 1]
-    if left < INFINITE:
-        key ^= _key_of_left(left)
-    if is_given:
-        key = ~key  # what is best among some guesses is nothing to remember
-    else:
-        mark_kinds(symmetry, work, first)
-    work.openings[:] = -1
-    frame = work.frames[first]
-    frame[_SIZE], frame[_LEFT], frame[_LIMIT] = codes.size, left, limit
-    work.frame_keys[first, 0], work.frame_keys[first, 1] = key, check
-    value = _enter(game, memo, work, first)
-    if value >= 0:
-        return value
     depth = first
+    work.counts[OPERATIONS] = 0
+    if work.counts[RESUMED]:
+        depth = work.counts[RESUMED] - 1
+        work.counts[RESUMED] = 0
+    else:
+        for above in range(first):
+            work.frames[above, GUESS] = guesses[above]
+        key, check = np.uint64(0), np.uint64(0)
+        for i in range(codes.size):
+            work.sets[first, 0, i] = codes[i]
+            key ^= game.keys[codes[i], 0]
+            check ^= game.keys[codes[i], 1]
+        if left < INFINITE:
+            key ^= key_of_left(left)
+        if is_given:
+            key = ~key  # what is best among some guesses is nothing to remember
+        else:
+            mark_kinds(symmetry, work, first)
+        work.openings[:] = -1
+        frame = work.frames[first]
+        frame[SIZE], frame[LEFT], frame[LIMIT] = codes.size, left, limit
+        work.frame_keys[first, 0], work.frame_keys[first, 1] = key, check
+        value = _enter(game, memo, work, first)
+        if value >= 0:
+            return value
     while True:
-        if _advance(game, symmetry, memo, work, depth):
+        step = _advance(game, symmetry, memo, work, depth, most)
+        if step == _PAUSES:
+            work.counts[RESUMED] = depth + 1
+            return PAUSED
+        if step == _ENTERS:
             if depth + 1 >= work.frames.shape[0] - 1:
-                work.counts[6] = 2
-            if work.counts[6]:
-                return -1
+                work.counts[STOPPED] = 2
+            if work.counts[STOPPED]:
+                return GIVEN_UP
             value = _enter(game, memo, work, depth + 1)
             if value < 0:
                 depth += 1
                 continue
         else:
-            value = int(work.frames[depth, _VALUE])
+            value = int(work.frames[depth, VALUE])
             if depth == first:
                 return value
             depth -= 1
         frame, bounds, known = work.frames[depth], work.cells[depth, 1], work.cells[depth, 2]
-        picked = frame[_PICKED]
-        frame[_TOTAL] += value - bounds[picked]
-        bounds[picked], known[picked] = value, _KNOWN
-
-
-@njit
-def _key_of_left(left: int) -> np.uint64:
-    return np.uint64(left + 1) * np.uint64(0x9E3779B97F4A7C15)
+        picked = frame[PICKED]
+        frame[TOTAL] += value - bounds[picked]
+        bounds[picked], known[picked] = value, KNOWN
 
 
 @njit
 def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
     """Return the value of a set if it is known at once, or −1 with guesses ready to be tried."""
     frame = work.frames[depth]
-    n, left, limit, last = frame[_SIZE], frame[_LEFT], frame[_LIMIT], game.last
+    n, left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
     if left < INFINITE and n > game.room[left]:
         return INFINITE
     if n == 1:
@@ -139,7 +181,7 @@ def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
     if n == 2 and depth > 0:
         return int(2 + last)
     if n == 3 and last == 1 and left >= 3 and depth > 0:
-        return _three(game, codes)
+        return total_of_three(game, codes)
     if game.tables[0, n] >= limit:
         return int(game.tables[0, n])
     key, check = work.frame_keys[depth, 0], work.frame_keys[depth, 1]
@@ -150,7 +192,7 @@ def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
         if memo.values[entry, 1] != BOUNDED or value >= limit:
             return value
         is_scanned = True
-    work.counts[0] += 1
+    work.counts[N_SETS] += 1
     masked = work.masks[depth, -1] == 1
     if last == 1 and n <= game.winning + 1 and not is_scanned and not masked:
         guess = parting_code(game, codes)
@@ -161,28 +203,20 @@ def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
 
 
 @njit
-def _three(game: Game, codes: Integers) -> int:
-    """Return the total of three codes, three guesses being left: 5 if one of them parts them."""
-    for i in range(3):
-        row = game.places[game.own[codes[i]]]
-        if row[codes[(i + 1) % 3]] != row[codes[(i + 2) % 3]]:
-            return 5
-    return 6
-
-
-@njit
 def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
     """List the guesses to be tried, best first; return −1, or a bound if there is none."""
     frame = work.frames[depth]
-    n, left, limit, last = frame[_SIZE], frame[_LEFT], frame[_LIMIT], game.last
+    n, left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
     codes, bounds, order = work.sets[depth, 0, :n], work.sets[depth, 2], work.order[depth]
     mask = work.masks[depth]
     masked = mask[-1] == 1
-    is_large = n > _SCANNED_CODES
+    is_large = n > SCANNED_CODES
     ranks = work.order[work.order.shape[0] - 1]
     if is_large:
+        work.counts[OPERATIONS] += n * game.places.shape[0]
         count_cells(game, codes, bounds, ranks)
     else:
+        work.counts[OPERATIONS] += n * game.places.shape[0] // 4
         scan(game, work, codes, bounds)
     # With the last guess but one every cell must be a single code.
     top = n + n * last + 1 if left == 1 + last else INFINITE
@@ -219,8 +253,8 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
         value = int(max(floor, game.tables[0, n], limit))
         keep(memo, work, work.frame_keys[depth, 0], work.frame_keys[depth, 1], value, BOUNDED)
         return value
-    frame[_BEST], frame[_BEST_GUESS], frame[_FLOOR] = most, -1, floor
-    frame[_N_ORDER], frame[_NEXT], frame[_IS_OPEN], frame[_TRIED] = m, 0, 0, 0
+    frame[BEST], frame[BEST_GUESS], frame[FLOOR] = most, -1, floor
+    frame[N_ORDER], frame[NEXT], frame[IS_OPEN], frame[TRIED] = m, 0, 0, 0
     work.seen[depth, :] = 0
     return -1
 
@@ -243,206 +277,54 @@ def _keep_best(order: Integers, m: int, values: Integers, wanted: int) -> int:
 
 
 @njit
-def _advance(game: Game, symmetry: Symmetry, memo: Memo, work: Work, depth: int) -> bool:
-    """Go on with a set until a cell must be entered, and return whether one must."""
+def _advance(game: Game, symmetry: Symmetry, memo: Memo, work: Work, depth: int, most: int) -> int:
+    """Go on with a set until it is finished, a cell must be entered, or the search pauses."""
     frame = work.frames[depth]
-    n, starts = frame[_SIZE], work.cells[depth, 0]
+    n, starts = frame[SIZE], work.cells[depth, 0]
     bounds, known = work.cells[depth, 1], work.cells[depth, 2]
     while True:
-        if not frame[_IS_OPEN]:
-            if frame[_NEXT] >= frame[_N_ORDER] or frame[_TRIED] >= game.tables[2, n]:
+        if not frame[IS_OPEN]:
+            if frame[NEXT] >= frame[N_ORDER] or frame[TRIED] >= game.tables[2, n]:
                 _finish(game, memo, work, depth)
-                return False
-            guess = work.order[depth, frame[_NEXT]]
-            frame[_NEXT] += 1
-            if work.sets[depth, 2, guess] >= frame[_BEST]:
-                frame[_FLOOR] = min(frame[_FLOOR], work.sets[depth, 2, guess])
+                return _FINISHED
+            if work.counts[OPERATIONS] > most:
+                return _PAUSES
+            guess = work.order[depth, frame[NEXT]]
+            frame[NEXT] += 1
+            if work.sets[depth, 2, guess] >= frame[BEST]:
+                frame[FLOOR] = min(frame[FLOOR], work.sets[depth, 2, guess])
             else:
-                _open(game, memo, work, depth, guess)
+                open_guess(game, memo, work, depth, guess)
             continue
         picked, size = -1, INFINITE
-        if frame[_TOTAL] < frame[_BEST]:
+        if frame[TOTAL] < frame[BEST]:
             for j in range(game.winning + 1):
-                if known[j] != _KNOWN and starts[j + 1] - starts[j] < size:
+                if known[j] != KNOWN and starts[j + 1] - starts[j] < size:
                     picked, size = j, starts[j + 1] - starts[j]
         if picked < 0:
-            _close(work, depth)
+            close_guess(work, depth)
             continue
-        if not frame[_IS_MARKED]:
-            frame[_IS_MARKED] = 1
+        if not frame[IS_MARKED]:
+            frame[IS_MARKED] = 1
             mark_kinds(symmetry, work, depth + 1)
-        frame[_PICKED] = picked
+        frame[PICKED] = picked
         work.sets[depth + 1, 0, :size] = work.sets[depth, 1, starts[picked] : starts[picked] + size]
         work.frame_keys[depth + 1] = work.cell_keys[depth, picked]
         below = work.frames[depth + 1]
-        below[_SIZE], below[_LEFT] = size, _one_less(frame[_LEFT])
-        below[_LIMIT] = frame[_BEST] - frame[_TOTAL] + bounds[picked]
-        return True
-
-
-@njit
-def _one_less(left: int) -> int:
-    return left if left >= INFINITE else left - 1
-
-
-@njit
-def _close(work: Work, depth: int) -> None:
-    """Be done with a guess: it is the best one so far, or its bound is put down."""
-    frame = work.frames[depth]
-    frame[_IS_OPEN] = 0
-    if frame[_TOTAL] < frame[_BEST]:
-        frame[_BEST], frame[_BEST_GUESS] = frame[_TOTAL], frame[_GUESS]
-    else:
-        frame[_FLOOR] = min(frame[_FLOOR], frame[_TOTAL])
-    if depth == 0:
-        work.openings[frame[_GUESS]] = frame[_TOTAL]
+        below[SIZE], below[LEFT] = size, one_less(frame[LEFT])
+        below[LIMIT] = frame[BEST] - frame[TOTAL] + bounds[picked]
+        return _ENTERS
 
 
 @njit
 def _finish(game: Game, memo: Memo, work: Work, depth: int) -> None:
     """Be done with a set."""
     frame = work.frames[depth]
-    guess = frame[_BEST_GUESS]
+    guess = frame[BEST_GUESS]
     if guess >= 0:
-        value = frame[_BEST]
+        value = frame[BEST]
     else:
-        value = max(frame[_FLOOR], game.tables[0, frame[_SIZE]], frame[_LIMIT])
+        value = max(frame[FLOOR], game.tables[0, frame[SIZE]], frame[LIMIT])
         guess = BOUNDED
-    frame[_VALUE] = value
+    frame[VALUE] = value
     keep(memo, work, work.frame_keys[depth, 0], work.frame_keys[depth, 1], value, guess)
-
-
-@njit
-def _open(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> None:
-    """Part a set by a guess and bound the cells; nothing is open if it cannot be better."""
-    frame = work.frames[depth]
-    n, last, best = frame[_SIZE], game.last, frame[_BEST]
-    codes, row = work.sets[depth, 0, :n], game.places[guess]
-    starts, bounds, known = work.cells[depth, 0], work.cells[depth, 1], work.cells[depth, 2]
-    keys = work.cell_keys[depth]
-    n_replies = game.winning + 1
-    starts[:] = 0
-    keys[:] = 0
-    for i in range(n):
-        place = row[codes[i]]
-        starts[place + 1] += 1
-        keys[place, 0] ^= game.keys[codes[i], 0]
-        keys[place, 1] ^= game.keys[codes[i], 1]
-    goes_on = n_replies - last
-    way = np.uint64(0)
-    for j in range(n_replies):
-        if starts[j + 1] == n:
-            return  # it tells nothing
-        if j < goes_on:
-            word = (keys[j, 0] ^ (keys[j, 0] >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
-            way += word ^ (word >> np.uint64(29))
-    if _is_seen(work, depth, way):
-        return
-    work.counts[1] += 1
-    frame[_TRIED] += 1
-    if work.counts[1] > work.counts[5]:
-        work.counts[6] = 1
-    left = _one_less(frame[_LEFT])
-    total = n
-    for j in range(n_replies):
-        size, known[j], bounds[j] = starts[j + 1], _KNOWN, 0
-        if size == 0 or j >= goes_on:
-            continue
-        if left < INFINITE:
-            keys[j, 0] ^= _key_of_left(left)
-            if size > game.room[left]:
-                bounds[j] = INFINITE
-                total += INFINITE
-                continue
-        if size <= 2:
-            bounds[j] = last if size == 1 else 2 + last
-        else:
-            bounds[j], known[j] = game.tables[0, size], _UNKNOWN
-            if size > 3 or last == 0 or left < 3:
-                entry = find(memo, keys[j, 0], keys[j, 1])
-                if entry >= 0:
-                    bounds[j] = memo.values[entry, 0]
-                    known[j] = _SCANNED if memo.values[entry, 1] == BOUNDED else _KNOWN
-        total += bounds[j]
-    frame[_GUESS], frame[_TOTAL], frame[_IS_OPEN], frame[_IS_MARKED] = guess, total, 1, 0
-    if total < best:
-        parted = work.sets[depth, 1]
-        for j in range(n_replies):
-            starts[j + 1] += starts[j]
-        for i in range(n - 1, -1, -1):
-            place = row[codes[i]]
-            starts[place + 1] -= 1
-            parted[starts[place + 1]] = codes[i]
-        # What was the end of each cell is its start now.
-        for j in range(n_replies):
-            starts[j] = starts[j + 1]
-        starts[n_replies] = n
-        _scan_cells(game, memo, work, depth)
-    if frame[_TOTAL] >= best:
-        _close(work, depth)
-
-
-@njit
-def _is_seen(work: Work, depth: int, way: np.uint64) -> bool:
-    """Return whether a way of parting a set was met before; from now on it was."""
-    seen = work.seen[depth]
-    way |= np.uint64(1)
-    for t in range(16):
-        place = np.int64((way >> np.uint64(20)) + np.uint64(t)) & (seen.size - 1)
-        if seen[place] == way:
-            return True
-        if seen[place] == 0:
-            seen[place] = way
-            return False
-    return False
-
-
-@njit
-def _scan_cells(game: Game, memo: Memo, work: Work, depth: int) -> None:
-    """Bound each cell by a scan of its own, until the guess cannot be the best."""
-    frame = work.frames[depth]
-    starts, bounds, known = work.cells[depth, 0], work.cells[depth, 1], work.cells[depth, 2]
-    left, last = _one_less(frame[_LEFT]), game.last
-    parted, scratch = work.sets[depth, 1], work.sets[work.sets.shape[0] - 1, 2]
-    for turn in range(2):
-        for j in range(game.winning + 1):
-            if frame[_TOTAL] >= frame[_BEST]:
-                return
-            size = starts[j + 1] - starts[j]
-            if known[j] != _UNKNOWN or size > _SCANNED_CODES:
-                continue
-            codes = parted[starts[j] : starts[j + 1]]
-            value = bounds[j]
-            if size == 3 and last == 1 and left >= 3:
-                value = _three(game, codes)
-                known[j] = _KNOWN
-            elif turn == 1:
-                value = _bound_by_scan(game, memo, work, codes, work.cell_keys[depth, j], scratch)
-                known[j] = _KNOWN if value == 2 * size - 1 and last == 1 else _SCANNED
-            frame[_TOTAL] += value - bounds[j]
-            bounds[j] = value
-
-
-@njit
-def _bound_by_scan(
-    game: Game,
-    memo: Memo,
-    work: Work,
-    codes: Integers,
-    keys: NDArray[np.uint64],
-    scratch: Integers,
-) -> int:
-    """Return a bound of a set; where codes are to be revealed, 2n − 1 is the total."""
-    n, value, guess = codes.size, 2 * codes.size - 1, -1
-    work.counts[2] += 1
-    if game.last == 1 and n <= game.winning + 1:
-        guess = parting_code(game, codes)
-    if guess < 0:
-        guess = BOUNDED
-        scan(game, work, codes, scratch)
-        value = INFINITE
-        for x in range(game.places.shape[0]):
-            value = min(value, int(scratch[x]))
-        value = max(value, int(game.tables[0, n]))
-    keep(memo, work, keys[0], keys[1], value, guess)
-    return value

@@ -10,6 +10,7 @@ import numpy as np
 
 from bnmind._jit import njit
 from bnmind.strategies.branch_and_bound_arrays import Memo, Work
+from bnmind.strategies.branch_and_bound_frames import N_KEPT, N_OVERWRITTEN
 
 __all__ = ["BOUNDED", "find", "keep"]
 
@@ -41,10 +42,10 @@ def keep(memo: Memo, work: Work, key: np.uint64, check: np.uint64, value: int, g
         if is_empty or (memo.keys[place, 0] == key and memo.keys[place, 1] == check):
             entry = place
             if is_empty:
-                work.counts[3] += 1
+                work.counts[N_KEPT] += 1
             break
     if entry < 0:
         entry = np.int64((key + (check & np.uint64(_TRIED - 1))) & mask)
-        work.counts[4] += 1
+        work.counts[N_OVERWRITTEN] += 1
     memo.keys[entry, 0], memo.keys[entry, 1] = key, check
     memo.values[entry, 0], memo.values[entry, 1] = value, guess

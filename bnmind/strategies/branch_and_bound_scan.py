@@ -21,9 +21,12 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.strategies.branch_and_bound_arrays import INFINITE, LANE, Game, Work
 
-__all__ = ["count_cells", "parting_code", "scan"]
+__all__ = ["SCANNED_CODES", "count_cells", "parting_code", "scan"]
 
 Integers = NDArray[np.int64]
+
+SCANNED_CODES = 64
+"""Sets of so many codes at most are scanned by bits; of larger ones the cells are counted."""
 
 
 @njit

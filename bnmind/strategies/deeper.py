@@ -32,8 +32,14 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply_table import replies_to
 from bnmind.strategies.branch_and_bound_arrays import MOST_REPLIES
-from bnmind.strategies.endgame import Breadth, Endgame, require_positive, set_estimates
-from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses
+from bnmind.strategies.endgame import (
+    Breadth,
+    Endgame,
+    estimate_all,
+    require_positive,
+    set_estimates,
+)
+from bnmind.strategies.endgame_kernel import UNWANTED
 from bnmind.strategies.exact_tree import MAX_TREE_CODES, is_growable, smallest_guesses
 from bnmind.strategies.planned import Planned, Planner
 from bnmind.strategies.reply_rows import board_arrays
@@ -190,7 +196,7 @@ class _Search:
             candidates = np.arange(board.n_codes, dtype=np.int32)
         used = np.bitwise_or.reduce(arrays.colors_of[list(guesses)], initial=np.uint64(0))
         free = np.uint64(arrays.all_colors & ~used)
-        sums = estimate_guesses(arrays, codes, candidates, free, self._estimates)
+        sums = estimate_all(arrays, codes, candidates, free=free, estimates=self._estimates)
         order = np.argsort(sums, kind="stable")[: settings.seconds if guesses else settings.firsts]
         return [int(guess) for guess in candidates[order[sums[order] < UNWANTED]]]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +34,17 @@ from bnmind.strategies.branch_and_bound_arrays import (
     random_words,
 )
 from bnmind.strategies.branch_and_bound_bounds import capacities, lower_bounds
-from bnmind.strategies.branch_and_bound_kernel import search
+from bnmind.strategies.branch_and_bound_frames import N_TRIED
 from bnmind.strategies.branch_and_bound_memo import BOUNDED, find
+from bnmind.strategies.branch_and_bound_run import search
 from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses, replies_of_guesses
 from bnmind.strategies.goal import Goal
-from bnmind.strategies.reply_rows import board_arrays
+from bnmind.strategies.reply_rows import BoardArrays, board_arrays
 from bnmind.strategies.tree import TreeNode
 
-__all__ = ["Breadth", "Endgame", "require_positive", "set_estimates"]
+__all__ = ["Breadth", "Endgame", "estimate_all", "require_positive", "set_estimates"]
+
+_PAIRS_AT_ONCE = 2**27  # of guess and code: a tenth of a second
 
 Codes = NDArray[np.int32]
 
@@ -161,7 +165,7 @@ class Endgame:
         key, check = np.bitwise_xor.reduce(self._game.keys[codes], axis=0)
         entry = find(self._memo, key, check)
         if entry < 0 or self._memo.values[entry, 1] == BOUNDED:
-            self._work.counts[1] = 0
+            self._work.counts[N_TRIED] = 0
             self._search(codes)  # overwritten meanwhile
             entry = find(self._memo, key, check)
         return int(self._memo.values[entry, 1])
@@ -170,7 +174,14 @@ class Endgame:
         """Return the total of a set, or 0 if the budget is used up and can be kept to."""
         unused = np.zeros(0, dtype=np.int64)
         total = search(
-            self._game, no_symmetry(), self._memo, self._work, codes, unused, INFINITE, INFINITE
+            self._game,
+            no_symmetry(),
+            self._memo,
+            self._work,
+            codes=codes,
+            guesses=unused,
+            limit=INFINITE,
+            left=INFINITE,
         )
         if total > 0:
             return int(total)
@@ -185,11 +196,28 @@ class Endgame:
         )
 
 
+def estimate_all(
+    board: BoardArrays,
+    codes: Codes,
+    candidates: Codes,
+    *,
+    free: np.uint64,
+    estimates: NDArray[Any],
+) -> NDArray[np.int64]:
+    """Return what `estimate_guesses` returns; between its calls Python hears Ctrl-C."""
+    at_once = max(1, _PAIRS_AT_ONCE // len(codes))
+    parts = [
+        estimate_guesses(board, codes, candidates[start : start + at_once], free, estimates)
+        for start in range(0, len(candidates), at_once)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
 def _pool(board: Board, codes: Codes, wanted: int) -> Codes:
     """Return the guesses of a game, ascending: the most promising ones, and the set's codes."""
     # Colors that can be renamed before the next guess cannot after it: no color is free.
     arrays, every = board_arrays(board), np.arange(board.n_codes, dtype=np.int32)
-    sums = estimate_guesses(arrays, codes, every, np.uint64(0), set_estimates(board))
+    sums = estimate_all(arrays, codes, every, free=np.uint64(0), estimates=set_estimates(board))
     told = np.flatnonzero(sums < UNWANTED)
     if len(told) > wanted:
         last = np.partition(sums[told], wanted - 1)[wanted - 1]

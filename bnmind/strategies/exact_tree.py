@@ -97,8 +97,8 @@ def grow_exactly(
     max_guesses
         After so many guesses the tree is cut.
     progress
-        Called after each reply to the first guess with the number of codes that the tree has
-        told apart so far, and of codes in all.
+        Called from time to time with the number of codes that the tree has told apart so far,
+        and of codes in all.
 
     Raises
     ------
@@ -132,20 +132,41 @@ def grow_exactly(
     second = smallest_guesses(board, (board.code(first),))
     # The root alone, then what follows each reply.
     free = arrays.all_colors & ~arrays.colors_of[first]
-    parts = [grow(arrays, rule, 0, every, arrays.all_colors, 1, second, first)]
     start, grown = 0, 1
+
+    def settled(codes: int) -> None:
+        if progress is not None and codes:
+            progress(start + codes, board.n_codes)
+
+    parts = [
+        grow(
+            arrays,
+            rule,
+            every,
+            turn=0,
+            free=arrays.all_colors,
+            deepest=1,
+            candidates=second,
+            forced=first,
+        )
+    ]
     for reply, size in zip(parts[0][3][1:].tolist(), parts[0][1][1:].tolist(), strict=True):
         codes = every[start : start + size].copy()
-        start += size
         parents, possible_, guesses, replies = grow(
-            arrays, rule, 1, codes, free, max_guesses, second, -1
+            arrays,
+            rule,
+            codes,
+            turn=1,
+            free=free,
+            deepest=max_guesses,
+            candidates=second,
+            tell=settled,
         )
+        start += size
         parents = np.where(parents < 0, 0, parents + grown).astype(np.int32)
         replies[0] = reply
         parts.append((parents, possible_, guesses, replies))
         grown += len(parents)
-        if progress is not None:
-            progress(start, board.n_codes)
     root = [column[:1] for column in parts[0]]
     columns = [np.concatenate([root[i], *(part[i] for part in parts[1:])]) for i in range(4)]
     return GrownTree(columns[0], columns[1], columns[2], columns[3], winning)

@@ -22,7 +22,7 @@ from bnmind.strategies.branch_and_bound_arrays import (
     memo_bits,
     no_symmetry,
 )
-from bnmind.strategies.branch_and_bound_kernel import search
+from bnmind.strategies.branch_and_bound_run import search
 from bnmind.strategies.myopic import Among
 
 __all__ = ["MAX_SET_CODES", "SetSearch"]
@@ -103,7 +103,14 @@ class SetSearch:
         part = np.searchsorted(self.codes, codes).astype(np.int64)
         nothing = np.zeros(0, dtype=np.int64)
         total = search(
-            self._game, no_symmetry(), self._memo, self._work, part, nothing, INFINITE, INFINITE
+            self._game,
+            no_symmetry(),
+            self._memo,
+            self._work,
+            codes=part,
+            guesses=nothing,
+            limit=INFINITE,
+            left=INFINITE,
         )
         if total < 0:
             raise TooLargeError(
