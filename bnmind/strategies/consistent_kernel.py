@@ -25,9 +25,17 @@ __all__ = [
     "start_trail",
 ]
 
-FOUND, NONE, EXHAUSTED, PAUSED = 0, 1, 2, 3
-"""How a slice of a search ends: with a code, with the proof that there is none, with more nodes
-than allowed, or not yet."""
+FOUND = 0
+"""There is a code."""
+
+NONE = 1
+"""There is none."""
+
+EXHAUSTED = 2
+"""More nodes were needed than allowed."""
+
+PAUSED = 3
+"""The search is to be called again."""
 
 _MOST_STEPS = 2**24
 _NODES, _DEPTH, _ALLOWED, _IS_NEW = 0, 1, 2, 3  # places in `Trail.counts`
