@@ -143,11 +143,56 @@ after 3 replies: 0 of 6 of length 1, 1 of 36 of length 2, 131 of 216 of length 3
 guesses that promise more after the second, the third reply than before: 34%, 17%
 """
 
+OPEN_QUESTION_GROWTH = """\
+Every code has belief
+
+board   brute force   elimination  ratio    ms brute  ms elimination  ratio
+4x2             256         1,650   0.16…
+6x2           4,096        54,376   0.08…
+8x2          65,536     1,811,006   0.04…
+4x3           6,561        14,134   0.46…
+5x3          59,049       133,866   0.44…
+6x3         531,441     1,208,462   0.44…
+7x3       4,782,969    10,711,560   0.45…
+3x4           4,096         4,028   1.02…
+4x4          65,536        58,968   1.11…
+5x4       1,048,576       774,173   1.35…
+6x4      16,777,216     9,506,513   1.76…
+3x6          46,656        16,158   2.89…
+4x6       1,679,616       393,026   4.27…
+3x8         262,144        41,560   6.31…
+4x8      16,777,216     1,421,184  11.81…
+
+Additions a code, at most, for a fixed number of pegs
+
+2 pegs: 17
+3 pegs: 102, 6.0 times those of 2 pegs
+4 pegs: 511, 5.0 times those of 3 pegs
+5 pegs: 2,316, 4.5 times those of 4 pegs
+6 pegs: 9,875, 4.3 times those of 5 pegs
+
+Brute force / elimination, additions, for a fixed number of colors
+
+2 colors, 2 to 9 pegs: 0.381  0.234  0.155  0.108  0.0753  0.0525  0.0362  0.0248
+3 colors, 2 to 8 pegs: 0.711  0.517  0.464  0.441  0.44  0.447  0.463
+4 colors, 2 to 7 pegs: 1.16  1.02  1.11  1.35  1.76  2.41
+5 colors, 2 to 6 pegs: 1.74  1.79  2.3  3.36  5.35
+6 colors, 2 to 6 pegs: 2.43  2.89  4.27  7.24  13.5
+
+Additions: brute force, position by position, color by color
+
+3x4             4,096             9,984           4,028
+4x6         1,679,616         2,332,800         393,026
+5x8     1,073,741,824       591,134,720      42,423,406
+6x9   282,429,536,481    52,665,271,659   2,526,623,610
+"""
+
 EXPECTED = {
     "mastermind_as_a_test.py": MASTERMIND_AS_A_TEST,
     "network_views.py": NETWORK_VIEWS,
     "noisy_mastermind.py": NOISY_MASTERMIND,
     "open_question.py": OPEN_QUESTION,
+    "open_question_growth.py": OPEN_QUESTION_GROWTH,
     "skills_test.py": SKILLS_TEST,
 }
 """What each example prints; … stands for anything on its line."""
@@ -166,7 +211,10 @@ def run(
     assert re.fullmatch(expected, printed), printed
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"open_question.py"}))
+LONG = {"open_question.py", "open_question_growth.py"}
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - LONG))
 def test_example(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,6 +227,13 @@ def test_open_question_draws_its_figure_too(
     figure = tmp_path / "figure.png"
     run("open_question.py", ["--figure", str(figure)], monkeypatch, capsys)
     assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_growth_of_the_open_question(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("open_question_growth.py", [], monkeypatch, capsys)
 
 
 def test_network_views_writes_the_pictures_of_the_documentation(

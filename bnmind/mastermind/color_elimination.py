@@ -45,6 +45,7 @@ __all__ = [
     "elimination_additions",
     "elimination_bytes",
     "least_additions",
+    "map_bytes",
     "map_entries",
     "masses_by_elimination",
 ]
@@ -120,12 +121,17 @@ def _first_contractions(n: int, d: int) -> int:
 
 
 def elimination_bytes(board: Board, *, threads: int = 1) -> int:
-    """Return the memory that an elimination and the building of its index maps take, in bytes."""
+    """Return the memory that an elimination takes besides its index maps, in bytes."""
     n, k = board.pegs, board.colors
     numbers_of_colors = _numbers_of_colors(board)
     buffers = max((d + 1) ** n for d in numbers_of_colors) * 2 * LANES
     numbers = 3 * (k + 1) ** n + threads * buffers + board.n_codes * len(board.true_replies)
-    return int(8 * numbers + _MAP_BYTES * map_entries(board))
+    return int(8 * numbers)
+
+
+def map_bytes(board: Board) -> int:
+    """Return the least memory that building the index maps takes, in bytes."""
+    return _MAP_BYTES * map_entries(board)
 
 
 def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> Floats:

@@ -25,6 +25,7 @@ from bnmind.mastermind.color_elimination import (
     elimination_additions,
     elimination_bytes,
     least_additions,
+    map_bytes,
     map_entries,
     masses_by_elimination,
 )
@@ -192,7 +193,7 @@ def plan_masses(
     if classes is not None:
         n_guesses = len(classes.representatives)
         ways += _brute_force(board, Method.REPRESENTATIVES, n_guesses, survivors, once)
-    needed = elimination_bytes(board, threads=2)
+    needed = elimination_bytes(board, threads=2) + map_bytes(board)
     # Index maps are not built where brute force is known to be faster without them.
     wanted = method is Method.ELIMINATION or (
         min(way.seconds for way in ways)
