@@ -26,7 +26,12 @@ _NOISE = "exact, false:P, independent:P or file:PATH."
 Pegs: TypeAlias = Annotated[int, typer.Option("--pegs", help="Positions of a code.")]
 Colors: TypeAlias = Annotated[int, typer.Option("--colors", help="Colors that a peg can have.")]
 NoRepeats: TypeAlias = Annotated[
-    bool, typer.Option("--no-repeats", help="No color twice, in codes and in guesses.")
+    bool,
+    typer.Option(
+        "--no-repeats/--repeats",
+        help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
+        show_default=False,
+    ),
 ]
 Noise: TypeAlias = Annotated[
     str, typer.Option("--noise", metavar="NOISE", help=f"How replies are falsified: {_NOISE}")

@@ -21,7 +21,7 @@ from bnmind.cli.adaptive_options import (
 from bnmind.cli.errors import INTERRUPTED, one_line
 from bnmind.cli.options import Seed
 from bnmind.cli.prompt import Command, ask
-from bnmind.cli.work import interruptible
+from bnmind.cli.work import interruptible, working
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ Examples:
   bnmind test models/banks/fractions.json --stop items:8 --stop certainty:0.9 --session ann.json
   bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
 """
+
+PREPARING = "preparing the test"
 
 _COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
 _SHOWN = 5
@@ -88,9 +90,10 @@ def run_test(
     if session is None or not resumed:
         if session is not None:
             check_writable(session)
-        run = Session.start(design, path=session, about=about)
+        run = working(PREPARING, lambda _: Session.start(design, path=session, about=about))
     else:
-        run = Session.load(session, design, salvage=salvage)
+        place = session
+        run = working(PREPARING, lambda _: Session.load(place, design, salvage=salvage))
         if seed is not None and seed != run.design.seed:
             raise BnmindError(
                 f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
@@ -100,8 +103,10 @@ def run_test(
             if whole.exists():
                 raise BnmindError(f"{whole} exists already; --session {whole} resumes it")
             run = run.save(whole, new=True)
-    if not run.stop_reason:
-        run.next_item()  # raises, before anything is said, if the selector does not fit the bank
+    if not interruptible(lambda: run.stop_reason):
+        interruptible(
+            run.next_item
+        )  # raises, before anything is said, if the selector does not fit the bank
     console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
     console.print(
@@ -168,7 +173,7 @@ def _step(console: Console, session: Session) -> Session | None:
     """Return the session after one more question to the examinee; None if that ends it."""
     reason = interruptible(lambda: session.stop_reason)
     if not reason:
-        item = interruptible(session.next_item)
+        item = working("selecting an item", lambda _: session.next_item())
         _show_item(console, session, item)
         given = _ask_answer(console, session, item)
     else:
