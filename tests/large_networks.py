@@ -14,7 +14,13 @@ import pytest
 from bnmind.pgm import CPD, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_model
 
-__all__ = ["chain_network", "competition_model", "linkage_network", "random_network"]
+__all__ = [
+    "chain_network",
+    "competition_answers",
+    "competition_model",
+    "linkage_network",
+    "random_network",
+]
 
 ROOT = Path(__file__).parents[1]
 COMPETITION = Path(os.environ.get("BNMIND_DATA", ROOT.parent / "shared" / "data")) / "uai2014"
@@ -99,3 +105,14 @@ def competition_model(name: str) -> tuple[FactorModel, dict[str, int]]:
     found = [int(x) for x in numbers[1:]]
     at = dict(zip(found[::2], found[1::2], strict=True))
     return model, {model.variables[v].name: state for v, state in at.items()}
+
+
+def competition_answers(name: str) -> list[list[float]]:
+    """Return the marginal of every variable of an instance, printed to some six digits."""
+    numbers = gzip.decompress((COMPETITION / f"{name}.uai.MAR.gz").read_bytes()).split()[2:]
+    answers = []
+    while numbers:
+        n_states = int(numbers[0])
+        answers.append([float(x) for x in numbers[1 : 1 + n_states]])
+        numbers = numbers[1 + n_states :]
+    return answers

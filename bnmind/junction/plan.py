@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "Savings"]
 
+_MOST_BYTES = 64
+"""Bytes that a run holds at most for each number: two complex ones and their copies."""
+
 
 @dataclass(frozen=True)
 class Savings:
@@ -145,7 +148,12 @@ class Plan(Value):
     @cached_property
     def refusal(self) -> TooLargeError | None:
         """The error that runs raise if they would cost more than the plan's limits allow."""
-        return self.limits.refusal(self.multiplications, self.memory, self.largest)
+        limits, times = self.limits, self.multiplications
+        # Every number that a run holds is a table's or has been computed.
+        most = _MOST_BYTES * (times + sum([source.n_cells for source in self.sources]))
+        if times <= limits.max_multiplications and most <= limits.max_bytes:
+            return None
+        return limits.refusal(times, self.memory, self.largest)
 
     def __repr__(self) -> str:
         evidence = listed_text([v.name for v in self.evidence])

@@ -18,7 +18,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from bnmind._values import Sealed
 from bnmind.junction.scatter import Expand, LookUp, Scatter
 from bnmind.junction.underflow import PLAIN, Arithmetic, Underflow
 from bnmind.pgm.factor import Values
@@ -103,8 +102,11 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program(Sealed):
-    """A straight line of steps; registers 0, …, n_inputs − 1 are given."""
+class Program:
+    """A straight line of steps; registers 0, …, n_inputs − 1 are given.
+
+    It holds tuples all the way, and no arrays.
+    """
 
     n_inputs: int
     steps: tuple[Step, ...]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from bnmind.junction.many_operands import FEW_OPERANDS, multiplied_to_few
 from bnmind.junction.program import Expand, LookUp, Operation, Product, Scatter, Scope, Sum
 
 __all__ = ["Move", "Recipe", "Shape", "mask_of", "members", "recipe_of"]
@@ -100,6 +101,9 @@ class _Planner:
     def recipe(self, keep: int) -> Recipe:
         """Return the steps that contract all operands to ``keep``."""
         left = self._merged_twins(list(range(len(self.scopes))))
+        if len(left) > FEW_OPERANDS:
+            how = (self._size, self._pair)
+            left = multiplied_to_few(left, self.masks, keep, how, apart=self.rows)
         while len(left) > 1:
             i, j = self._cheapest(left, keep) if len(left) > 2 else (left[0], left[1])
             rest = [r for r in left if r not in (i, j)]

@@ -1,0 +1,94 @@
+"""Which operands of a contraction to multiply next, where they are many.
+
+Comparing all pairs takes the cube of their number, and a clique may hold a thousand small
+tables. Here the smallest operand goes first, with the partner that shares a variable and makes the
+result grow least: a table whose variables another one holds too is multiplied into that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from heapq import heapify, heappop, heappush
+
+__all__ = ["FEW_OPERANDS", "multiplied_to_few"]
+
+FEW_OPERANDS = 32
+"""Up to so many operands all pairs are compared."""
+
+
+def multiplied_to_few(
+    registers: Sequence[int],
+    masks: Sequence[int],
+    keep: int,
+    how: tuple[Callable[[int], int], Callable[[int, int, int], int]],
+    *,
+    apart: Collection[int] = (),
+) -> list[int]:
+    """Return `FEW_OPERANDS` operands at most, the products of the given ones.
+
+    Parameters
+    ----------
+    registers
+        The operands.
+    masks
+        The variables of each register, those to come included.
+    keep
+        The variables of the result of the whole contraction.
+    how
+        A function that returns the number of cells over the variables of a mask; and one
+        that multiplies two registers, sums to the variables of a mask, and returns the
+        register of the product.
+    apart
+        Operands that are not multiplied here; they may be more than a few.
+    """
+    size, multiply = how
+    holders: dict[int, set[int]] = {}
+    for register in registers:
+        for bit in _bits(masks[register]):
+            holders.setdefault(bit, set()).add(register)
+    # What a product of two may sum out: variables that no more than two operands hold.
+    rare = sum(bit for bit, held in holders.items() if len(held) < 3) & ~keep
+    left = {register for register in registers if register not in apart}
+    queue = [(size(masks[register]), register) for register in left]
+    heapify(queue)
+
+    def needed(first: int, second: int) -> int:
+        union = masks[first] | masks[second]
+        for bit in _bits(union & rare):
+            if holders[bit] <= {first, second}:
+                union ^= bit
+        return union
+
+    while len(left) > FEW_OPERANDS:
+        own, first = heappop(queue)
+        if first not in left:
+            continue
+        left.remove(first)
+        near = set().union(*[holders[bit] for bit in _bits(masks[first])]) & left
+        # Where nothing is shared, another small one.
+        partners = near or {min(left, key=lambda r: (size(masks[r]), r))}
+        _, _, second = min(
+            (size(needed(first, r)) - size(masks[r]) - own, size(masks[first] | masks[r]), r)
+            for r in partners
+        )
+        left.remove(second)
+        product = multiply(first, second, needed(first, second))
+        for bit in _bits(masks[first] | masks[second]):
+            holders[bit] -= {first, second}
+        for bit in _bits(masks[product]):
+            holders[bit].add(product)
+            if len(holders[bit]) < 3 and not bit & keep:
+                rare |= bit
+        left.add(product)
+        heappush(queue, (size(masks[product]), product))
+    return sorted({*left, *(r for r in registers if r in apart)})
+
+
+def _bits(mask: int) -> list[int]:
+    """Return the members of a set as sets of one."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low)
+        mask ^= low
+    return found
