@@ -262,9 +262,9 @@ def test_tables_of_functions_that_do_not_fit_are_not_made() -> None:
     )
 
     def refused() -> None:
-        with pytest.raises(TooLargeError, match=r"table of even .* 33,554,432 cells") as caught:
+        with pytest.raises(TooLargeError, match=r"table of even .* 16,777,216 cells") as caught:
             compile_plan(network, evidence=["even"], max_bytes=2**24)
-        assert (caught.value.needed, caught.value.budget) == (2**28, 2**24)
+        assert (caught.value.needed, caught.value.budget) == (2**27, 2**24)
 
     assert peak_of(refused) < 2**24
 
