@@ -116,6 +116,11 @@ def test_boards_without_repeats() -> None:
     assert_one_line_error(run("suggest", "--no-repeats", "--history", "1123 1b1w"), "1123")
 
 
+def test_repeats_are_allowed_unless_forbidden() -> None:
+    assert run_json("suggest", "--repeats") == run_json("suggest")
+    assert run_json("suggest", "--no-repeats", "--repeats") == run_json("suggest")
+
+
 def test_contradictions_under_exact_noise_are_told_and_advice_goes_on() -> None:
     arguments = ("suggest", "--history", "1122 0b0w, 1122 0b0w, 1122 0b1w")
     advice = run_json(*arguments)

@@ -8,7 +8,7 @@ import typer
 
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
 from bnmind.cli.printable import tell_json
-from bnmind.cli.work import Report, working
+from bnmind.cli.work import Report, interruptible, working
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
@@ -64,8 +64,9 @@ def regret(
     turns = parse_history(board, history)
     if not turns:
         raise BnmindError("expected a game of at least one guess, got none")
-    ending(Channel.exact(board), turns, goes_on=False)  # raises if guesses follow the win
-    codes_left(board, turns)  # raises before the work if the replies are impossible
+    # Both raise, before the work, if there is no such game.
+    interruptible(lambda: codes_left(board, turns))
+    ending(Channel.exact(board), turns, goes_on=False)
     if by is not None and by != OPTIMAL:
         name = by
         judged = working(JUDGING, lambda _: [(name, r) for r in _by_score(board, turns, name)])
