@@ -24,6 +24,7 @@ from bnmind.pgm import (
     TabularCPD,
     Variable,
 )
+from bnmind.pgm.steps import Steps
 from tests.networks import functional_cpds, noisy_cpds, tabular_cpds, variable_tuples
 
 A = Variable("A", ("x", "y"))
@@ -192,6 +193,17 @@ def test_a_result_anywhere_beyond_the_states_is_seen() -> None:
     """Not at the corners: the sum of the last positions is 0 again, modulo 3."""
     with pytest.raises(InvalidModelError, match="results below 2 for C, got 2"):
         FunctionalCPD(Variable("C", ("0", "1")), (A, B), Addition(((0, 1), (0, 1, 2)), 3))
+
+
+def test_sums_that_must_fit_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Following 500 counts of 255 pegs of 255 colors took a minute."""
+    monkeypatch.setattr(Steps, "follow", None)
+    pegs = tuple(Variable.of_integers(f"H{j}", range(255)) for j in range(255))
+    red = Addition(((1, *(0,) * 254),) * 255, 256)
+    count = FunctionalCPD(Variable.of_integers("C", range(256)), pegs, red)
+    assert count.value([0] * 255) == 255
+    with pytest.raises(TypeError):  # it is looked for where it may not fit
+        FunctionalCPD(Variable.of_integers("C", range(255)), pegs, Addition(red.terms, 256, 200))
 
 
 @given(variable_tuples(max_size=4), st.data())

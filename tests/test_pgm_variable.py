@@ -25,7 +25,9 @@ def test_of_integers_writes_them_as_strings() -> None:
 
 
 def test_keep_takes_the_states_in_the_order_given() -> None:
-    assert Variable("a", ("x", "y", "z")).keep((2, 0)).states == ("z", "x")
+    variable = Variable("a", ("x", "y", "z"))
+    assert variable.keep((2, 0)).states == ("z", "x")
+    assert variable.keep(range(3)) is variable
 
 
 def test_an_unknown_state_is_named_with_the_known_ones() -> None:

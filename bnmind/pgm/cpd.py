@@ -63,10 +63,11 @@ class FunctionalCPD(CheckedValue):
                 problems.append(
                     f"expected results below {self.variable.n_states} for {name}, got {value}"
                 )
-        if not problems and (steps := self._steps([range(v.n_states) for v in self.parents])):
+        if not problems and not self._results_must_fit():
+            steps = self._steps([range(v.n_states) for v in self.parents])
             problems += [
                 f"expected results below {self.variable.n_states} for {name}, got {value}"
-                for value in steps.possible_results()
+                for value in (steps.possible_results() if steps else ())
                 if not 0 <= value < self.variable.n_states
             ]
         if problems:
@@ -159,6 +160,11 @@ class FunctionalCPD(CheckedValue):
                 for old, there in zip(states[1:], kept, strict=True)
             ),
         )
+
+    def _results_must_fit(self) -> bool:
+        """Return whether no sum can be too large: then its steps need not be followed."""
+        function = self.function
+        return isinstance(function, Addition) and function.modulus <= self.variable.n_states
 
     def _steps(self, states: Sequence[Sequence[int]]) -> Steps | None:
         if is_stepwise(self.function) and isinstance(self.function, Stepwise):

@@ -181,7 +181,10 @@ class Variable:
 
     def keep(self, positions: Iterable[int]) -> Variable:
         """Return the variable with only the states at these positions."""
-        return Variable(self.name, tuple(self.states[i] for i in positions))
+        kept = tuple(positions)
+        if kept == tuple(range(self.n_states)):
+            return self
+        return Variable(self.name, tuple(self.states[i] for i in kept))
 
 
 def _equal_texts(state: Any) -> Iterator[str]:
