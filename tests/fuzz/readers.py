@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from bnmind.adaptive import ItemBank, Responses, Session, read_bank, read_qmatri
 from bnmind.cli.adaptive_options import selector_named, stopper_named
 from bnmind.cli.query import _evidence
 from bnmind.cli.saved_game import read_game
+from bnmind.errors import BnmindError
 from bnmind.lab import Transcript
 from bnmind.mastermind import Board, Reply, parse_history, parse_noise
 from bnmind.pgm.files import read_evidence, read_model, read_network
@@ -69,11 +71,10 @@ def fault_in(reader: Reader, path: Path, error: Exception) -> str:
 
 
 def _network(path: Path) -> None:
-    """Read a network, and the same file as a model."""
-    try:
+    """Read a network, and the same file as a model, which need not be one."""
+    with suppress(BnmindError):
         read_network(path)
-    finally:
-        read_model(path)
+    read_model(path)
 
 
 def _names(path: Path) -> object:
@@ -101,11 +102,10 @@ def _bank() -> ItemBank:
 
 
 def _session(path: Path) -> None:
-    """Load a session, and salvage it."""
-    try:
-        Session.load(path, _bank()).report()
-    finally:
+    """Salvage a session, and load it."""
+    with suppress(BnmindError):
         Session.load(path, _bank(), salvage=True)
+    Session.load(path, _bank()).report()
 
 
 def _responses(path: Path) -> None:
@@ -129,15 +129,15 @@ def _text(path: Path) -> str:
 def _of_boards(
     read: Callable[[Board, str], object], path: Path, boards: tuple[Board, ...] = BOARDS
 ) -> None:
-    """Read a text for each board; the last fault is the one told."""
-    text, fault = _text(path), None
+    """Read a text for each board; a fault is one of all boards."""
+    text, faults = _text(path), []
     for board in boards:
         try:
             read(board, text)
-        except ValueError as error:
-            fault = error
-    if fault is not None:
-        raise fault
+        except BnmindError as error:
+            faults.append(error)
+    if len(faults) == len(boards):
+        raise faults[-1]
 
 
 def _of_text(read: Callable[[str], object], path: Path) -> object:

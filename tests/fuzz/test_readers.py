@@ -1,0 +1,71 @@
+"""Broken files: read or refused in one line, quickly, in little memory, by every reader."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import ROOT
+from tests.fuzz.readers import READERS, SEEDS
+from tests.fuzz.runner import FINDINGS, cases, read_one
+
+EVERY_DAY = 15
+"""Broken files of each reader that are read in every test run, always the same."""
+
+SECONDS = 20
+"""How long the slow test looks for more, for each reader."""
+
+
+def test_every_directory_belongs_to_a_reader() -> None:
+    assert {path.name for path in SEEDS.iterdir()} == set(READERS)
+    assert {path.name for path in FINDINGS.iterdir()} <= set(READERS)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_seeds_are_valid(name: str, tmp_path: Path) -> None:
+    for seed in READERS[name].seeds:
+        path = tmp_path / seed.name
+        path.write_bytes(seed.read_bytes())
+        READERS[name].read(path)
+
+
+FOUND = sorted(path for folder in FINDINGS.iterdir() for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_findings_do_not_come_back(path: Path) -> None:
+    assert read_one(READERS[path.parent.name], path.read_bytes(), path.name) == ""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_some_broken_files(name: str) -> None:
+    for data, file in islice(cases(READERS[name], seed=0), EVERY_DAY):
+        assert read_one(READERS[name], data, file) == "", data
+
+
+def test_broken_files_are_the_same_for_a_seed() -> None:
+    for name in ("bif", "bank", "history_text"):
+        first, second = (list(islice(cases(READERS[name], seed=3), 40)) for _ in range(2))
+        assert first == second
+        valid = {seed.read_bytes() for seed in READERS[name].seeds}
+        assert sum(data in valid for data, _ in first) < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_many_broken_files(name: str, tmp_path: Path) -> None:
+    """Another seed each time the readers change; what is found belongs into ``findings``."""
+    command = ("-m", "tests.fuzz.runner", name, "--seconds", str(SECONDS), "--seed", "1")
+    done = subprocess.run(
+        [sys.executable, *command, "--keep", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=20 * SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
