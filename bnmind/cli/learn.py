@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bnmind._text_files import check_writable
+from bnmind.cli.errors import say
 from bnmind.cli.options import Json, Seed
 from bnmind.cli.places import check_place
-from bnmind.cli.printable import printable, tell, tell_json
+from bnmind.cli.printable import printable, tell_json
 from bnmind.cli.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
@@ -207,10 +208,9 @@ def _tell_names(bank: ItemBank, out: Path) -> None:
     if names := file_names(bank.network, out):
         first = str(names).split("; ")
         more = f"; and {len(first) - 5} more" if len(first) > 5 else ""
-        tell(
+        say(
             f"note: {out.suffix} files cannot hold some names; they are written encoded, and"
             f" decoded when bnmind reads the file: {'; '.join(first[:5])}{more}",
-            err=True,
         )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind.cli.errors import say
 from bnmind.cli.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs, Seed
 from bnmind.cli.places import check_place
 from bnmind.cli.printable import tell, tell_json
@@ -91,7 +92,7 @@ def network(
         ),
     )
     if shown.guess is None and guess is not None:
-        tell("note: stage 1 stands before any guess; --guess is not used", err=True)
+        say("note: stage 1 stands before any guess; --guess is not used")
     if out is not None:
         from bnmind.pgm.files import write_model
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from bnmind.cli.printable import tell
+from bnmind.cli.errors import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -131,11 +131,11 @@ class _Line:
 
     def update(self) -> None:
         if not self._said_compiling and self._patience.is_compiling():
-            tell(f"{self._what}: {COMPILING}", err=True)
+            say(f"{self._what}: {COMPILING}")
             self._said = self._said_compiling = True
         if not self._said and self._patience.seconds > _SAID_AFTER:
             words = self._account.words(self._patience.seconds)
-            tell(f"{self._what}{': ' if words else ''}{words} …", err=True)
+            say(f"{self._what}{': ' if words else ''}{words} …")
             self._said = True
 
     def end(self) -> None:
