@@ -228,14 +228,16 @@ def test_observed_variables_cost_nothing() -> None:
 
 
 def test_signs_must_be_worth_it() -> None:
-    """The partial sums of two long chains that cross each other cost too much."""
-    parents = tuple(Variable.of_integers(f"X{i}", range(10)) for i in range(40))
-    one = FunctionalCPD.sum_of("Y", parents)
-    assert not is_signed(choose_forms((one,), everything((one,))))
-    crossing = tuple(parents[7 * i % 40] for i in range(40))
-    two = (one, FunctionalCPD.sum_of("Z", crossing))
-    assert is_signed(choose_forms(two, everything(two)))
-    assert not is_signed(choose_forms(two, everything(two), signed=False))
+    """A chain goes through a tree level by level, and keeps a whole level of it at a time."""
+    parents = tuple(Variable(f"X{i}", YES) for i in range(127))
+    total = FunctionalCPD.sum_of("Y", parents)
+    alone = (*(TabularCPD(v, (), np.array([1 - P, P])) for v in parents), total)
+    assert not is_signed(choose_forms(alone, everything(alone)))
+    likely = np.array([[0.9, 0.2], [0.1, 0.8]])
+    linked = [TabularCPD(v, (parents[(i - 1) // 2],), likely) for i, v in enumerate(parents) if i]
+    tree = (alone[0], *linked, total)
+    assert is_signed(choose_forms(tree, everything(tree)))
+    assert not is_signed(choose_forms(tree, everything(tree), signed=False))
 
 
 def is_signed(potentials: Sequence[Potential]) -> bool:

@@ -14,10 +14,12 @@ from bnmind.junction.conflict import impossible, minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
 from bnmind.junction.contraction import ProgramBuilder, mask_of
 from bnmind.junction.findings import Findings, label_of, likelihood
-from bnmind.junction.forms import choose_forms
+from bnmind.junction.forms import choose_forms, estimated_cells
 from bnmind.junction.messages import Passing, TreeShape
+from bnmind.junction.no_effects import without_effects
 from bnmind.junction.parts import Part, planned, smallest
 from bnmind.junction.plan import Plan, Savings
+from bnmind.junction.program import Program
 from bnmind.junction.query import Known, Query, Request, opened, with_more
 from bnmind.junction.reduction import FunctionTable, Reduction, Table, lift_of, without_leaves
 from bnmind.junction.sources import answer_of, deterministic, sources_of
@@ -62,6 +64,9 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
     """Return the plan of a query of which nothing is known yet."""
     if request.query.factorize:
         potentials, domains = _formed(request, potentials, domains)
+        cells = _cells_by_case(request, potentials, domains)
+        if cells > _WORTH_PLANNING_AGAIN:
+            return _by_case(request, cells)
     request, whole, model = _reduced(request, potentials, domains)
     # Functions come after the tables.
     ordered = sorted(potentials, key=lambda p: is_kept_as_function(p, domains))
@@ -76,9 +81,14 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
 def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
     """Return the smallest plan found for what is known."""
     query = request.query
+    if query.factorize:
+        potentials = without_effects(potentials, domains)
     versions = [(potentials, domains)]
     if query.factorize:
         formed, states = _formed(request, potentials, domains)
+        cells = _cells_by_case(request, formed, states)
+        if cells > _WORTH_PLANNING_AGAIN:
+            return _by_case(request, cells)
         if formed != potentials:
             states = possible_states(formed, states, keep=request.observed)
             versions.append((formed, states))
@@ -94,6 +104,60 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
         candidates += [(model, part) for model in models]
     model, part, planned_part = smallest(candidates)
     return _assemble(part, model, [planned_part], [])
+
+
+_WORTH_PLANNING_AGAIN = 2**26
+"""For more cells it is worth planning for the evidence of each run, if it may save much."""
+
+
+def _cells_by_case(request: Request, potentials: Sequence[Potential], domains: Domains) -> int:
+    """Return roughly how many cells a plan has if they depend on what is observed; else 0.
+
+    An observed noisy-or takes one factor for each parent where it is false, and more where it
+    is true; an observed sum of zero makes all its parents certain.
+    """
+    free = {v.name for v in request.free}
+    if not any(
+        not isinstance(p, Factor | TabularCPD)
+        and p.variable.name in free
+        and sum(len(domains[v.name]) > 1 for v in p.parents) > 1
+        for p in request.query.potentials
+    ):
+        return 0
+    joints = [*request.query.targets, *request.inputs.values()]
+    names = [[v.name for v in scope] for scope in joints]
+    return estimated_cells(potentials, domains, observed=request.observed, joints=names)
+
+
+def _by_case(request: Request, cells: int) -> Plan:
+    """Return the plan that is planned anew for the evidence of each run."""
+    query, known = request.query, request.known
+    likelihoods = {label_of(v.name) for v in query.soft}
+    return Plan(
+        trees=(),
+        evidence=request.free,
+        inputs={n: scope for n, scope in request.inputs.items() if n not in likelihoods},
+        soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
+        targets=query.targets,
+        savings=Savings(
+            query.barren,
+            len(query.evidence) + len(request.derived),
+            request.impossible,
+            known.cells_before,
+        ),
+        limits=query.limits,
+        sources=(),
+        derived=request.derived,
+        certain=request.certain,
+        program=Program(0, (), (), (), ()),
+        numbered=(),
+        answers=(),
+        narrow=partial(_narrow, query, known, known.cells_before),
+        conflict=partial(_conflict_of_run, query, known),
+        without_signs=partial(_without_signs, query, known),
+        halved=False,
+        by_case=cells,
+    )
 
 
 def _formed(
@@ -284,7 +348,7 @@ def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
 def _narrow(
     query: Query,
     known: Known,
-    before: int,
+    before: int | None,
     more: Mapping[str, str],
     inputs: Mapping[str, Values],
 ) -> Plan:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bnmind.junction.plan import Plan
     from bnmind.junction.posterior import Posterior
 
-__all__ = ["BatchPosterior", "run_batch"]
+__all__ = ["BatchPosterior", "run_batch", "run_each"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,30 +95,12 @@ def run_batch(
     max_bytes
         As for `Plan.run_batch`.
     """
+    n = _number_of(plan, cases)
     positions = {v.name: cases[v.name] for v in plan.evidence}
     soft = {v: case_likelihoods(v, cases[v.name]) for v in plan.soft if v.name in cases}
-    lengths = {len(p) for p in positions.values()} | {w.shape[1] for w in soft.values()}
-    problems = [
-        f"expected a state of {name} in every case, got none in case {int(found.argmin())};"
-        " a variable that may be missing is a soft one"
-        for name, found in positions.items()
-        if found.size and found.min() < 0
-    ]
-    if len(lengths) != 1:
-        shown = ", ".join(map(str, sorted(lengths))) or "no evidence"
-        problems.append(f"expected as many cases of every variable, got {shown}")
-    if problems:
-        raise InvalidModelError(problems)
-    n = lengths.pop()
     varying = frozenset(label_of(v.name) for v in soft)
     size = batch_size(plan, varying)
-    needed = size.total(n)
-    if max_bytes is not None and needed > max_bytes:
-        raise TooLargeError(
-            f"expected a batch of at most {max_bytes:,} bytes, got {needed:,} for {n:,} cases",
-            needed=needed,
-            budget=max_bytes,
-        )
+    _refuse_large(size.total(n), n, max_bytes)
     # As equal as can be: a program is bound anew for another number of cases.
     chunk = max(1, math.ceil(n / max(1, math.ceil(n / size.chunk))))
     whole = {**inputs, **{label_of(v.name): np.ones(v.n_states) for v in plan.soft}}
@@ -143,6 +125,67 @@ def run_batch(
         joint[impossible] = np.nan
         joint.setflags(write=False)
     log_evidence.setflags(write=False)
+    return BatchPosterior(plan.targets, joints, log_evidence)
+
+
+def _number_of(plan: Plan, cases: Mapping[str, NDArray[Any]]) -> int:
+    """Return how many cases there are, if all say enough."""
+    lengths = {len(found) for found in cases.values()}
+    positions = {v.name: cases[v.name] for v in plan.evidence}
+    problems = [
+        f"expected a state of {name} in every case, got none in case {int(found.argmin())};"
+        " a variable that may be missing is a soft one"
+        for name, found in positions.items()
+        if found.size and found.min() < 0
+    ]
+    if len(lengths) != 1:
+        shown = ", ".join(map(str, sorted(lengths))) or "no evidence"
+        problems.append(f"expected as many cases of every variable, got {shown}")
+    if problems:
+        raise InvalidModelError(problems)
+    return lengths.pop()
+
+
+def _refuse_large(needed: int, n: int, max_bytes: int | None) -> None:
+    if max_bytes is not None and needed > max_bytes:
+        raise TooLargeError(
+            f"expected a batch of at most {max_bytes:,} bytes, got {needed:,} for {n:,} cases",
+            needed=needed,
+            budget=max_bytes,
+        )
+
+
+def run_each(
+    plan: Plan,
+    cases: Mapping[str, NDArray[Any]],
+    inputs: Mapping[str, Values],
+    *,
+    max_bytes: int | None,
+) -> BatchPosterior:
+    """Return the same, each case planned by itself; equal cases are answered once."""
+    n = _number_of(plan, cases)
+    _refuse_large(plan.batch_memory(n), n, max_bytes)
+    joints = tuple(np.full((n, *(v.n_states for v in scope)), np.nan) for scope in plan.targets)
+    log_evidence = np.full(n, -np.inf)
+    known: dict[bytes, int] = {}
+    for case in range(n):
+        key = b"".join(found[case].tobytes() for found in cases.values())
+        first = known.setdefault(key, case)
+        if first < case:
+            log_evidence[case] = log_evidence[first]
+            for joint in joints:
+                joint[case] = joint[first]
+            continue
+        findings = case_findings([*plan.evidence, *plan.soft], cases, case)
+        try:
+            alone = plan.for_case(findings, inputs).run()
+        except ImpossibleEvidenceError:
+            continue
+        log_evidence[case] = alone.log_evidence
+        for joint, found in zip(joints, alone.joints, strict=True):
+            joint[case] = found
+    for values in (*joints, log_evidence):
+        values.setflags(write=False)
     return BatchPosterior(plan.targets, joints, log_evidence)
 
 

@@ -80,7 +80,7 @@ def batch_size(plan: Plan, varying: frozenset[str]) -> BatchSize:
     of_case *= number * (1 + signed)
     largest = max(cells, default=1)
     chunk = min(max(_CHUNK_CELLS // largest, _FEWEST), _MOST)
-    chunk = max(1, min(chunk, _CHUNK_BYTES // of_case))
+    chunk = max(1, min(chunk, _CHUNK_BYTES // max(of_case, 1)))
     found = sum(math.prod(v.n_states for v in scope) for scope in plan.targets) + 1
     given = len(plan.evidence) + sum(v.n_states for v in plan.soft)
     fixed = number * fixed + _STEP_BYTES * len(program.steps)

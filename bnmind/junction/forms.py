@@ -5,14 +5,21 @@ form           made of                                 what it costs
 =============  ======================================  =================================
 table          itself                                  all its parents in one clique
 chain          `bnmind.rank_one.chain_form`            two partial results in each clique
+ordered chain  the same, with the parents in the
+               order in which the model has them
 rank one       `bnmind.rank_one.rank_one_form`         one variable in each clique, but
                                                        signed or complex numbers
 =============  ======================================  =================================
 
 Which is the smallest depends on all else in the model, so the total size of the
 junction tree decides, as a quick elimination order has it; and as signed terms cancel,
-which loses the digits of what is improbable, they must be worth it. Distributions of
-the same shape take the same form. The work is counted: at most some forty orders.
+which loses the digits of what is improbable, they are made only where they may be worth it.
+Distributions of the same shape take the same form. The work is counted: at most some eighty
+orders.
+
+A noisy-or that is known to be true is the difference of two products, rank one but for a sign; its
+chain, of "some cause so far", takes two states more in each clique and cancels nothing. One
+that is known to be false is not among them: see `bnmind.junction.no_effects`.
 """
 
 from __future__ import annotations
@@ -32,14 +39,16 @@ from bnmind.junction.randomized import quick_search
 from bnmind.junction.support import Domains, n_cells, n_numbers
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
+from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.chain import chain_form
 from bnmind.rank_one.factorize import rank_one_form
+from bnmind.rank_one.parent_order import with_parents_in_order
 
-__all__ = ["choose_forms"]
+__all__ = ["choose_forms", "estimated_cells"]
 
-_SMALL_TABLE = 2**9
+_SMALL_TABLE = 2**4
 """A table of so many cells stays a table."""
 
 _SMALL_TREE = 2**16
@@ -64,9 +73,14 @@ _MOST_GROUPS = 12
 """So many groups of distributions, those with the largest tables, are tried by themselves."""
 
 
-_TABLE, _CHAIN, _RANK_ONE = _KINDS = ("table", "chain", "rank one")
+_TABLE, _CHAIN, _ORDERED, _RANK_ONE = _KINDS = ("table", "chain", "ordered chain", "rank one")
 
-_STARTS = (_KINDS, (_CHAIN, _RANK_ONE, _TABLE), (_RANK_ONE, _CHAIN, _TABLE))
+_STARTS = (
+    _KINDS,
+    (_CHAIN, _RANK_ONE, _TABLE),
+    (_ORDERED, _CHAIN, _RANK_ONE, _TABLE),
+    (_RANK_ONE, _CHAIN, _TABLE),
+)
 """What all the distributions take to begin with, as far as there is such a form."""
 
 
@@ -156,13 +170,32 @@ def choose_forms(
     fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
     if fits and estimate.cost({}) <= _SMALL_TREE:
         return tuple(potentials)
-    choices = _choices(potentials, places, domains, max_cells, signed=signed)
-    chosen = _best(choices, estimate)
+    names = {v.name for potential in potentials for v in potential.scope} | set(domains)
+    place = {name: i for i, name in enumerate(domains)}
+    forms = {i: _forms(potentials[i], domains, names, place, max_cells) for i in places}
+    chosen, cost = _best(_choices(potentials, domains, forms), estimate)
+    if signed and _WORTH * cost > _SIGNED_LEAST:
+        forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
+        other, found = _best(_choices(potentials, domains, forms), estimate)
+        chosen = other if found < _WORTH * cost else chosen
     result: list[Potential] = []
     for i, potential in enumerate(potentials):
         form = chosen.get(i)
         result += (potential,) if form is None else form.potentials
     return tuple(result)
+
+
+def estimated_cells(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    observed: Iterable[str] = (),
+    joints: Iterable[Iterable[str]] = (),
+) -> int:
+    """Return roughly how many cells a plan has, in a quick order; see `choose_forms`."""
+    scopes = tuple(tuple(scope) for scope in joints)
+    estimate = _Estimate(tuple(potentials), domains, frozenset(observed), scopes, _min_fill)
+    return int(estimate.cost({}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,23 +267,16 @@ def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
 
 
 def _choices(
-    potentials: Sequence[Potential],
-    places: Sequence[int],
-    domains: Domains,
-    max_cells: int,
-    *,
-    signed: bool,
+    potentials: Sequence[Potential], domains: Domains, forms: Mapping[int, dict[str, _Form]]
 ) -> list[_Choice]:
     """Return the distributions by shape, those with the largest tables first."""
-    taken = {v.name for potential in potentials for v in potential.scope} | set(domains)
     shapes: dict[tuple[object, ...], dict[int, dict[str, _Form]]] = {}
-    for i in places:
+    for i, own in forms.items():
         potential = potentials[i]
         kind = type(potential.function) if isinstance(potential, FunctionalCPD) else type(potential)
         sizes = [len(domains[v.name]) for v in potential.scope]
-        forms = _forms(potential, domains, taken, max_cells, signed=signed)
-        shape = (kind, sizes[0], *sorted(sizes[1:]), *forms)
-        shapes.setdefault(shape, {})[i] = forms
+        shape = (kind, sizes[0], *sorted(sizes[1:]), *own)
+        shapes.setdefault(shape, {})[i] = own
     choices = [
         _Choice(tuple(each), {k: tuple(f[k] for f in each.values()) for k in shape if k in _KINDS})
         for shape, each in shapes.items()
@@ -259,25 +285,62 @@ def _choices(
 
 
 def _forms(
-    potential: Potential, domains: Domains, taken: set[str], max_cells: int, *, signed: bool
+    potential: Potential,
+    domains: Domains,
+    names: set[str],
+    place: Mapping[str, int],
+    max_cells: int,
 ) -> dict[str, _Form]:
-    """Return the forms that a distribution may take, by kind."""
+    """Return the forms without signs that a distribution may take, by kind.
+
+    New variables have none of the ``names``; the parents of a chain are in the order of their
+    ``place``.
+    """
     assert not isinstance(potential, Factor)  # as chosen by the caller
-    states = {v.name: domains[v.name] for v in potential.scope}
     forms = {}
     cells = n_numbers(potential, domains)
     if cells <= max_cells:
         forms[_TABLE] = _Form((potential,), cells)
-    child = potential.variable.name
-    name = _free(f"{child}_of", taken, len(potential.parents))
-    chain = chain_form(potential, states=states, name=name, max_cells=min(max_cells, _LONG_CHAIN))
-    if chain is not None:
-        forms[_CHAIN] = _Form(chain, sum(_numbers(part, domains) for part in chain))
-    rank_one = rank_one_form(potential, states=states, name=_free(f"B_{child}", taken))
-    if rank_one is not None and (signed or not rank_one.is_signed):
-        cells = sum(_remaining(factor.scope, domains) for factor in rank_one.factors)
-        forms[_RANK_ONE] = _Form(rank_one.factors, cells, rank_one.is_signed)
+    name = _free(f"{potential.variable.name}_of", names, len(potential.parents))
+    states = {v.name: domains[v.name] for v in potential.scope}
+    ordered = with_parents_in_order(potential, place)
+    kinds = {_CHAIN: potential} if ordered is potential else {_CHAIN: potential, _ORDERED: ordered}
+    for kind, cpd in kinds.items():
+        chain = chain_form(cpd, states=states, name=name, max_cells=_LONG_CHAIN)
+        if chain is not None:
+            forms[kind] = _Form(chain, sum(_numbers(part, domains) for part in chain))
+    if not _has_signs(potential):
+        form = _rank_one(potential, domains, names)
+        if form is not None and not form.is_signed:
+            forms[_RANK_ONE] = form
     return forms or {_TABLE: _Form((potential,), cells)}
+
+
+def _with_signs(
+    potential: Potential, domains: Domains, names: set[str], forms: dict[str, _Form]
+) -> dict[str, _Form]:
+    """Return the forms that a distribution may take with the one that has signs."""
+    assert not isinstance(potential, Factor)
+    if _RANK_ONE in forms:
+        return forms
+    form = _rank_one(potential, domains, names)
+    return forms if form is None else {**forms, _RANK_ONE: form}
+
+
+def _rank_one(cpd: CPD, domains: Domains, names: set[str]) -> _Form | None:
+    states = {v.name: domains[v.name] for v in cpd.scope}
+    form = rank_one_form(cpd, states=states, name=_free(f"B_{cpd.variable.name}", names))
+    if form is None:
+        return None
+    cells = sum(_remaining(factor.scope, domains) for factor in form.factors)
+    return _Form(form.factors, cells, form.is_signed)
+
+
+def _has_signs(cpd: CPD) -> bool:
+    """Return whether the rank-one form is known to have signs before it is made."""
+    return isinstance(cpd, FunctionalCPD) and isinstance(
+        cpd.function, Addition | Exactly | Parity | Threshold
+    )
 
 
 def _numbers(part: CPD, domains: Domains) -> int:
@@ -298,15 +361,20 @@ def _free(name: str, taken: set[str], count: int = 0) -> str:
     return name
 
 
-def _best(choices: Sequence[_Choice], estimate: _Estimate) -> dict[int, _Form]:
-    """Return the form of each distribution: the best common kind, then group by group."""
+def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _Form], float]:
+    """Return the form of each distribution, and the cost.
+
+    First the best common kind, then group by group.
+    """
     starts = [
         {place: form for choice in choices for place, form in choice.taking(start).items()}
         for start in _STARTS
     ]
     best = starts[0]
     cost = estimate.cost(best)
-    for start in starts[1:]:
+    for number, start in enumerate(starts[1:], 1):
+        if any(start == other for other in starts[:number]):
+            continue
         found = estimate.cost(start)
         if found < _WORTH * cost:
             best, cost = start, found
@@ -318,4 +386,4 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> dict[int, _Form]:
             found = estimate.cost(other)
             if found < _WORTH * cost:
                 best, cost = other, found
-    return best
+    return best, cost

@@ -23,7 +23,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction.batch import BatchPosterior, run_batch
+from bnmind.junction.batch import BatchPosterior, run_batch, run_each
 from bnmind.junction.batch_memory import batch_size
 from bnmind.junction.cases import case_findings, read_cases
 from bnmind.junction.conflict import impossible
@@ -38,7 +38,7 @@ from bnmind.junction.findings import (
 from bnmind.junction.limits import Limits
 from bnmind.junction.plan_answers import lost_digits
 from bnmind.junction.plan_sums import sums_of
-from bnmind.junction.plan_text import bytes_text, listed_text, separators_text
+from bnmind.junction.plan_text import plan_line, plan_text
 from bnmind.junction.posterior import Posterior
 from bnmind.junction.program import Program
 from bnmind.junction.sources import Answer, Source
@@ -109,6 +109,9 @@ class Plan(Value):
     """Whether one of each pair of conjugate terms is left out: only the real parts count."""
     table_copies: int = 1
     """How often a run holds the model's tables: as they are, and as logarithms."""
+    by_case: int | None = None
+    """The cells that one plan for any evidence would have, roughly, if there is none because what
+    is observed decides how much that is: each run is then planned for its own evidence."""
 
     @property
     def tree(self) -> JunctionTree:
@@ -156,39 +159,10 @@ class Plan(Value):
         return limits.refusal(times, self.memory, self.largest)
 
     def __repr__(self) -> str:
-        evidence = listed_text([v.name for v in self.evidence])
-        targets = listed_text([", ".join(v.name for v in scope) for scope in self.targets], "; ")
-        soft = [f"{v.name}?" for v in self.soft]
-        given = "; ".join([evidence or "nothing", *soft, *self.inputs])
-        return f"Plan({targets} | {given}; {self.cells:,} cells)"
+        return plan_line(self)
 
     def __str__(self) -> str:
-        saved = self.savings
-        lines = [str(tree) for tree in self.trees]
-        if len(self.trees) > 1:
-            lines.append(f"total size of {len(self.trees)} trees  {self.cells:,}")
-        lines.append("separators  " + (separators_text(self.trees) or "none"))
-        if saved.cells_before is not None:
-            lines.append(f"cells before restriction  {saved.cells_before:,}, after  {self.cells:,}")
-        lines += [
-            f"left out  {saved.barren} barren and {saved.observed} certain variables,"
-            f" {saved.states} impossible states",
-            f"multiplications in a run  {self.multiplications:,}"
-            f" of at most {self.limits.max_multiplications:,}",
-            f"memory in a run  {bytes_text(self.memory)}"
-            f" of at most {bytes_text(self.limits.max_bytes)}",
-            "evidence  " + (", ".join(v.name for v in self.evidence) or "none"),
-        ]
-        if self.soft:
-            lines.append("soft      " + ", ".join(v.name for v in self.soft))
-        lines += [
-            f"input     {name}({', '.join(v.name for v in scope)})"
-            for name, scope in self.inputs.items()
-        ]
-        lines += [
-            f"target    {', '.join(v.name for v in scope)}" for scope in self.targets if scope
-        ]
-        return "\n".join(lines)
+        return plan_text(self)
 
     def run(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
@@ -212,11 +186,13 @@ class Plan(Value):
         CancellationError
             If factors of both signs leave too few digits, and there is no other plan for it.
         TooLargeError
-            If the plan is over its budget; restricting it may help.
+            If the plan, or that for the evidence of this run, is over its budget.
         UnknownNameError, InvalidArgumentError, InvalidModelError
             If the evidence or the inputs are not those that the plan was made for.
         """
         evidence = read_findings(evidence, self.evidence, self.soft)
+        if self.by_case is not None:
+            return self.for_case(evidence, inputs).run()
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
@@ -286,7 +262,8 @@ class Plan(Value):
         given = self._given(dict(inputs or {}))
         self._check_size()
         read = read_cases(cases, self.evidence, self.soft)
-        posterior = run_batch(self, read, given, max_bytes=max_bytes)
+        run_all = run_batch if self.by_case is None else run_each
+        posterior = run_all(self, read, given, max_bytes=max_bytes)
         wrong = posterior.impossible.tolist()
         if wrong and not allow_impossible:
             findings = case_findings([*self.evidence, *self.soft], read, wrong[0])
@@ -306,6 +283,11 @@ class Plan(Value):
             As in `run`.
         """
         evidence = read_findings(evidence, self.evidence, self.soft)
+        if self.by_case is not None:
+            try:
+                return self.for_case(evidence, inputs).is_possible()
+            except ImpossibleEvidenceError:
+                return False
         observed = self._observe(evidence)
         given = self._all_given(evidence, inputs)
         self._check_size()
@@ -382,6 +364,11 @@ class Plan(Value):
         }
         checked = self._given(dict(inputs or {}), partial=True)
         return self.narrow(states, checked)
+
+    def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
+        """Return the plan restricted to all that a run is given; the errors are those of `run`."""
+        known = {name: found for name, found in evidence.items() if found is not None}
+        return self.narrow(known, self._given(dict(inputs or {})))
 
     def _check_size(self) -> None:
         if self.refusal is not None:

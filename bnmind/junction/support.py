@@ -30,7 +30,7 @@ __all__ = [
     "table",
 ]
 
-_SMALL_TABLE = 2**12
+_SMALL_TABLE = 2**8
 """Tables of functions are made to look for zeros if they have at most so many cells."""
 
 _LARGE_FUNCTION = 2**12

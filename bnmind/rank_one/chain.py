@@ -21,10 +21,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bnmind._values import made, sealed
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.functions import is_stepwise
 from bnmind.pgm.listed import Listed
-from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum, combined
 from bnmind.pgm.steps import Stepwise
 from bnmind.pgm.variable import Variable
 
@@ -102,6 +103,8 @@ def _function_chain(
     if values > max_cells:
         return None
     moves[-1] = steps.results[moves[-1]]
+    # Links are made by the thousand, and known to be right.
+    numbers = tuple(map(str, range(max(sizes))))
     chain: list[FunctionalCPD] = []
     for i, (parent, kept) in enumerate(zip(cpd.parents, states, strict=True)):
         # Positions that cannot be may lead anywhere.
@@ -114,8 +117,13 @@ def _function_chain(
         if i == 1:
             move = move[start]
         last = i == len(moves) - 1
-        after = cpd.variable if last else Variable.of_integers(f"{prefix}_{i + 1}", range(sizes[i]))
-        chain.append(FunctionalCPD(after, (before, parent), Listed(move)))
+        after = cpd.variable
+        if not last:
+            after = made(Variable, name=f"{prefix}_{i + 1}", states=numbers[: sizes[i]])
+        function = made(Listed, results=sealed(move))
+        chain.append(
+            made(FunctionalCPD, variable=after, parents=(before, parent), function=function)
+        )
         before = after
     return tuple(chain)
 
@@ -126,13 +134,16 @@ def _noisy_chain(
     n = cpd.variable.n_states
     if n * n * sum(v.n_states for v in cpd.parents[1:]) > max_cells:
         return None
-    kind, last = type(cpd), len(cpd.parents) - 1
+    # Signs turned, the minimum is a maximum.
+    turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
+    leak, first, *links = (one[turn] for one in cpd.contributions)
     chain: list[TabularCPD] = []
-    before, first, leak = cpd.parents[0], cpd.links[0], cpd.leak
-    for i in range(1, last + 1):
-        after = cpd.variable if i == last else Variable(f"{prefix}_{i + 1}", cpd.variable.states)
-        pair = kind(after, (before, cpd.parents[i]), (first, cpd.links[i]), leak)
-        chain.append(pair.to_tabular())
-        # What was reached so far acts without noise.
-        before, first, leak = after, np.eye(n), None
+    # What the first parent and the leak make; what is reached after them acts without noise.
+    reached, before = combined(leak, first), cpd.parents[0]
+    for number, (parent, link) in enumerate(zip(cpd.parents[1:], links, strict=True), 2):
+        last = number == len(cpd.parents)
+        after = cpd.variable if last else Variable(f"{prefix}_{number}", cpd.variable.states)
+        joined = combined(reached[:, :, None], link[:, None, :])
+        chain.append(TabularCPD(after, (before, parent), joined[turn]))
+        reached, before = np.eye(n)[:, turn], after
     return tuple(chain)

@@ -1,0 +1,73 @@
+"""A distribution with its parents in another order: what a chain of partial results follows.
+
+Two chains over the same parents are best taken together if both go through them in the same
+order; otherwise the partial results of the one must be kept until the other has come to the same
+parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.functions import (
+    Addition,
+    Equality,
+    Exactly,
+    Function,
+    Maximum,
+    Minimum,
+    Parity,
+    Threshold,
+)
+from bnmind.pgm.listed import Listed
+
+__all__ = ["with_parents_in_order"]
+
+
+def with_parents_in_order(cpd: CPD, place: Mapping[str, int]) -> CPD:
+    """Return the same distribution with its parents in another order, if that is known how.
+
+    Parameters
+    ----------
+    cpd
+        The distribution. Tables and functions of other kinds than those of
+        `bnmind.pgm.functions` stay as they are, and so do functions on fewer states.
+    place
+        Where each parent comes; those that have none come last.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Variable
+    >>> a, b = (Variable.of_integers(name, range(2)) for name in "ab")
+    >>> lead = FunctionalCPD.sum_of("lead", (b, a), signs=(1, -1))
+    >>> with_parents_in_order(lead, {"a": 0, "b": 1}).function.terms
+    ((0, -1), (0, 1))
+    """
+    n = len(cpd.parents)
+    order = sorted(range(n), key=lambda i: (place.get(cpd.parents[i].name, len(place)), i))
+    if order == list(range(n)) or isinstance(cpd, TabularCPD):
+        return cpd
+    parents = tuple(cpd.parents[i] for i in order)
+    if not isinstance(cpd, FunctionalCPD):
+        return type(cpd)(cpd.variable, parents, tuple(cpd.links[i] for i in order), cpd.leak)
+    function = _permuted(cpd.function, order)
+    return cpd if function is None else FunctionalCPD(cpd.variable, parents, function)
+
+
+def _permuted(function: Function, order: list[int]) -> Function | None:
+    """Return a function of the same arguments in another order; None if it is not known."""
+    match function:
+        case Maximum() | Minimum() | Parity() | Equality():
+            return function
+        case Addition(terms):
+            return replace(function, terms=tuple(terms[i] for i in order))
+        case Threshold(_, counted) | Exactly(_, counted):
+            if counted is None:
+                return function
+            return replace(function, counted=tuple(counted[i] for i in order))
+        case Listed(results):
+            return Listed(results.transpose(order))
+        case _:
+            return None
