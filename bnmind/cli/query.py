@@ -76,11 +76,14 @@ def query(
     known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
     wanted = [name.strip() for part in targets or [] for name in part.split(",") if name.strip()]
     names = wanted or [v.name for v in network.variables if v.name not in known]
-    plan = working(
-        "planning",
-        lambda _: compile_plan(network, evidence=known, targets=[[name] for name in names]),
-    )
-    posterior = working("computing", lambda _: plan.run(known))
+
+    def planned() -> tuple[Plan, dict[str, str]]:
+        plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
+        # Where the evidence decides what there is to do, its own plan is the one to show.
+        return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
+
+    plan, given = working("planning", lambda _: planned())
+    posterior = working("computing", lambda _: plan.run(given))
     view = interruptible(lambda: belief_view(network, posterior, evidence=known))
     if picture is not None:
         write_file(picture, working("drawing", lambda _: view.svg()))
