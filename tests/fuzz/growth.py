@@ -25,7 +25,7 @@ __all__ = ["Growth", "grown"]
 ENOUGH = 0.1
 """Seconds of processor time that are measured well."""
 
-LONGEST = 2**21
+LONGEST = 2**20
 """Bytes of a file: what is still fast at this size grows slowly enough."""
 
 
@@ -34,7 +34,7 @@ class Growth:
     """How reading grows with the file."""
 
     sizes: tuple[int, ...]
-    """Bytes of the files, each about twice the one before."""
+    """Bytes of the files."""
     seconds: tuple[float, ...]
     """Processor time of each."""
     peak: int
@@ -42,26 +42,28 @@ class Growth:
 
     @property
     def exponent(self) -> float:
-        """The power of the size that the time grows with, over all the files."""
-        logarithms = [math.log(self.sizes[i]) for i in (0, -1)]
-        times = [math.log(max(self.seconds[i], 1e-6)) for i in (0, -1)]
-        return (times[1] - times[0]) / (logarithms[1] - logarithms[0])
-
-    @property
-    def is_measurable(self) -> bool:
-        """Whether the last file takes long enough for its time to say anything."""
-        return self.seconds[-1] > ENOUGH / 2
+        """The power of the size that the time grows with; 0 where even the largest takes none."""
+        if self.seconds[-1] < ENOUGH / 2 or len(self.sizes) == 1:
+            return 0.0
+        return math.log(self.seconds[-1] / self.seconds[0]) / math.log(
+            self.sizes[-1] / self.sizes[0]
+        )
 
 
 def grown(reader: Reader, large: Large) -> Growth:
-    """Return how reading grows over three doublings, up to a size that takes a while."""
-    n = 250
+    """Return how reading grows over three doublings, up to a size that takes a while.
+
+    Where even the largest file takes no time, it alone is measured.
+    """
+    n = 500
     while True:
         data = large(n)
-        if _seconds(reader, data) > ENOUGH or len(data) > LONGEST:
+        took = _read(reader, data)
+        if took > ENOUGH or len(data) > LONGEST:
             break
-        n *= 2
-    files = [large(max(1, n // part)) for part in (8, 4, 2, 1)]
+        n *= 2 if took > ENOUGH / 4 else 4
+    parts = (8, 4, 2, 1) if took > ENOUGH else (1,)
+    files = [large(max(1, n // part)) for part in parts]
     seconds = tuple(_seconds(reader, data) for data in files)
     return Growth(tuple(map(len, files)), seconds, _peak(reader, files[-1]))
 
@@ -123,9 +125,9 @@ def main() -> None:
     for name in parser.parse_args().readers or READERS:
         for kind, large in kinds_of(READERS[name]).items():
             growth = grown(READERS[name], large)
-            power = f"{growth.exponent:5.2f}" if growth.is_measurable else "    -"
             sys.stdout.write(
-                f"{name:14} {kind:28} {growth.sizes[-1]:9,} B {growth.seconds[-1]:7.3f} s {power}"
+                f"{name:14} {kind:28} {growth.sizes[-1]:9,} B {growth.seconds[-1]:7.3f} s"
+                f" {growth.exponent:5.2f}"
                 f" {growth.peak / 2**20:6.0f} MiB\n"
             )
             sys.stdout.flush()

@@ -436,9 +436,9 @@ def _of_every_format(reader: Reader) -> Iterator[tuple[str, Large]]:
     first = reader.seeds[-1].read_bytes()
     yield "the whole repeated", lambda n: first * max(1, n // len(first))
     yield "one byte", lambda n: b"x" * n
-    yield "blanks", lambda n: b" " * n
+    yield "only blanks", lambda n: b" " * n
     yield "ends of lines", lambda n: b"\n" * n
-    yield "digits", lambda n: b"9" * n
+    yield "only digits", lambda n: b"9" * n
     for sign in (b"(", b"{", b'"', b"<", b"\\", b",", b";", b"\x00", b"\xff"):
         yield f"{sign!r} at the end", lambda n, sign=sign: first + sign * n  # type: ignore[misc]
     middle = len(first) // 2

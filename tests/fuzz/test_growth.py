@@ -1,0 +1,90 @@
+"""Large files, valid and faulty: time grows about as they do, and memory stays bounded."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bnmind.errors import BnmindError
+from bnmind.pgm.files import FILE_BYTES
+from tests.command_line import ROOT
+from tests.fuzz.growth import Growth, grown
+from tests.fuzz.large_files import kinds_of
+from tests.fuzz.readers import READERS
+
+MOST = 1.3
+"""The power of the size that the time may grow with: sorting has 1.1, chance the rest."""
+
+MEMORY = 500 * 2**20
+"""Bytes that reading one of these files may take."""
+
+
+def test_every_reader_has_large_files() -> None:
+    for reader in READERS.values():
+        assert len(kinds_of(reader)) > 10
+
+
+@pytest.mark.parametrize("kind", ["one byte", "b'\"' at the end"])
+@pytest.mark.parametrize("name", READERS)
+def test_large_files_are_what_they_say(name: str, kind: str) -> None:
+    large = kinds_of(READERS[name])[kind]
+    assert large(3000) == large(3000)
+    assert 1.5 * len(large(3000)) < len(large(8000)) < 4 * len(large(3000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_time_grows_as_the_file_does(name: str) -> None:
+    """In a process of its own, where nothing else takes memory."""
+    code = f"from tests.fuzz.test_growth import faults_of; faults_of({name!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=1800,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+
+
+def faults_of(name: str) -> None:
+    """Print the kinds of files with which a reader grows too fast, each tried three times."""
+    for kind, large in kinds_of(READERS[name]).items():
+        told: list[Growth] = []
+        while len(told) < 3 and (not told or not fits(told[-1])):
+            told.append(grown(READERS[name], large))
+        if not fits(told[-1]):
+            sys.stdout.write(f"{name}, {kind}: {[(g.exponent, g) for g in told]}\n")
+
+
+def fits(growth: Growth) -> bool:
+    return growth.exponent < MOST and growth.peak < MEMORY
+
+
+def test_the_exponent_is_that_of_the_time() -> None:
+    sizes = (1000, 2000, 4000, 8000)
+    square = Growth(sizes, tuple(1e-8 * size**2 for size in sizes), 0)
+    assert square.exponent == pytest.approx(2)
+    assert not fits(square)
+    assert fits(Growth(sizes, tuple(1e-4 * size for size in sizes), 0))
+    assert not fits(Growth((1000,), (0.01,), MEMORY))
+
+
+@pytest.mark.parametrize("make", [bytes, lambda n: b" " * n, lambda n: b"x" * n])
+def test_packed_files_grow_to_a_bound(
+    make: Callable[[int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bnmind.pgm.files.FILE_BYTES", 10**6)
+    assert FILE_BYTES >= 2**24
+    path = tmp_path / "network.bif.gz"
+    path.write_bytes(gzip.compress(make(10**6 + 1)))
+    assert path.stat().st_size < 3000
+    with pytest.raises(BnmindError, match="at most 1,000,000 bytes, got more"):
+        READERS["packed"].read(path)
