@@ -9,7 +9,7 @@ checks the types of its fields, and `Sealed` is for what users are never asked t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import fields
 from functools import cache
 from operator import is_
@@ -111,7 +111,7 @@ def made(kind: type[_Kind], **values: Any) -> _Kind:
 
 def freeze(instance: Any, *, own: bool = False) -> None:
     """Make what the fields of a dataclass hold unchangeable, ``own`` as in `frozen`."""
-    kind: Hashable = type(instance)
+    kind: Any = type(instance)
     for name in _names(kind):
         value = getattr(instance, name)
         kept = frozen(value, own=own)
@@ -140,7 +140,7 @@ def frozen(value: Any, *, own: bool = False) -> Any:
     >>> frozen([1, [2, {"a": [3]}]])
     (1, (2, {'a': (3,)}))
     """
-    kind: Hashable = type(value)
+    kind: Any = type(value)
     way = _way(kind)
     return value if way is None else way(value, own)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnmind.junction.support as support
 from bnmind.junction import compile_plan
 from bnmind.junction.case_program import CaseProgram
-from bnmind.junction.contraction import Function, ProgramBuilder, mask_of
+from bnmind.junction.contraction import Function, ProgramBuilder
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.program import Program
 from bnmind.junction.underflow import Arithmetic, Underflow
@@ -50,7 +50,7 @@ def contractions(draw: st.DrawFn) -> Contraction:
             inputs.append(rng.random(shape) * (rng.random(shape) < 0.8))
     builder = ProgramBuilder(sizes, list(scopes), functions=functions)
     keep = draw(st.lists(st.sampled_from(variables), unique=True, max_size=3))
-    register = builder.contract(range(len(scopes)), mask_of(keep))
+    register = builder.contract(range(len(scopes)), frozenset(keep))
     assert register is not None
     return builder.build([register]), register, inputs, scopes, tuple(sizes), [*functions]
 

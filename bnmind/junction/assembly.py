@@ -12,7 +12,7 @@ from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeEr
 from bnmind.junction.compounds import compounds
 from bnmind.junction.conflict import impossible, minimal_conflict
 from bnmind.junction.conjugates import without_conjugates
-from bnmind.junction.contraction import ProgramBuilder, mask_of
+from bnmind.junction.contraction import ProgramBuilder
 from bnmind.junction.findings import Findings, label_of, likelihood
 from bnmind.junction.forms import choose_forms, estimated_cells
 from bnmind.junction.messages import Passing, TreeShape
@@ -244,7 +244,7 @@ def _assemble(
         [source.scope for source in sources]
         + [()] * sum(source.positions is not None for source in sources),
         heads={
-            i: 1 << number[name]
+            i: frozenset([number[name]])
             for i, name in enumerate(heads)
             if name is not None and name in number and name not in observed
         },
@@ -270,8 +270,8 @@ def _assemble(
         passing = Passing(shape, builder, mine)
         for target in range(len(query.targets)) if group is None else group.targets:
             scope = model.scope(v.name for v in query.targets[target])
-            mask = mask_of(number[name] for name in scope if name not in observed)
-            registers[target] = passing.answer(mask)
+            hidden = frozenset(number[name] for name in scope if name not in observed)
+            registers[target] = passing.answer(hidden)
     program = builder.build(r for r in registers.values() if r is not None)
     known = request.known
     likelihoods = {label_of(v.name) for v in query.soft}
@@ -338,10 +338,12 @@ def _without_signs(
 
 
 def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
-    bit = {name: 1 << i for name, i in number.items()}
+    def numbered(names: Sequence[str]) -> frozenset[int]:
+        return frozenset([number[name] for name in names])
+
     return TreeShape(
-        tuple(sum([bit[name] for name in clique.variables]) for clique in tree.cliques),
-        tuple((i, j, sum([bit[name] for name in scope])) for i, j, scope in tree.edges),
+        tuple([numbered(clique.variables) for clique in tree.cliques]),
+        tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
     )
 
 

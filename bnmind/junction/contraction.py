@@ -16,12 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from bnmind.junction.program import Expand, LookUp, Operation, Product, Program, Scope, Step, Sum
-from bnmind.junction.recipes import Recipe, mask_of, members, recipe_of
+from bnmind.junction.recipes import Recipe, recipe_of
 
-__all__ = ["Function", "ProgramBuilder", "mask_of", "members"]
+__all__ = ["Function", "ProgramBuilder", "Variables"]
+
+Variables: TypeAlias = frozenset[int]
+"""Some of the variables that a program numbers. Sets of them are small, however many there are."""
+
+_NONE: Variables = frozenset()
 
 
 class Function(NamedTuple):
@@ -43,15 +48,15 @@ class ProgramBuilder:
     """The number of states of every variable."""
     scopes: list[Scope]
     """The scope of every register so far; starts with those of the inputs."""
-    heads: dict[int, int] = field(default_factory=dict)
-    """For registers that are conditional distributions, their heads as a mask."""
+    heads: dict[int, Variables] = field(default_factory=dict)
+    """For registers that are conditional distributions, their heads."""
     functions: Mapping[int, Function] = field(default_factory=dict)
     """The registers that are deterministic."""
-    _masks: list[int] = field(init=False)
+    _members: list[Variables] = field(init=False)
     _steps: list[Step] = field(default_factory=list)
     _recipes: dict[tuple[object, ...], Recipe] = field(default_factory=dict)
     _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
-    _done: dict[tuple[tuple[int, ...], int], int | None] = field(default_factory=dict)
+    _done: dict[tuple[tuple[int, ...], Variables], int | None] = field(default_factory=dict)
     _tables: dict[int, int] = field(default_factory=dict)
     _n_inputs: int = field(init=False)
     _has_rows: bool = field(init=False)
@@ -59,11 +64,11 @@ class ProgramBuilder:
     def __post_init__(self) -> None:
         self._n_inputs = len(self.scopes)
         self._has_rows = any(r == f.positions for r, f in self.functions.items())
-        self._masks = [mask_of(scope) for scope in self.scopes]
+        self._members = [frozenset(scope) for scope in self.scopes]
 
-    def mask(self, register: int) -> int:
-        """Return the variables of a register as a mask."""
-        return self._masks[register]
+    def variables(self, register: int) -> Variables:
+        """Return the variables of a register."""
+        return self._members[register]
 
     def build(self, keep: Iterable[int]) -> Program:
         """Return the program that leaves the registers ``keep`` filled."""
@@ -92,8 +97,8 @@ class ProgramBuilder:
             tuple(self.sizes),
         )
 
-    def contract(self, operands: Sequence[int], keep: int) -> int | None:
-        """Add the steps that contract registers to the variables in the mask ``keep``.
+    def contract(self, operands: Sequence[int], keep: Variables) -> int | None:
+        """Add the steps that contract registers to the variables ``keep``.
 
         Returns
         -------
@@ -108,37 +113,34 @@ class ProgramBuilder:
         result = None
         if left:
             result = self._carry_out(left, keep)
-            known = heads & self._masks[result] & keep
+            known = heads & self._members[result] & keep
             if known:
                 self.heads[result] = known
         self._done[key] = result
         return result
 
-    def _without_barren(self, operands: list[int], keep: int) -> tuple[list[int], int]:
+    def _without_barren(self, operands: list[int], keep: Variables) -> tuple[list[int], Variables]:
         """Return the operands that matter, and the heads of their product if it is conditional."""
-        masks, heads = self._masks, self.heads
+        heads = self.heads
         changed = bool(heads)
         while changed:
             changed = False
-            held = shared = keep
+            held, shared = set(keep), set(keep)
             for register in operands:
-                mask = masks[register]
-                shared |= held & mask
-                held |= mask
+                scope = self._members[register]
+                shared |= held & scope
+                held |= scope
             for register in operands:
-                head = heads.get(register, 0)
-                if head and not head & shared:
+                head = heads.get(register, _NONE)
+                if head and shared.isdisjoint(head):
                     operands = [r for r in operands if r != register]
                     changed = True
-        together = 0
-        for register in operands:
-            head = heads.get(register, 0)
-            if not head:
-                return operands, 0
-            together |= head
-        return operands, together
+        if not heads:
+            return operands, _NONE
+        together = [heads.get(register, _NONE) for register in operands]
+        return operands, _NONE.union(*together) if all(together) else _NONE
 
-    def _carry_out(self, operands: list[int], keep: int) -> int:
+    def _carry_out(self, operands: list[int], keep: Variables) -> int:
         """Add the steps of a recipe, known or new."""
         if len(operands) == 1:
             return self._reduce(self._table(operands[0]), keep)
@@ -158,7 +160,7 @@ class ProgramBuilder:
         sizes = tuple([self.sizes[v] for v in variables])
         kept = 0
         for number, variable in enumerate(variables):
-            if keep >> variable & 1:
+            if variable in keep:
                 kept |= 1 << number
         key = (tuple(shapes), sizes, kept, *rows.items())
         recipe = self._recipes.get(key)
@@ -184,10 +186,10 @@ class ProgramBuilder:
             self._tables[register] = self._add(operation, register, register, scope)
         return self._tables[register]
 
-    def _reduce(self, register: int, keep: int) -> int:
+    def _reduce(self, register: int, keep: Variables) -> int:
         """Add the step that sums a register to the variables kept, if there are others."""
         scope = self.scopes[register]
-        axes = tuple([axis for axis, v in enumerate(scope) if not keep >> v & 1])
+        axes = tuple([axis for axis, v in enumerate(scope) if v not in keep])
         if not axes:
             return register
         cost = 1
@@ -196,11 +198,11 @@ class ProgramBuilder:
         operation = self._sums.get((axes, cost))
         if operation is None:
             operation = self._sums[axes, cost] = Sum(axes, cost)
-        return self._add(operation, register, register, [v for v in scope if keep >> v & 1])
+        return self._add(operation, register, register, [v for v in scope if v in keep])
 
     def _add(self, operation: Operation, left: int, right: int, scope: Iterable[int]) -> int:
         """Add a step; return the register that it fills."""
         self._steps.append(Step(operation, left, right))
         self.scopes.append(tuple(scope))
-        self._masks.append(mask_of(self.scopes[-1]))
+        self._members.append(frozenset(self.scopes[-1]))
         return len(self.scopes) - 1

@@ -15,10 +15,11 @@ Shenoy-Shafer architecture*, 1997).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bnmind.junction.contraction import ProgramBuilder, members
+from bnmind.junction.contraction import ProgramBuilder, Variables
 
 __all__ = ["Passing", "TreeShape"]
 
@@ -28,10 +29,10 @@ _SMALL = 2**12
 
 @dataclass(frozen=True)
 class TreeShape:
-    """A junction tree in numbers: cliques and separators as bit masks of variables."""
+    """A junction tree in numbers: cliques and separators as sets of a program's variables."""
 
-    cliques: tuple[int, ...]
-    edges: tuple[tuple[int, int, int], ...]
+    cliques: tuple[Variables, ...]
+    edges: tuple[tuple[int, int, Variables], ...]
     """Of two cliques and their separator."""
 
 
@@ -50,48 +51,49 @@ class Passing:
 
     def __init__(self, shape: TreeShape, builder: ProgramBuilder, registers: Iterable[int]) -> None:
         self.builder = builder
-        self.masks = list(shape.cliques)
-        self.neighbors: list[dict[int, int]] = [{} for _ in shape.cliques]
+        self.scopes = list(shape.cliques)
+        self.neighbors: list[dict[int, Variables]] = [{} for _ in shape.cliques]
         for first, second, separator in shape.edges:
             self.neighbors[first][second] = separator
             self.neighbors[second][first] = separator
         self._add_stations()
-        self.cells = [_size(mask, builder.sizes) for mask in self.masks]
+        self.cells = [_size(scope, builder.sizes) for scope in self.scopes]
         self.holders: dict[int, list[int]] = {}
-        for clique, mask in enumerate(self.masks):
-            for variable in members(mask):
+        for clique, scope in enumerate(self.scopes):
+            for variable in scope:
                 self.holders.setdefault(variable, []).append(clique)
         self.smallest = self._smallest_separators()
-        self.assigned: list[list[int]] = [[] for _ in self.masks]
+        self.assigned: list[list[int]] = [[] for _ in self.scopes]
         for register in registers:
-            self.assigned[self._host(builder.mask(register))].append(register)
+            self.assigned[self._host(builder.variables(register))].append(register)
         self.sent: dict[tuple[int, int], int | None] = {}
-        self._private: dict[int, int] = {}
+        self._private: dict[int, list[int]] = {}
         for variable, cliques in self.holders.items():
             if len(cliques) == 1:
-                self._private[cliques[0]] = self._private.get(cliques[0], 0) | 1 << variable
+                self._private.setdefault(cliques[0], []).append(variable)
 
-    def answer(self, target: int) -> int | None:
-        """Return the register of a target's unnormalized joint; the target is a mask.
+    def answer(self, target: Variables) -> int | None:
+        """Return the register of a target's unnormalized joint.
 
         None where nothing is left to speak of it: every configuration has weight one.
         The register's scope may lack variables on which it does not depend.
         """
-        if not self.masks:
+        if not self.scopes:
             return None
-        if target.bit_count() == 1:
+        if len(target) == 1:
             return self._answer_single(target)
         return self._at_clique(self._host(target), target)
 
-    def _answer_single(self, target: int) -> int | None:
+    def _answer_single(self, target: Variables) -> int | None:
         """Answer one variable from the smallest table that the messages give of it."""
-        edge = self.smallest.get(target.bit_length() - 1)
+        (variable,) = target
+        edge = self.smallest.get(variable)
         if edge is not None:
             belief = self._at_separator(edge[1], edge[2])
         else:
             clique = self._host(target)
             # With the other variables that no other clique holds.
-            together = self._private[clique]
+            together = frozenset(self._private[clique])
             if _size(together, self.builder.sizes) > _SMALL:
                 return self._at_clique(clique, target)
             belief = self._at_clique(clique, together)
@@ -104,7 +106,7 @@ class Passing:
         separator = self.neighbors[first][second]
         return self.builder.contract([r for r in both if r is not None], separator)
 
-    def _at_clique(self, clique: int, target: int) -> int | None:
+    def _at_clique(self, clique: int, target: Variables) -> int | None:
         for neighbor in self.neighbors[clique]:
             self._send(neighbor, clique)
         return self._contract(clique, None, target)
@@ -116,17 +118,17 @@ class Passing:
             for other, separator in around.items():
                 if clique < other:
                     edge = (_size(separator, self.builder.sizes), clique, other)
-                    for variable in members(separator):
+                    for variable in separator:
                         if variable not in smallest or edge < smallest[variable]:
                             smallest[variable] = edge
         return smallest
 
-    def _host(self, scope: int) -> int:
+    def _host(self, scope: Variables) -> int:
         """Return the smallest clique that holds a scope."""
         if not scope:
-            return min(range(len(self.masks)), key=lambda i: (self.cells[i], i))
-        candidates = min((self.holders[v] for v in members(scope)), key=len)
-        fitting = [i for i in candidates if not scope & ~self.masks[i]]
+            return min(range(len(self.scopes)), key=lambda i: (self.cells[i], i))
+        candidates = min((self.holders[v] for v in scope), key=len)
+        fitting = [i for i in candidates if scope <= self.scopes[i]]
         return min(fitting, key=lambda i: (self.cells[i], i))
 
     def _send(self, sender: int, receiver: int) -> None:
@@ -149,7 +151,7 @@ class Passing:
             else:
                 waiting += missing
 
-    def _contract(self, clique: int, receiver: int | None, keep: int) -> int | None:
+    def _contract(self, clique: int, receiver: int | None, keep: Variables) -> int | None:
         sent = self.sent
         arriving = [sent[n, clique] for n in self.neighbors[clique] if n != receiver]
         operands = self.assigned[clique] + [r for r in arriving if r is not None]
@@ -157,8 +159,8 @@ class Passing:
 
     def _add_stations(self) -> None:
         """Hang neighbors that share a separator on it, two by two."""
-        for clique in range(len(self.masks)):
-            groups: dict[int, list[int]] = {}
+        for clique in range(len(self.scopes)):
+            groups: dict[Variables, list[int]] = {}
             for neighbor, separator in self.neighbors[clique].items():
                 groups.setdefault(separator, []).append(neighbor)
             for separator, group in groups.items():
@@ -168,26 +170,21 @@ class Passing:
                     del self.neighbors[clique][neighbor], self.neighbors[neighbor][clique]
                 self._join(clique, self._station(group, separator), separator)
 
-    def _station(self, group: Sequence[int], separator: int) -> int:
+    def _station(self, group: Sequence[int], separator: Variables) -> int:
         if len(group) == 1:
             return group[0]
-        station = len(self.masks)
-        self.masks.append(separator)
+        station = len(self.scopes)
+        self.scopes.append(separator)
         self.neighbors.append({})
         middle = len(group) // 2
         for half in (group[:middle], group[middle:]):
             self._join(station, self._station(half, separator), separator)
         return station
 
-    def _join(self, first: int, second: int, separator: int) -> None:
+    def _join(self, first: int, second: int, separator: Variables) -> None:
         self.neighbors[first][second] = separator
         self.neighbors[second][first] = separator
 
 
-def _size(mask: int, sizes: Sequence[int]) -> int:
-    size = 1
-    while mask:
-        low = mask & -mask
-        size *= sizes[low.bit_length() - 1]
-        mask ^= low
-    return size
+def _size(variables: Iterable[int], sizes: Sequence[int]) -> int:
+    return math.prod([sizes[v] for v in variables])
