@@ -184,6 +184,26 @@ def test_table_and_tree_arrive_at_the_same_end(gate: type[Gate]) -> None:
     assert ends[0].n_parameters == ends[1].n_parameters
 
 
+def test_learning_tells_its_steps() -> None:
+    told: list[tuple[int, int]] = []
+    answers = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [1, -1, 1], [0, 0, 0]]
+    options = LearningOptions(starts=2, max_iterations=40)
+    learned = learn(
+        answers,
+        [[1, 0], [1, 0], [0, 1]],
+        options=options,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert (
+        learned.log_likelihood
+        == learn(answers, [[1, 0], [1, 0], [0, 1]], options=options).log_likelihood
+    )
+    assert {total for _, total in told} == {80}
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert (0, 80) in told
+    assert (40, 80) in told
+
+
 def test_parameters_of_a_large_sample_are_found_again() -> None:
     rng = np.random.default_rng(2)
     q = np.concatenate([np.eye(3, dtype=int)] * 4 + [[[1, 1, 0], [0, 1, 1]]])

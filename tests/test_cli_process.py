@@ -15,7 +15,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from bnmind.cli.process import BROKEN_PIPE
-from bnmind.cli.work import interruptible, is_working
+from bnmind.cli.work import interruptible, is_working, working
 from tests.command_line import ROOT
 
 TINY = ("--pegs", "1", "--colors", "2")
@@ -158,6 +158,17 @@ def test_work_is_done_in_the_surroundings_of_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 // 0)
     assert not is_working()
+
+
+def test_work_is_done_where_no_thread_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert interruptible(lambda: 7) == 7
+    assert working("working", lambda _: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
 
 
 def test_work_can_be_interrupted_however_long_it_takes() -> None:

@@ -93,11 +93,12 @@ def _open_streams() -> None:
     if sys.stdout is None:
         say("error: expected an open standard output, got a closed one")
         sys.exit(EXIT_CODE)
-    # A terminal that lacks a character shows "?" for it.
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.fileno() == 1:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character shows "?" for it.
+            stream.reconfigure(errors="replace")
+    if os.name == "posix" and isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.fileno() == 1:
         sys.stdout = _named(sys.stdout)
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="replace")
 
 
 class _StandardOutput(io.FileIO):
@@ -118,7 +119,7 @@ def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         cast(io.BufferedWriter, raw) if unbuffered else io.BufferedWriter(raw),
         encoding=stream.encoding,
-        errors="replace",
+        errors=stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

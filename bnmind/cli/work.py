@@ -35,6 +35,13 @@ class _Task(threading.Thread, Generic[_T]):
         except BaseException as error:
             self.raised = error
 
+    def begin(self) -> None:
+        """Start the thread; where there can be none, do the work here and now."""
+        try:
+            self.start()
+        except RuntimeError:
+            self.run()
+
     def result(self) -> _T:
         """Return or raise what the function did; the thread has ended."""
         if self.raised is not None:
@@ -64,8 +71,9 @@ def interruptible(work: Callable[[], _T]) -> _T:
         At once if Ctrl-C is pressed.
     """
     task = _Task(work)
-    task.start()
-    task.join()
+    task.begin()
+    if task.is_alive():
+        task.join()
     return task.result()
 
 
@@ -87,7 +95,7 @@ def working(what: str, work: Callable[[Report], _T]) -> _T:
     """
     account = Account()
     task = _Task(lambda: work(account.report))
-    task.start()
+    task.begin()
     with shown_progress(what, account) as update:
         while task.is_alive():
             task.join(_MOMENT)
