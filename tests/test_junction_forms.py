@@ -231,11 +231,14 @@ def test_signs_must_be_worth_it() -> None:
     """A chain goes through a tree level by level, and keeps a whole level of it at a time."""
     parents = tuple(Variable(f"X{i}", YES) for i in range(127))
     total = FunctionalCPD.sum_of("Y", parents)
-    alone = (*(TabularCPD(v, (), np.array([1 - P, P])) for v in parents), total)
+    alone: tuple[Potential, ...] = (
+        *(TabularCPD(v, (), np.array([1 - P, P])) for v in parents),
+        total,
+    )
     assert not is_signed(choose_forms(alone, everything(alone)))
     likely = np.array([[0.9, 0.2], [0.1, 0.8]])
     linked = [TabularCPD(v, (parents[(i - 1) // 2],), likely) for i, v in enumerate(parents) if i]
-    tree = (alone[0], *linked, total)
+    tree: tuple[Potential, ...] = (alone[0], *linked, total)
     assert is_signed(choose_forms(tree, everything(tree)))
     assert not is_signed(choose_forms(tree, everything(tree), signed=False))
 
