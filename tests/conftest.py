@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
+from tests.data_sets import DATA, counted_absences
 from tests.modes import UNCOMPILED
 
 # The first call of a compiled kernel takes seconds, all others microseconds: no deadline.
@@ -25,3 +26,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if UNCOMPILED and item.get_closest_marker("compiled"):
             item.add_marker(pytest.mark.skip(reason="takes too long without compilation"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the data sets that were not there, so that no green run hides what it left out."""
+    skipped = terminalreporter.getreports("skipped")
+    reasons = [r.longrepr[2] for r in skipped if isinstance(r.longrepr, tuple)]
+    counts = counted_absences(reasons)
+    if counts:
+        terminalreporter.section("data sets that are not there")
+        for name, count in sorted(counts.items()):
+            tests = "1 test was" if count == 1 else f"{count} tests were"
+            terminalreporter.line(f"{name}: {tests} skipped")
+        terminalreporter.line(f"expected in {DATA}; BNMIND_DATA may name another directory")

@@ -183,7 +183,9 @@ def problems(draw: st.DrawFn) -> tuple[TwinProblem, LearningOptions]:
     low, high = draw(st.sampled_from([(0.0, 1.0), (0.05, 0.4)]))
     priors = draw(st.sampled_from([Priors(), Priors((2.0, 3.0), (1.5, 4.0), 1.5)]))
     q_used = q[:n_items]
-    options = LearningOptions(bounds=Bounds((low, high), (low, high)), priors=priors, tolerance=0.0)
+    options = LearningOptions(
+        bounds=Bounds((low, high), (low, high)), priors=priors, tolerance=0.0, least_chance=0.0
+    )
     return TwinProblem(answers, q_used, low, high, priors), options
 
 
@@ -196,7 +198,7 @@ def started(problem: TwinProblem) -> Twin:
     n_profiles = 2 ** len(problem.q[0])
     n = len(problem.q)
     bounds = (problem.low, problem.high)
-    guess, slip = (float(np.clip(x, *bounds)) for x in (0.2, 0.1))
+    guess, slip = (float(np.clip(x, *bounds)) for x in (0.2, 0.2))
     return Twin([guess] * n, [slip] * n, [1 / n_profiles] * n_profiles)
 
 

@@ -89,7 +89,7 @@ def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
     total = rng.uniform(1, 20, shape)
     total[rng.random(shape) < empty] = 0.0
     right = total * rng.uniform(0.05, 0.95, shape)
-    limits = np.array(bounds)
+    limits = np.array([*bounds, (0.0, 1.0)])
     p = monotone_chances(right, total, np.full(shape, 0.5), limits, monotone=True)
     assert all(np.all(np.diff(p, axis=axis) >= -1e-12) for axis in range(p.ndim))
     assert limits[0, 0] - 1e-12 <= p.reshape(-1)[0] <= limits[0, 1] + 1e-12
@@ -98,7 +98,7 @@ def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
     ours = float((right * np.log(q) + (total - right) * np.log(1 - q)).sum())
     assert ours >= solved(right, total, limits) - 1e-4
     if shape == (2,):
-        two = two_chances(right, total, np.full(2, 0.5), limits, monotone=True)
+        two = two_chances(right, total, np.full(2, 0.5), limits[:2], monotone=True)
         np.testing.assert_allclose(two, p, atol=1e-9)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,10 @@ from bnmind.pgm.files import (
 )
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy
 from bnmind.pgm.variable import name_fault
+from tests.data_sets import DATA, absent
 
 ROOT = Path(__file__).parents[1]
-BNREP = Path(os.environ.get("BNMIND_DATA", ROOT.parent / "shared" / "data")) / "bnrep"
+BNREP = DATA / "bnrep"
 TABLE_SUFFIXES = (".bif", ".xdsl", ".xmlbif", ".xml", ".net")
 
 # Mixes of what is special to some format or to the encoding itself, and anything else.
@@ -246,7 +246,7 @@ def test_the_order_of_a_model_may_be_given() -> None:
 def real_networks() -> list[Any]:
     found = sorted(BNREP.glob("*.json.gz")) if BNREP.is_dir() else []
     return [pytest.param(path, id=path.name.removesuffix(".json.gz")) for path in found] or [
-        pytest.param(None, marks=pytest.mark.skip(reason="no data set bnrep"))
+        pytest.param(None, marks=pytest.mark.skip(reason=absent("bnrep")))
     ]
 
 

@@ -125,7 +125,24 @@ class CurveBlock(RuleBlock):
         else:
             lower, upper = self._edges
             values = [gate.slope, gate.difficulty, *[gate.lower] * lower, *[gate.upper] * upper]
-        return np.clip(np.array(values, dtype=np.float64), *self.limits.T)
+        found = np.clip(np.array(values, dtype=np.float64), *self.limits.T)
+        return self._apart(found)
+
+    @property
+    def _gap(self) -> float:
+        """How far thresholds are apart on the scale of d, so that no response vanishes.
+
+        Where d is half of it above and below, the response between has about the least chance.
+        """
+        return 4 * self.rule.least
+
+    def _apart(self, values: Floats) -> Floats:
+        """Return parameters with thresholds as far apart as they have to be."""
+        n, n_steps = self._n_slopes, self.shape[1] - 1
+        gap = self._gap if isinstance(self._gate, Graded) else self._gap / values[0]
+        steps = np.arange(n_steps) * gap
+        values[n : n + n_steps] = np.maximum.accumulate(values[n : n + n_steps] - steps) + steps
+        return values
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the parameters that the gate has, changed by chance."""
@@ -133,7 +150,7 @@ class CurveBlock(RuleBlock):
         n, n_steps = self._n_slopes, self.shape[1] - 1
         values[:n] = np.maximum(values[:n], 0.1) * np.exp(rng.normal(0, 0.5, n))
         values[n : n + n_steps] = np.sort(values[n : n + n_steps] + rng.normal(0, 0.5, n_steps))
-        return np.clip(values, *self.limits.T)
+        return self._apart(np.clip(values, *self.limits.T))
 
     def _inner(self, values: Floats) -> tuple[Floats, Floats, float, float]:
         """Return slopes, thresholds on the scale of d, and asymptotes."""
@@ -193,7 +210,7 @@ class CurveBlock(RuleBlock):
 
         limits = self.limits
         bounds = [tuple(pair) for pair in limits[:n]]
-        bounds += [(-_FARTHEST, _FARTHEST)] + [(0.0, _FARTHEST)] * (n_steps - 1)
+        bounds += [(-_FARTHEST, _FARTHEST)] + [(self._gap, _FARTHEST)] * (n_steps - 1)
         bounds += [tuple(pair) for pair in limits[n + n_steps :]]
         found = minimize(
             objective,

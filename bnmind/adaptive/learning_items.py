@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed
 from bnmind.adaptive.gates import Dina, Dino, FreeTable, Gate, gate_channel
 from bnmind.adaptive.learning_monotone import two_chances
-from bnmind.adaptive.learning_options import Bounds, Priors
+from bnmind.adaptive.learning_options import Bounds, Priors, kept_off
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
@@ -64,6 +64,18 @@ class ItemRule(Sealed):
     bounds: Bounds = field(default_factory=Bounds)
     ordered: tuple[bool, ...] = ()
     """For each parent whether more of it is more skill."""
+    least: float = 0.0
+    """Chances that are learned stay so far from 0 and 1, where the bounds leave room for it."""
+
+    @property
+    def guess(self) -> tuple[float, float]:
+        """The least and the largest chance of a right response at the lowest levels."""
+        return kept_off(self.bounds.guess, self.least)
+
+    @property
+    def slip(self) -> tuple[float, float]:
+        """The least and the largest chance of a wrong response at the highest levels."""
+        return kept_off(self.bounds.slip, self.least)
 
 
 class ItemBlock(Protocol):
@@ -260,7 +272,7 @@ class PairBlock(Sealed):
     @property
     def limits(self) -> Floats:
         """The bounds of each guess and slip."""
-        return np.array([pair for r in self.rules for pair in (r.bounds.guess, r.bounds.slip)])
+        return np.array([pair for r in self.rules for pair in (r.guess, r.slip)])
 
     @property
     def _chance_limits(self) -> Floats:
@@ -299,7 +311,7 @@ class PairBlock(Sealed):
             self._chance_limits,
             monotone=self.monotone,
         )
-        return np.stack([chance[:, 0], 1 - chance[:, 1]], axis=1).reshape(-1)
+        return self._within(np.stack([chance[:, 0], 1 - chance[:, 1]], axis=1))
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""

@@ -41,8 +41,10 @@ __all__ = ["SATURATED_SKILLS", "bank_to_learn", "item_blocks", "item_rules"]
 SATURATED_SKILLS = 12
 """Up to so many skills are saturated unless their distribution is given; more, independent."""
 
-_START = 0.2, 0.1
-"""The guess and the slip to start with."""
+_START = 0.2, 0.2
+"""The guess and the slip to start with: those of `din` in the R package CDM (A. George, A.
+Robitzsch, T. Kiefer, J. Groß and A. Ünlü, J. Stat. Softw. 2016), as the likelihood has several
+peaks, and who compares two programs wants to climb the same one."""
 
 
 def bank_to_learn(
@@ -109,7 +111,9 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         ordered = tuple(v.name in bank.skills for v in parents)
         channel = _channel(bank, item.name, parents)
         bounds = options.bounds_of(item.name)
-        rules.append(ItemRule(item.name, item.gate, parents, channel, bounds, ordered))
+        rules.append(
+            ItemRule(item.name, item.gate, parents, channel, bounds, ordered, options.least_chance)
+        )
         may_fall = item.gate is None or isinstance(item.gate, Dina | Dino | FreeTable)
         if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
             problems.append(
@@ -181,6 +185,7 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
                 gate_channel(step, rule.parents),
                 rule.bounds,
                 rule.ordered,
+                rule.least,
             )
             steps.append(block_of(part, options))
         found = [step for step in steps if step is not None]

@@ -87,24 +87,27 @@ def monotone_chances(
         With an axis for each parent, its levels from the lowest to the highest; as for
         `two_chances`.
     limits
-        ``(2, 2)``: the least and the largest chance of the lowest configuration, and
-        those of the highest one.
+        ``(3, 2)``: the least and the largest chance of the lowest configuration, those of
+        the highest one, and those of all others.
     monotone
         Whether chances may not fall along any axis. With this the bounds hold for the
         configurations between too, as far as the order says so.
     """
     first, last = (0,) * right.ndim, (-1,) * right.ndim
     share = np.divide(right, total, out=before.copy(), where=total > 0)
-    share[first] = np.clip(share[first], *limits[0]) if not monotone else share[first]
-    share[last] = np.clip(share[last], *limits[1]) if not monotone else share[last]
     if not monotone:
-        return share
+        chance: Floats = np.clip(share, *limits[2])
+        chance[first] = np.clip(share[first], *limits[0])
+        chance[last] = np.clip(share[last], *limits[1])
+        return chance
     weights = np.maximum(total, _NOTHING)
     held = share.copy()
     low, high = limits[0, 0], max(limits[1, 1], limits[0, 0])
     first_free, last_free = True, True
     while True:
-        chance = np.clip(isotonic(held, weights), low, high)
+        regressed = np.clip(isotonic(held, weights), low, high)
+        chance = np.clip(regressed, *limits[2])
+        chance[first], chance[last] = regressed[first], regressed[last]
         if not first_free:
             chance[first] = low
         if not last_free:

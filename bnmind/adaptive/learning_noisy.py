@@ -119,10 +119,10 @@ class NoisyBlock(Sealed):
 
     @property
     def limits(self) -> Floats:
-        """The bounds of guess and slip for each of them; 0 and 1 for the leak."""
-        bounds = self.rule.bounds
-        found = [bounds.guess] * self._n_pairs + [bounds.slip] * self._n_pairs
-        return np.array(found + ([(0.0, 1.0)] if self._leak < 1 else []))
+        """The bounds of guess and slip for each of them; near 0 and 1 for the leak."""
+        least = self.rule.least
+        found = [self.rule.guess] * self._n_pairs + [self.rule.slip] * self._n_pairs
+        return np.array(found + ([(least, 1 - least)] if self._leak < 1 else []))
 
     def start(self) -> Floats:
         """Return the parameters that the gate has."""
@@ -186,7 +186,7 @@ class NoisyBlock(Sealed):
         if self._leak < 1:
             leaks = float((asked + other * (leak - q)).sum() / max(total.sum(), 1e-300))
             found = np.append(found, leaks if self._is_and else 1 - leaks)
-        return found
+        return self._within(found)
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bnmind.errors import InvalidModelError
 
-__all__ = ["Bounds", "LearningOptions", "Priors"]
+__all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,12 @@ class LearningOptions:
         Of the starts that are drawn.
     bounds
         For all items, or for some by name.
+    least_chance
+        Every chance that is learned of an item's response is at least this, and at most one
+        minus it: guesses, slips, and each configuration of a free table. So no response is
+        impossible, which one surprising answer in a test would refute, and no divergence is
+        infinite. At 0 the likelihood alone decides. Bounds that leave no room for it, as a
+        guess fixed at 0, hold instead; curves have no such bound, and no chance of zero.
     priors
         None unless given: the likelihood alone is maximized.
     monotone
@@ -119,11 +125,17 @@ class LearningOptions:
     ------
     InvalidModelError
         If a number is out of range.
+
+    References
+    ----------
+    The bounds of 0.0001 and 0.9999 are those of the R package GDINA (W. Ma and J. de la
+    Torre, J. Stat. Softw. 2020).
     """
 
     starts: int = 1
     seed: int = 0
     bounds: Bounds | Mapping[str, Bounds] = field(default_factory=Bounds)
+    least_chance: float = 1e-4
     priors: Priors = field(default_factory=Priors)
     monotone: bool = True
     fixed: Set[str] = frozenset()
@@ -145,6 +157,8 @@ class LearningOptions:
             )
             if not value >= least
         ]
+        if not 0 <= self.least_chance < 0.5:
+            problems.append(f"expected a least chance in [0, 0.5), got {self.least_chance}")
         if problems:
             raise InvalidModelError(problems)
 
@@ -153,3 +167,13 @@ class LearningOptions:
         if isinstance(self.bounds, Bounds):
             return self.bounds
         return self.bounds.get(item, Bounds())
+
+
+def kept_off(bounds: tuple[float, float], least: float) -> tuple[float, float]:
+    """Return bounds that keep a chance off 0 and 1, if they leave room for that.
+
+    >>> kept_off((0.0, 0.6), 0.01), kept_off((0.0, 0.0), 0.01)
+    ((0.01, 0.6), (0.0, 0.0))
+    """
+    low, high = max(bounds[0], least), min(bounds[1], 1 - least)
+    return (low, high) if low <= high and bounds[0] < bounds[1] else bounds

@@ -53,17 +53,27 @@ class TableBlock(RuleBlock):
         )
 
     @property
+    def _ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The least and the largest chance of the lowest and of the highest configuration."""
+        low, high = self.rule.slip
+        return self.rule.guess, (1 - high, 1 - low)
+
+    @property
+    def _inside(self) -> tuple[float, float]:
+        """The least and the largest chance of all other configurations."""
+        return self.rule.least, 1 - self.rule.least
+
+    @property
     def _sizes(self) -> tuple[int, ...]:
         return tuple(v.n_states for v in self.rule.parents)
 
     @property
     def limits(self) -> Floats:
-        """0 and 1, but for the lowest and the highest configuration."""
+        """As near to 0 and 1 as the rule allows, but for the lowest and highest configuration."""
         n, r = self.shape
-        limits = np.zeros((r - 1, n, 2))
-        limits[..., 1] = 1
-        limits[:, 0] = self.rule.bounds.guess
-        limits[:, -1] = 1 - np.array(self.rule.bounds.slip)[::-1]
+        limits = np.empty((r - 1, n, 2))
+        limits[...] = self._inside
+        limits[:, 0], limits[:, -1] = self._ends
         return limits.reshape(-1, 2)
 
     def start(self) -> Floats:
@@ -88,8 +98,7 @@ class TableBlock(RuleBlock):
         ordered = self.rule.ordered or (True,) * len(self._sizes)
         up = [axis for axis, rises in enumerate(ordered) if rises]
         rest = [axis for axis, rises in enumerate(ordered) if not rises]
-        bounds = self.rule.bounds
-        limits = np.array([bounds.guess, (1 - bounds.slip[1], 1 - bounds.slip[0])])
+        limits = np.array([*self._ends, self._inside])
         found = []
         for parts in zip(right, total, before, strict=True):
             tables = [part.reshape(self._sizes).transpose(*rest, *up) for part in parts]

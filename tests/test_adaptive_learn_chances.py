@@ -1,0 +1,200 @@
+"""Learned chances stay off 0 and 1, so that no answer in a test is impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.adaptive import (
+    Bounds,
+    Dina,
+    Dino,
+    Examinees,
+    FreeTable,
+    Gate,
+    Graded,
+    GradedResponse,
+    Independent,
+    ItemBank,
+    LearningOptions,
+    NoisyAnd,
+    NoisyOr,
+    Responses,
+    Saturated,
+    Sequential,
+    beliefs_given,
+    irt_bank,
+    learn,
+)
+from bnmind.adaptive.learning_monotone import monotone_chances
+from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
+from bnmind.information import Floats
+
+Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]] * 3
+TRUTH = ItemBank.from_qmatrix(Q, 0.05, 0.05, skills=Saturated(np.full(8, 1 / 8)))
+FEW = np.array(Examinees.drawn(TRUTH, 12, seed=2).responses)
+OTHERS = np.array(Examinees.drawn(TRUTH, 400, seed=3).responses)
+LEAST, ROUNDING = 1e-4, 1e-15
+
+
+def cells(bank: ItemBank) -> Floats:
+    """Return the chances of all responses to all items."""
+    return np.concatenate([bank.channel(name).reshape(-1) for name in bank.item_names])
+
+
+@pytest.mark.parametrize("gate", [Dina, Dino, FreeTable])
+@pytest.mark.parametrize("monotone", [True, False])
+def test_every_chance_is_kept_off_zero_and_one(gate: type[Gate], monotone: bool) -> None:
+    free = LearningOptions(least_chance=0.0, monotone=monotone, starts=2)
+    assert cells(learn(FEW, Q, gate=gate, options=free).bank).min() < LEAST
+    found = learn(FEW, Q, gate=gate, options=LearningOptions(monotone=monotone, starts=2))
+    assert cells(found.bank).min() >= LEAST - ROUNDING
+    assert cells(found.bank).max() <= 1 - LEAST
+    more = LearningOptions(monotone=monotone, starts=2, least_chance=0.02)
+    assert cells(learn(FEW, Q, gate=gate, options=more).bank).min() == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        NoisyAnd,
+        NoisyOr,
+        lambda guess, slip: NoisyAnd(guess, slip, 0.9),
+        lambda guess, slip: NoisyOr(guess, slip, 0.1),
+    ],
+)
+def test_guesses_slips_and_leaks_of_noisy_gates_are_too(gate: Callable[..., Gate]) -> None:
+    found = learn(FEW, Q, gate=gate)
+    for item in found.bank.items:
+        assert isinstance(item.gate, NoisyAnd | NoisyOr)
+        edge = item.gate.ceiling if isinstance(item.gate, NoisyAnd) else item.gate.floor
+        parameters = [item.gate.guess, item.gate.slip]
+        parameters += [edge] if edge not in (0.0, 1.0) else []
+        assert min(map(float, parameters)) >= LEAST  # type: ignore[arg-type]
+        assert max(map(float, parameters)) <= 1 - LEAST  # type: ignore[arg-type]
+    assert cells(found.bank).min() > 0
+
+
+def test_nobody_else_answers_what_the_bank_holds_impossible() -> None:
+    """Of 400 others, some refuted the bank that the likelihood alone makes of twelve."""
+    free = learn(FEW, Q, options=LearningOptions(least_chance=0.0)).bank
+    with pytest.raises(ImpossibleEvidenceError):
+        beliefs_given(free, OTHERS)
+    assert np.isfinite(beliefs_given(learn(FEW, Q).bank, OTHERS).log_evidence).all()
+
+
+STEPS = Sequential((Dina(0.2, 0.2), Dina(0.2, 0.2)))
+TABLE = FreeTable(np.full((2, 3), 1 / 3))
+UNUSED = [[0, 2, 0], [2, 0, 2], [2, 2, 2], [0, 0, 0], [2, 0, 0]] * 2
+"""Responses to three items with three responses each, of which nobody gives the second."""
+
+
+@pytest.mark.parametrize(
+    "bank",
+    [
+        ItemBank.from_gates([[1]] * 3, [STEPS] * 3),
+        ItemBank.from_gates([[1]] * 3, [TABLE] * 3),
+        ItemBank.from_gates([[1]] * 3, [Graded(1.0, (-0.5, 0.5))] * 3),
+        ItemBank.from_gates([[1]] * 3, [Graded(1.0, (0.0, 0.0))] * 3),
+        irt_bank([GradedResponse(1.0, (-0.5, 0.5))] * 3),
+    ],
+    ids=["steps", "table", "graded", "graded without a gap", "response"],
+)
+def test_a_response_that_nobody_gave_stays_possible(bank: ItemBank) -> None:
+    codes = Responses(np.array(UNUSED), bank.item_names)
+    found = learn(codes, bank, options=LearningOptions(max_iterations=30)).bank
+    assert cells(found).min() > 0
+    best = max(found.channel(name)[:, 1].max() for name in found.item_names)
+    assert LEAST / 4 < best < 0.01
+    free = LearningOptions(max_iterations=30, least_chance=0.0)
+    assert cells(learn(codes, bank, options=free).bank).min() < 1e-6
+
+
+@pytest.mark.parametrize("gate", [Dina, FreeTable, NoisyAnd])
+def test_bounds_that_fix_a_chance_at_zero_hold(gate: type[Gate]) -> None:
+    options = LearningOptions(bounds=Bounds(guess=(0.0, 0.0)))
+    codes = np.minimum(FEW, 1)
+    found = learn(codes, Q, gate=gate, skills=Independent(), options=options)
+    assert {item.guess for item in found.items} == {0.0}
+    assert min(item.slip for item in found.items) >= LEAST - ROUNDING
+    one = LearningOptions(bounds={"item_1": Bounds(slip=(0.0, 0.0))})
+    found = learn(codes, Q, gate=gate, skills=Independent(), options=one)
+    assert found.items[0].slip == 0.0
+    assert min(item.slip for item in found.items[1:]) >= LEAST - ROUNDING
+
+
+def test_bounds_and_the_least_chance_hold_together() -> None:
+    options = LearningOptions(bounds=Bounds((0.0, 0.3), (0.1, 0.3)))
+    found = learn(FEW, Q, options=options)
+    guesses, slips = ([getattr(i, what) for i in found.items] for what in ("guess", "slip"))
+    assert LEAST - ROUNDING <= min(guesses) <= max(guesses) <= 0.3 + ROUNDING
+    assert 0.1 - ROUNDING <= min(slips) <= max(slips) <= 0.3 + ROUNDING
+    # A chance that may not be free is no parameter.
+    assert found.n_parameters == 2 * len(Q) + 7
+
+
+@pytest.mark.parametrize("least", [-0.1, 0.5, 2.0, float("nan")])
+def test_a_least_chance_out_of_range_is_refused(least: float) -> None:
+    with pytest.raises(InvalidModelError, match="least chance"):
+        LearningOptions(least_chance=least)
+
+
+def expected(chance: Floats, right: Floats, total: Floats) -> float:
+    """Return what the chances should be the maximum of."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = right * np.log(chance), (total - right) * np.log(1 - chance)
+    return float(sum(np.where(np.isnan(part), 0.0, part).sum() for part in parts))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from([(2,), (3,), (2, 2), (2, 3)]),
+    st.integers(0, 2**16),
+    st.sampled_from([(0.0, 1.0), (0.1, 0.4), (0.0, 0.0), (0.25, 0.25)]),
+    st.sampled_from([(0.0, 1.0), (0.6, 0.9), (1.0, 1.0)]),
+    st.booleans(),
+)
+def test_no_chances_within_bounds_and_order_are_more_likely(
+    shape: tuple[int, ...],
+    seed: int,
+    low: tuple[float, float],
+    high: tuple[float, float],
+    monotone: bool,
+) -> None:
+    rng = np.random.default_rng(seed)
+    total = rng.uniform(0.1, 5, shape)
+    right = total * np.round(rng.random(shape), 1)
+    inside = (0.02, 0.98)
+    limits = np.array([low, high, inside])
+    first, last = (0,) * len(shape), (-1,) * len(shape)
+
+    def obeys(table: Floats) -> bool:
+        between = table.copy()
+        between[first] = between[last] = 0.5
+        falls = any(np.diff(table, axis=a).min() < -1e-12 for a in range(table.ndim))
+        return bool(
+            low[0] <= table[first] <= low[1]
+            and high[0] <= table[last] <= high[1]
+            and between.min() >= inside[0]
+            and between.max() <= inside[1]
+            and not (monotone and falls)
+        )
+
+    found = monotone_chances(right, total, np.full(shape, 0.5), limits, monotone=monotone)
+    assert obeys(found)
+    best = expected(found, right, total)
+    others = 0
+    for _ in range(300):
+        other = np.clip(found + rng.normal(0, rng.choice([0.3, 0.03, 0.003]), shape), *inside)
+        other[first], other[last] = np.clip(other[first], *low), np.clip(other[last], *high)
+        if monotone:
+            for axis in range(other.ndim):
+                other = np.maximum.accumulate(other, axis=axis)
+        if obeys(other):
+            others += 1
+            assert expected(other, right, total) <= best + 1e-7
+    assert others > 0
