@@ -10,24 +10,29 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
+import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, wraps
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError
 
-__all__ = ["check_fields", "checked"]
+__all__ = ["check_fields", "checked", "number_array", "whole_array"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+_NAMES: Mapping[Any, str] = {os.PathLike: "a path"}
 
 
 class _Kind(NamedTuple):
@@ -35,6 +40,8 @@ class _Kind(NamedTuple):
 
     fits: Callable[[Any], bool]
     described: str
+    stays: Callable[[Any], bool] = lambda _: True
+    """Whether a value can be looked at without being used up."""
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -67,18 +74,60 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
             kinds.update(_kinds(annotations, function.__globals__))
             ready = True
-        for key, value in zip(names, args, strict=False):
-            if key in kinds and not kinds[key].fits(value):
+        for key, value in chain(zip(names, args, strict=False), kwargs.items()):
+            if key in kinds and not (kinds[key].fits(value) and kinds[key].stays(value)):
                 break
         else:
-            for key, value in kwargs.items():
-                if key in kinds and not kinds[key].fits(value):
-                    break
-            else:
-                return function(*args, **kwargs)
-        raise _error(name, kinds, {**dict(zip(names, args, strict=False)), **kwargs})
+            return function(*args, **kwargs)
+        given: Any = [_kept(kinds.get(key), value) for key, value in zip(names, args, strict=False)]
+        named: Any = {key: _kept(kinds.get(key), value) for key, value in kwargs.items()}
+        given += args[len(given) :]
+        everything = {**dict(zip(names, given, strict=False)), **named}
+        if all(kinds[key].fits(value) for key, value in everything.items() if key in kinds):
+            return function(*given, **named)
+        raise _error(name, kinds, everything)
 
     return call
+
+
+def _kept(kind: _Kind | None, value: Any) -> Any:
+    """Return an argument; what can be gone through only once as a tuple."""
+    return value if kind is None or kind.stays(value) else tuple(value)
+
+
+def number_array(value: Any, what: str) -> NDArray[np.float64]:
+    """Return real numbers as an array of float64, not copied if they are one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are no such numbers; ``what`` names them.
+
+    Examples
+    --------
+    >>> number_array([1, 2], "the scores").tolist()
+    [1.0, 2.0]
+    """
+    return _array(value, what, np.float64, "biuf", "numbers")
+
+
+def whole_array(value: Any, what: str) -> NDArray[np.intp]:
+    """Return whole numbers as an array of intp; else as `number_array`."""
+    return _array(value, what, np.intp, "iu", "whole numbers")
+
+
+def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArray[Any]:
+    if type(value) is np.ndarray and value.dtype == kind:
+        return value
+    try:
+        found = np.asarray(value)
+        # An empty list has no type of its own.
+        if not found.size or found.dtype.kind in kinds:
+            return found.astype(kind, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    told = f"expected {what} as an array of {expected}, got {_told(value)}"
+    raise InvalidArgumentError(told, value)
 
 
 def check_fields(instance: Any) -> None:
@@ -135,8 +184,8 @@ def _kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str
         if isinstance(annotation, str):
             try:
                 annotation = eval(annotation, dict(names))  # the module's own annotation
-            except NameError:
-                # Imported for the type checker only: it may be anything.
+            except (NameError, TypeError):
+                # Imported for the type checker only, or made of such a name: it may be anything.
                 continue
         kind = _kind_of(annotation)
         if kind is not None:
@@ -186,7 +235,11 @@ def _any_of(kinds: Iterable[_Kind | None]) -> _Kind | None:
         known.append(kind)
     fits = [kind.fits for kind in known]
     words = list(dict.fromkeys(kind.described for kind in known))
-    return _Kind(lambda value: any(fit(value) for fit in fits), " or ".join(words))
+    return _Kind(
+        lambda value: any(fit(value) for fit in fits),
+        " or ".join(words),
+        lambda value: all(kind.stays(value) for kind in known),
+    )
 
 
 def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> _Kind | None:
@@ -208,25 +261,54 @@ def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> _Kind | None:
             else "a mapping",
         )
     if issubclass(origin, tuple) and arguments[-1:] != (Ellipsis,):
-        return None
+        return _fixed([_kind_of(argument) for argument in arguments])
     if issubclass(origin, Iterable) and arguments:
         parts = _kind_of(arguments[0])
         what = "a sequence" + (f", each {parts.described}" if parts else "")
         ordered = issubclass(origin, Sequence)
-        return _Kind(lambda value: _is_sequence(value, parts, ordered=ordered), what)
-    return None
+        # A tuple may be made of what can be gone through once; a sequence is gone through often.
+        once = not ordered or issubclass(origin, tuple)
+        return _Kind(
+            lambda value: (
+                # An array is not made a tuple.
+                not (issubclass(origin, tuple) and isinstance(value, np.ndarray))
+                and _is_sequence(value, parts, ordered=ordered, once=once)
+            ),
+            what,
+            lambda value: not isinstance(value, Iterator),
+        )
+    if getattr(origin, "_is_protocol", False):
+        return _protocol(origin)
+    described = _NAMES.get(origin, _with_article(origin.__name__))
+    return _Kind(lambda value: isinstance(value, origin), described)
 
 
-def _is_sequence(value: Any, parts: _Kind | None, *, ordered: bool) -> bool:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+def _fixed(parts: Sequence[_Kind | None]) -> _Kind:
+    """Return what a tuple of a fixed length allows."""
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+            return False
+        if (isinstance(value, np.ndarray) and not value.ndim) or len(value) != len(parts):
+            return False
+        return all(kind is None or kind.fits(part) for kind, part in zip(parts, value, strict=True))
+
+    words = " and ".join(kind.described if kind else "anything" for kind in parts)
+    return _Kind(fits, f"{len(parts)} values, {words}")
+
+
+def _is_sequence(value: Any, parts: _Kind | None, *, ordered: bool, once: bool) -> bool:
+    if type(value) is tuple or type(value) is list:
+        return parts is None or all(map(parts.fits, value))
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
-    if ordered and isinstance(value, set | frozenset):
+    if isinstance(value, Iterator):
+        return once
+    if ordered and isinstance(value, set | frozenset | Mapping):
         return False
     if isinstance(value, np.ndarray) and not value.ndim:
         return False
-    # What can be gone through only once is not gone through here.
-    again = isinstance(value, Sized) and not isinstance(value, Iterator)
-    return parts is None or not again or all(map(parts.fits, value))
+    return parts is None or all(map(parts.fits, value))
 
 
 def _is_function(value: Any) -> bool:
@@ -244,10 +326,10 @@ def _protocol(protocol: Any) -> _Kind:
     ]
 
     def fits(value: Any) -> bool:
-        own = getattr(value, "__dict__", {})
-        return not isinstance(value, type) and all(
-            hasattr(type(value), name) or name in own for name in members
-        )
+        if isinstance(value, type):
+            return False
+        own = [vars(base) for base in type(value).__mro__] + [getattr(value, "__dict__", {})]
+        return all(any(name in names for names in own) for name in members)
 
     return _Kind(fits, _with_article(protocol.__name__))
 

@@ -85,8 +85,8 @@ class CheckedValue(Value):
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
         freeze(self)
+        check_fields(self)
 
 
 class Sealed(Value):

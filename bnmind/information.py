@@ -18,13 +18,16 @@ EH(t)      expected entropy: H(belief) − I(t)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import checked, number_array
 from bnmind._values import Value
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Choice", "Floats", "choose_question", "entropy", "information", "tied_best"]
 
@@ -39,6 +42,7 @@ _FEW = 2**11
 """Up to so many numbers are multiplied by what starts faster, more by what runs faster."""
 
 
+@checked
 def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     """Return the entropy along an axis, in bits.
 
@@ -54,7 +58,11 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     >>> float(entropy([0.5, 0.25, 0.25, 0.0]))
     1.5
     """
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = number_array(probabilities, "the probabilities")
+    if not -p.ndim <= axis < p.ndim:
+        raise InvalidArgumentError(
+            f"expected an axis of an array of shape {p.shape} to sum over, got {axis}", axis
+        )
     if axis != -1:
         p = np.moveaxis(p, axis, -1)
     # A number too small to matter stands in for 0, whose logarithm is multiplied by 0.
@@ -63,6 +71,7 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     return np.asarray(0.0 - _dot(p, logs), dtype=np.float64)
 
 
+@checked
 def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | None = None) -> Floats:
     """Return the information that each question promises about the hidden state, in bits.
 
@@ -96,14 +105,27 @@ def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | Non
     >>> information([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]).tolist()
     0.0
     """
-    m = np.asarray(masses, dtype=np.float64)
-    n = np.asarray(channel, dtype=np.float64)
-    lost = entropy(n) if noise is None else np.asarray(noise, dtype=np.float64)
+    m = number_array(masses, "the masses")
+    n = number_array(channel, "the channel")
+    if not m.ndim or n.ndim < 2 or n.shape[-2] != m.shape[-1]:
+        raise InvalidArgumentError(
+            "expected masses (questions, causes) and a channel (causes, outcomes), or one for"
+            f" each question, got shapes {m.shape} and {n.shape}"
+        )
+    lost = entropy(n) if noise is None else number_array(noise, "the noise")
+    if lost.shape != n.shape[:-1]:
+        raise InvalidArgumentError(
+            f"expected a noise of shape {n.shape[:-1]}, got {lost.shape}", noise
+        )
+    if n.ndim > 2 and m.shape[-n.ndim + 1 : -1] != n.shape[:-2]:
+        raise InvalidArgumentError(
+            f"expected a channel for each of the questions {m.shape[:-1]}, got {n.shape[:-2]}"
+        )
     if n.ndim > 2:
         outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
         gained = entropy(outcomes) - _dot(m, lost)
     else:
-        rows = m.reshape(-1, m.shape[-1])
+        rows = m.reshape(math.prod(m.shape[:-1]), m.shape[-1])
         gained = np.empty(len(rows))
         for start in range(0, len(rows), _BLOCK):
             part = rows[start : start + _BLOCK]
@@ -133,13 +155,21 @@ class Choice(Value):
     """The questions that promise as much as the best, ascending."""
 
 
+@checked
 def tied_best(scores: ArrayLike, *, tolerance: float) -> NDArray[np.intp]:
     """Return the indices whose score is within ``tolerance`` of the largest, ascending."""
-    s = np.asarray(scores, dtype=np.float64)
+    s = number_array(scores, "the scores")
+    if not 0 <= tolerance < math.inf:
+        raise InvalidArgumentError(
+            f"expected a tolerance of at least 0, got {tolerance}", tolerance
+        )
+    if not s.size:
+        raise InvalidArgumentError("expected at least one score, got none", scores)
     tied: NDArray[np.intp] = (s >= s.max() - tolerance).ravel().nonzero()[0]
     return tied
 
 
+@checked
 def choose_question(
     masses: ArrayLike,
     channel: ArrayLike,
@@ -170,6 +200,13 @@ def choose_question(
     tied = tied_best(scores, tolerance=tolerance)
     best = tied
     if preference is not None:
-        wanted = np.asarray(preference, dtype=np.float64)[tied]
+        preferred = number_array(preference, "the preference")
+        if preferred.shape != scores.shape:
+            raise InvalidArgumentError(
+                f"expected a preference for each question, of shape {scores.shape}, got"
+                f" {preferred.shape}",
+                preference,
+            )
+        wanted = preferred[tied]
         best = tied[tied_best(wanted, tolerance=tolerance * max(float(abs(wanted).max()), 1e-300))]
     return Choice(int(best[0]), scores, tied)

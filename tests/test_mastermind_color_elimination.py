@@ -56,7 +56,7 @@ def readable(board: Board, belief: Floats) -> Floats:
                     for word in product(range(d), repeat=n):
                         if all(word.count(c) == a for c, a in enumerate(counts)):
                             guess = board.index([colors[c] + 1 for c in word])
-                            for black, mass in enumerate(table[word]):
+                            for black, mass in enumerate(table[word][: total + 1]):
                                 heard = Reply(black, total - black)
                                 if heard in board.true_replies:
                                     masses[guess, board.true_replies.index(heard)] += mass

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind._messages import visible
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.adaptive import Design, ItemBank, Session
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction import compile_plan
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
@@ -355,7 +356,7 @@ def test_beliefs_on_different_networks_are_not_compared() -> None:
     )
     with pytest.raises(InvalidModelError, match="different ones at wet"):
         side_by_side(believed({}), belief_view(apart, {}))
-    with pytest.raises(InvalidModelError, match="two titles"):
+    with pytest.raises(InvalidArgumentError, match="titles to be 2 values, text and text, got"):
         side_by_side(believed({}), believed({}), titles=["one"])
 
 
@@ -408,3 +409,13 @@ def test_shortened_texts_fit(text: str, room: float) -> None:
     short = shorten(visible(text), room, 11.0)
     assert text_width(short, 11.0) <= room
     assert "…" in short or short == visible(text)
+
+
+def test_the_posterior_of_a_session_is_shown_on_its_network() -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], skill_names=["S", "T"])
+    session = Session.start(Design(bank)).answer("item_1", 1)
+    view = belief_view(bank.network, session.posterior)
+    assert view.marginals["S"].tolist() == list(session.posterior["S"].values())
+    assert "S" in view.text()
+    with pytest.raises(UnknownNameError, match="state of S among 0, 1; got 'junk'"):
+        belief_view(bank.network, {"S": {"junk": 1.0}})

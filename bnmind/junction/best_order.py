@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.exact_order import ExactOrder
 from bnmind.junction.graph import InteractionGraph
@@ -27,7 +29,7 @@ _EFFORT = 4.0
 
 
 @dataclass(frozen=True)
-class BestOrder:
+class BestOrder(CheckedValue):
     """The best order that a reasonable, counted amount of work finds: usually a second or two.
 
     Randomized greedy passes and `LocalSearch`, then `ExactOrder` from there; above 200
@@ -42,9 +44,11 @@ class BestOrder:
     """Seed of the randomized passes."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_sets < 1:
             raise InvalidModelError([f"expected max_sets of at least 1, got {self.max_sets}"])
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
         if graph.n > _LARGE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError
 from bnmind.junction.assembly import build
 from bnmind.junction.best_order import BestOrder
@@ -22,6 +23,7 @@ from bnmind.pgm.variable import Variable
 __all__ = ["compile_plan", "families", "junction_tree"]
 
 
+@checked
 def junction_tree(
     model: Network | FactorModel,
     *,
@@ -50,6 +52,7 @@ def junction_tree(
     return JunctionTree.from_order(graph, (order or BestOrder())(graph))
 
 
+@checked
 def families(network: Network) -> list[tuple[str, ...]]:
     """Return each variable of a network with its parents: the targets that learning needs.
 
@@ -65,6 +68,7 @@ def families(network: Network) -> list[tuple[str, ...]]:
     return [tuple(v.name for v in cpd.scope) for cpd in network.cpds]
 
 
+@checked
 def compile_plan(
     model: Network | FactorModel,
     *,

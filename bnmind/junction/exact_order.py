@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.atoms import atoms, combined_order
 from bnmind.junction.exact_kernel import MOST_VERTICES
@@ -46,7 +48,7 @@ _LARGEST_FLOAT = 10**300
 
 
 @dataclass(frozen=True)
-class ExactOrder:
+class ExactOrder(CheckedValue):
     """The smallest order, proven where the search comes to its end within ``max_sets``.
 
     Examples
@@ -64,9 +66,11 @@ class ExactOrder:
     """Finds the order to improve on; the better it is, the shorter the search."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_sets < 1:
             raise InvalidModelError([f"expected max_sets of at least 1, got {self.max_sets}"])
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the best order found, with its sizes and whether it is proven."""
         if min(graph.sizes, default=2) == 1:

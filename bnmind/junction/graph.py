@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 
@@ -87,6 +88,7 @@ class InteractionGraph(CheckedValue):
             raise InvalidModelError(problems)
 
     @classmethod
+    @checked
     def from_scopes(
         cls, sizes: Mapping[str, int], scopes: Iterable[Iterable[str]]
     ) -> InteractionGraph:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind._arguments import checked
 from bnmind.junction.core import whole_graph
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy_pass import Score, greedy_pass
@@ -28,6 +29,7 @@ def _greedy_order(graph: InteractionGraph, score: Score, method: str) -> Elimina
 class MinFill:
     """Eliminate the variable that adds the fewest edges; ties by clique size, then place."""
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
         return _greedy_order(graph, Score.FILL, "min-fill")
@@ -37,6 +39,7 @@ class MinFill:
 class MinWeight:
     """Eliminate the variable with the smallest clique; ties by added edges, then place."""
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
         return _greedy_order(graph, Score.WEIGHT, "min-weight")
@@ -46,6 +49,7 @@ class MinWeight:
 class WeightedMinFill:
     """Eliminate the variable whose added edges have the least summed product of sizes."""
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
         return _greedy_order(graph, Score.WEIGHTED_FILL, "weighted min-fill")

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.core import moved, scored
 from bnmind.junction.graph import InteractionGraph, bits
@@ -42,7 +44,7 @@ _FEW_VERTICES = 150
 
 
 @dataclass(frozen=True)
-class LocalSearch:
+class LocalSearch(CheckedValue):
     """The order of another finder, improved part by part; never a worse one.
 
     Examples
@@ -67,6 +69,7 @@ class LocalSearch:
     """Seed of the random scores."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         problems = [
             f"expected {name} of at least {least}, got {value}"
             for name, value, least in (
@@ -79,6 +82,7 @@ class LocalSearch:
         if problems:
             raise InvalidModelError(problems)
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the best order met, with its sizes."""
         best = self.start(graph)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.backward import told
@@ -77,6 +78,7 @@ class MarginalMapPlan(Value):
         return Explanation(states, log_probability)
 
 
+@checked
 def compile_marginal_map(
     model: Network | FactorModel,
     variables: Iterable[str],

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.junction.backward import (
@@ -107,6 +108,7 @@ def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
     return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
 
 
+@checked
 def compile_explanation(
     model: Network | FactorModel,
     *,

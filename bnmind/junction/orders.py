@@ -40,6 +40,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.graph import InteractionGraph
@@ -228,6 +229,7 @@ class GivenOrder(CheckedValue):
     variables: tuple[str, ...]
     """Every variable of the graph, once."""
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes.
 

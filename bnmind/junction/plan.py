@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import Value, made
 from bnmind.errors import (
     CancellationError,
@@ -212,6 +213,7 @@ class Plan(Value):
         )
         return made(Posterior, scopes=self.targets, joints=joints, log_evidence=log_evidence)
 
+    @checked
     def batch_memory(self, n_cases: int) -> int:
         """Return the bytes that a batch of so many cases holds at the same time, predicted.
 
@@ -222,6 +224,7 @@ class Plan(Value):
             raise InvalidModelError([f"expected at least 0 cases, got {n_cases}"])
         return batch_size(self, frozenset(label_of(v.name) for v in self.soft)).total(n_cases)
 
+    @checked
     def run_batch(
         self,
         cases: Mapping[str, Any] | pandas.DataFrame,
@@ -259,7 +262,7 @@ class Plan(Value):
         CancellationError, UnknownNameError
             As in `run`.
         """
-        given = self._given(dict(inputs or {}))
+        given = self._given(dict(by_name(inputs, "the inputs")))
         self._check_size()
         read = read_cases(cases, self.evidence, self.soft)
         run_all = run_batch if self.by_case is None else run_each
@@ -337,7 +340,7 @@ class Plan(Value):
         if self.unsigned is not None:
             return self.unsigned, evidence, inputs or {}
         known = {name: found for name, found in evidence.items() if found is not None}
-        other = self.without_signs(known, self._given(dict(inputs or {})))
+        other = self.without_signs(known, self._given(dict(by_name(inputs, "the inputs"))))
         if other is None:
             raise lost_digits()
         return other, {}, {}
@@ -362,7 +365,7 @@ class Plan(Value):
         states = {
             name: known[name].states[known[name].index(state)] for name, state in given.items()
         }
-        checked = self._given(dict(inputs or {}), partial=True)
+        checked = self._given(dict(by_name(inputs, "the inputs")), partial=True)
         return self.narrow(states, checked)
 
     def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
@@ -385,7 +388,7 @@ class Plan(Value):
         self, evidence: Findings, inputs: Mapping[str, Values] | None
     ) -> dict[str, Values]:
         """Return the inputs, and the likelihoods of the soft variables as inputs."""
-        given = self._given(dict(inputs or {}))
+        given = self._given(dict(by_name(inputs, "the inputs")))
         for v in self.soft:
             found = evidence.get(v.name)
             weights = np.ones(v.n_states) if found is None else likelihood(v, found)

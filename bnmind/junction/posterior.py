@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import UnknownNameError
 from bnmind.pgm.factor import Factor, Values
@@ -39,6 +40,7 @@ class Posterior(Value):
         pairs = zip(self.scopes, self.joints, strict=True)
         return ReadOnlyDict({scope[0].name: joint for scope, joint in pairs if len(scope) == 1})
 
+    @checked
     def joint(self, *names: str) -> Factor:
         """Return the joint of variables that lie together in one target, in this order.
 

@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.junction.core import Core, core_of
 from bnmind.junction.graph import InteractionGraph
@@ -82,7 +84,7 @@ class Searched(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RandomizedGreedy:
+class RandomizedGreedy(CheckedValue):
     """The best of many greedy orders with random scores; the same seed finds the same order.
 
     Simplicial variables go first. The greedy orders of the rest without multipliers are
@@ -99,6 +101,7 @@ class RandomizedGreedy:
     """Seed of the multipliers."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         problems = []
         if not 0 <= self.effort < math.inf:
             problems.append(f"expected a finite effort of at least 0, got {self.effort}")
@@ -109,6 +112,7 @@ class RandomizedGreedy:
         if problems:
             raise InvalidModelError(problems)
 
+    @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the best order met, with its sizes."""
         order, _ = self.within(graph)

@@ -24,8 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
+from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Value, sealed
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.backward import compile_elimination, told, walk_back
 from bnmind.junction.conflict import impossible
@@ -46,6 +48,9 @@ from bnmind.pgm.variable import Variable
 __all__ = ["Samples", "SamplingPlan", "compile_sampling"]
 
 _Positions = NDArray[np.intp]
+
+MOST_STATES = 2**31
+"""States that one run may draw, of all variables in all samples: they take 16 GiB."""
 
 _CHUNK = 2**20
 """Probabilities that are looked at at a time."""
@@ -79,6 +84,7 @@ class Samples(Value):
             }
         )
 
+    @checked
     def frequencies(self, *names: str) -> Floats:
         """Return the share of each joint state of some variables, an axis for each.
 
@@ -121,6 +127,7 @@ class SamplingPlan(Value):
         names = ", ".join(cpd.variable.name for cpd in self.forward)
         return "\n".join([*lines, f"drawn forward  {names or 'none'}"])
 
+    @checked
     def run(
         self, evidence: Evidence | None = None, *, n_samples: int, rng: np.random.Generator
     ) -> Samples:
@@ -147,6 +154,14 @@ class SamplingPlan(Value):
         if n_samples < 0:
             raise InvalidModelError(
                 [f"expected a number of samples of at least 0, got {n_samples}"]
+            )
+        drawn_states = n_samples * len(self.model.variables)
+        if drawn_states > MOST_STATES:
+            raise TooLargeError(
+                f"expected at most {MOST_STATES:,} states to draw at a time, got"
+                f" {many(drawn_states)}",
+                needed=drawn_states,
+                budget=MOST_STATES,
             )
         evidence = read_findings(evidence, self.evidence, self.soft)
         # What the plan does not number has a single state.
@@ -267,6 +282,7 @@ def _from_rows(
     return drawn
 
 
+@checked
 def compile_sampling(
     model: Network | FactorModel,
     *,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, elimination, vertices_in_order
@@ -63,6 +64,7 @@ class JunctionTree(CheckedValue):
     """The order that makes these cliques."""
 
     @classmethod
+    @checked
     def from_order(cls, graph: InteractionGraph, order: EliminationOrder) -> JunctionTree:
         """Return the junction tree of an order.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, Self
 
+from bnmind._arguments import checked
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -60,6 +61,7 @@ class Belief(Protocol):
         """
 
 
+@checked
 def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) -> tuple[float, ...]:
     """Return Σ_s q(s)·[reply(s, t_k) ≠ reported reply k] for each turn k of the history.
 
@@ -86,6 +88,7 @@ def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) ->
     return tuple(wrong)
 
 
+@checked
 def impossible_history(channel: Channel, history: Sequence[Turn]) -> ImpossibleEvidenceError:
     """Return the error that names the replies which no code of the board explains."""
     board = channel.board

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue, made
 from bnmind.information import Floats
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
@@ -39,6 +40,7 @@ class TableBelief(CheckedValue):
     """The probability of every code given the history."""
 
     @classmethod
+    @checked
     def start(cls, channel: Channel, prior: Floats | None = None) -> TableBelief:
         """Return the belief before the first guess.
 

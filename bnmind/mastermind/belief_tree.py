@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
@@ -34,6 +35,7 @@ _BELIEF = "belief"
 """The plan's input: the joint over H_1, …, H_n."""
 
 
+@checked
 def belief_plan(
     channel: Channel, *, factorized: bool = True, order: OrderFinder | None = None
 ) -> Plan:
@@ -99,6 +101,7 @@ class TreeBelief(CheckedValue):
     """Compiled once, run for every reply."""
 
     @classmethod
+    @checked
     def start(cls, channel: Channel, prior: Floats | None = None) -> TreeBelief:
         """Return the belief before the first guess.
 

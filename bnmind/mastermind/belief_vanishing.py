@@ -16,8 +16,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
+from bnmind._messages import shown
 from bnmind._values import CheckedValue
-from bnmind.errors import ImpossibleEvidenceError, InvalidReplyError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
 from bnmind.mastermind.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
@@ -65,7 +67,17 @@ class VanishingBelief(CheckedValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = np.array(self.counts, dtype=_counts_type(len(self.history)))
+        try:
+            given: NDArray[Any] = np.asarray(self.counts)
+        except ValueError:  # lists of different lengths
+            given = np.zeros(0)
+        if given.shape != (self.board.n_codes,) or given.dtype.kind not in "iu" or given.min() < 0:
+            raise InvalidArgumentError(
+                f"expected a count of at least 0 for each of the {self.board.n_codes:,} codes of"
+                f" the board {self.board}, got {shown(self.counts)}",
+                self.counts,
+            )
+        counts = given.astype(_counts_type(len(self.history)))
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
 
@@ -76,6 +88,7 @@ class VanishingBelief(CheckedValue):
         )
 
     @classmethod
+    @checked
     def start(
         cls, board: Board, *, reports: tuple[Reply, ...] | None = None, ends: bool = True
     ) -> VanishingBelief:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind._values import sealed
 from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
@@ -72,7 +73,10 @@ class Board:
             if not least <= number <= _MOST:
                 problems.append(f"expected {least} to {_MOST} {name}, got {number}")
             object.__setattr__(self, name, number)
-        object.__setattr__(self, "repeats", bool(self.repeats))
+        if not isinstance(self.repeats, bool | np.bool_):
+            problems.append(f"expected repeats to be True or False, got {shown(self.repeats)}")
+        else:
+            object.__setattr__(self, "repeats", bool(self.repeats))
         if not problems and not self.repeats and self.pegs > self.colors:
             problems.append(
                 f"expected at least as many colors as pegs without repeats, "
@@ -169,6 +173,7 @@ class Board:
                 place += rank * math.perm(len(unused), self.pegs - position - 1)
         return place
 
+    @checked
     def code(self, index: int) -> tuple[int, ...]:
         """Return the code at a place among all codes in lexicographic order.
 
@@ -194,6 +199,7 @@ class Board:
                 colors.append(unused.pop(rank))
         return tuple(colors)
 
+    @checked
     def parse(self, text: str) -> tuple[int, ...]:
         """Return the code that the text spells.
 
@@ -270,7 +276,7 @@ class Board:
             problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
         strange = [color for color in code if not _is_color(color, self.colors)]
         if strange:
-            some = [shown(color) for color in dict.fromkeys(strange)]
+            some = list(dict.fromkeys(map(shown, strange)))
             problems.append(f"expected colors 1 to {self.colors}, got {', '.join(some[:12])}")
         elif not self.repeats and len(set(code)) < len(code):
             problems.append("expected every color at most once")

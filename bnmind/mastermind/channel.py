@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked, number_array
 from bnmind._values import Value
 from bnmind.errors import (
     InvalidChannelError,
@@ -83,7 +83,7 @@ class Channel(Value):
         strange = [report for report in reports if not _counts_fit(report, self.board)]
         if strange:
             problems.append(f"expected counts 0 to {self.board.pegs}, got {_names(strange)}")
-        matrix = np.array(self.matrix, dtype=np.float64)
+        matrix = np.array(number_array(self.matrix, "the matrix of a channel"))
         shape = (len(self.board.true_replies), len(reports) + bool(self.ends))
         if matrix.shape != shape:
             problems.append(
@@ -105,6 +105,7 @@ class Channel(Value):
         return (Channel, (self.board, self.reports, self.matrix, self.name, self.ends))
 
     @staticmethod
+    @checked
     def exact(board: Board) -> Channel:
         """Return the channel that reports every reply as it is."""
         replies = board.true_replies
@@ -113,6 +114,7 @@ class Channel(Value):
         return Channel(board, replies, matrix, "exact")
 
     @staticmethod
+    @checked
     def independent(
         board: Board, black: ArrayLike, white: ArrayLike, *, name: str = "independent"
     ) -> Channel:
@@ -134,7 +136,7 @@ class Channel(Value):
         counts = range(board.pegs + 1)
         tables: list[Floats] = []
         for color, given in (("black", black), ("white", white)):
-            table = np.array(given, dtype=np.float64)
+            table = np.array(number_array(given, f"the {color} table"))
             if table.shape != (len(counts), len(counts)):
                 raise InvalidChannelError(
                     f"channel {name}: expected a {color} table of shape "
@@ -150,6 +152,7 @@ class Channel(Value):
         return Channel(board, reports, matrix, name)
 
     @staticmethod
+    @checked
     def independent_error(board: Board, p: float) -> Channel:
         """Return the channel that gets each of the two numbers wrong with probability p.
 
@@ -161,6 +164,7 @@ class Channel(Value):
         return Channel.independent(board, table, table, name=f"independent:{_number(wrong)}")
 
     @staticmethod
+    @checked
     def false_reply(board: Board, p: float) -> Channel:
         """Return the channel that replaces a reply with probability p.
 
@@ -182,6 +186,7 @@ class Channel(Value):
         return Channel(board, replies, matrix, f"false:{_number(false)}")
 
     @staticmethod
+    @checked
     def from_counts(
         board: Board,
         counts: Mapping[tuple[Reply, Reply], float],
@@ -227,6 +232,7 @@ class Channel(Value):
         return Channel(board, tuple(reports), matrix / totals, name)
 
     @staticmethod
+    @checked
     def from_probabilities(
         board: Board,
         probabilities: Mapping[tuple[Reply, Reply], float],
@@ -304,12 +310,19 @@ class Channel(Value):
         """
         return self.matrix[:, self.report_index(report)]
 
+    @checked
     def draw(self, true_reply_index: int, uniform: float) -> int:
         """Return the outcome that a uniform number in [0, 1) selects, by the inverse CDF.
 
         The same number stands for the same luck in two games, so strategies can be
         compared on common random numbers.
         """
+        if not 0 <= true_reply_index < len(self.matrix):
+            raise InvalidReplyError(
+                f"expected the index of one of {len(self.matrix)} true replies, got"
+                f" {true_reply_index}",
+                true_reply_index,
+            )
         sums = self._cumulative[true_reply_index]
         outcome = int(np.searchsorted(sums, uniform, side="right"))
         # The last sum may fall short of one by rounding.

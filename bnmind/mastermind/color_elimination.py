@@ -217,7 +217,7 @@ def _sets_of(board: Board, d: int) -> _Sets:
     known = {reply: i for i, reply in enumerate(board.true_replies)}
     replies = zip(maps.black.tolist(), (maps.both - maps.black).tolist(), strict=True)
     # What no guess of the board draws, as it has too few colors, has no mass and no place.
-    causes = np.array([known.get(Reply(*reply), -1) for reply in replies], dtype=np.int64)
+    causes = np.array([known.get(Reply.of(reply), -1) for reply in replies], dtype=np.int64)
     sets = np.array(list(combinations(range(k), d)), dtype=np.int64)
     unused = -len(sets) % LANES
     lanes = np.concatenate([sets, np.repeat(sets[:1], unused, axis=0)]).reshape(-1, LANES, d)

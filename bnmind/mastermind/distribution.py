@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked, number_array
 from bnmind._values import Value
 from bnmind.errors import InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats, entropy
@@ -55,7 +55,7 @@ class CodeDistribution(Value):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        given = np.asarray(self.probabilities, dtype=np.float64)
+        given = number_array(self.probabilities, "the probabilities of the codes")
         if given.shape != (self.board.n_codes,):
             raise InvalidProbabilityError(
                 f"expected {self.board.n_codes:,} probabilities, one a code of the board "
@@ -89,6 +89,7 @@ class CodeDistribution(Value):
         return (CodeDistribution, (self.board, self.probabilities))
 
     @classmethod
+    @checked
     def uniform(cls, board: Board) -> CodeDistribution:
         """Return the distribution that gives every code the same probability.
 
@@ -164,6 +165,7 @@ class CodeDistribution(Value):
         joint[tuple(self.board.codes.T.astype(np.intp) - 1)] = self.probabilities
         return joint
 
+    @checked
     def most_probable(self, n: int = 10) -> tuple[tuple[int, float], ...]:
         """Return up to `n` codes as ``(index, probability)``, the most probable first.
 
@@ -188,6 +190,7 @@ class CodeDistribution(Value):
         ranked = sure + _first_between(p, floors[-1], above, len(largest) - len(sure))
         return tuple((index, float(p[index])) for index in ranked)
 
+    @checked
     def masses(self, guesses: NDArray[np.intp] | None = None) -> Floats:
         """Return the probability of each true reply to some guesses, or to all.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
 from bnmind.mastermind.board import Board
@@ -56,6 +57,7 @@ def _colors(guess: object) -> tuple[int, ...]:
     )
 
 
+@checked
 def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
     """Return the turns that the text spells, in its order.
 
@@ -137,6 +139,7 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
     )
 
 
+@checked
 def format_history(board: Board, turns: Iterable[Turn]) -> str:
     """Return the text of the turns, as `parse_history` reads it.
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked, number_array
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
@@ -146,6 +147,7 @@ class MassPlan(Value):
         return masses_by_elimination(self.board, belief, threads=threads)
 
 
+@checked
 def plan_masses(
     board: Board,
     belief: Floats,
@@ -187,6 +189,7 @@ def plan_masses(
     >>> plan.method.name, plan.guesses.tolist(), plan.sizes.tolist()
     ('REPRESENTATIVES', [0, 1, 7, 8, 51], [6, 120, 90, 720, 360])
     """
+    belief = number_array(belief, "the belief")
     survivors = int(np.count_nonzero(belief))
     classes = None if every_guess else _classes(board, belief, history)
     ways = _brute_force(board, Method.BRUTE_FORCE, board.n_codes, survivors, once)

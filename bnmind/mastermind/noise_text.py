@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
+from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, read_text
 from bnmind._messages import shown
 from bnmind.errors import (
@@ -23,6 +24,7 @@ __all__ = ["parse_noise"]
 _FORMS = "exact, false:P, independent:P or file:PATH"
 
 
+@checked
 def parse_noise(board: Board, text: str) -> Channel:
     """Return the channel that the text describes.
 

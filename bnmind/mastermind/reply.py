@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind.errors import InvalidCodeError, InvalidReplyError
 
@@ -85,6 +86,7 @@ class Reply(_Counts):
         return f"{self.black}b{self.white}w"
 
     @classmethod
+    @checked
     def parse(cls, text: str, *, pegs: int) -> Reply:
         """Return the reply that the text spells, on a board of so many pegs.
 
@@ -144,6 +146,7 @@ def _whole(count: object) -> int:
     )
 
 
+@checked
 def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
     """Return the true reply of a code to a guess.
 

@@ -18,6 +18,7 @@ from sys import float_info
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked, number_array, whole_array
 from bnmind._jit import njit
 from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
@@ -51,6 +52,7 @@ _MANY_CODES = 2**16  # from here on the replies of all codes cost little but by 
 _PARALLEL = 2**24  # from so many codes on two threads are worth starting
 
 
+@checked
 def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
     """Return the true reply of every code to one guess.
 
@@ -175,7 +177,7 @@ def bayes_rule(
             likelihood,
         )
     if _by_code(board):
-        after = belief * likelihood[replies_to(board, guess)]
+        after: Floats = belief * likelihood[replies_to(board, guess)]
         total = float(after.sum())
         if total < float_info.min:
             return None
@@ -193,7 +195,7 @@ def bayes_rule(
 
 def _over_codes(board: Board, belief: Floats) -> Floats:
     """Return the belief as an array; raise InvalidProbabilityError unless it is over the codes."""
-    weights = np.asarray(belief, dtype=np.float64)
+    weights = number_array(belief, "the belief")
     if weights.shape != (board.n_codes,):
         raise InvalidProbabilityError(
             f"expected a belief over the {board.n_codes} codes of the board {board}, got an array "
@@ -247,6 +249,7 @@ def reply_table(board: Board) -> NDArray[np.uint8]:
     return table
 
 
+@checked
 def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None = None) -> Floats:
     """Return the belief mass of every true reply to every guess.
 
@@ -287,7 +290,11 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     """
     require_believable(board)
     weights = _over_codes(board, belief)
-    asked = None if guesses is None else np.asarray(guesses, dtype=np.intp)
+    asked = None if guesses is None else whole_array(guesses, "the guesses")
+    if asked is not None and asked.ndim != 1:
+        raise InvalidCodeError(
+            f"expected the guesses as a list of indices of codes, got shape {asked.shape}", guesses
+        )
     if asked is not None and asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
         raise InvalidCodeError(
             f"expected indices of the {board.n_codes} codes of the board {board}, got "

@@ -48,6 +48,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked, whole_array
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
@@ -160,7 +161,7 @@ class GuessClasses(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("representatives", "sizes"):
-            array = np.array(getattr(self, name), dtype=np.intp)
+            array = np.array(whole_array(getattr(self, name), f"the {name}"))
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -192,6 +193,7 @@ def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGrou
     return HistoryGroup(board, history, kinds, moves, images)
 
 
+@checked
 def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasses:
     """Return one guess of each class of guesses that are equivalent after a history.
 

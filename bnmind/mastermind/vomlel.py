@@ -30,6 +30,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._arguments import checked, number_array
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
@@ -74,11 +75,13 @@ def code_variables(board: Board) -> tuple[Variable, ...]:
     return _colored("H", board)
 
 
+@checked
 def evidence_of_guess(guess: Sequence[int]) -> dict[str, str]:
     """Return the evidence T_1 = t_1, …, T_n = t_n."""
     return {f"T{j}": str(color) for j, color in enumerate(guess, 1)}
 
 
+@checked
 def vomlel_network(
     board: Board,
     *,
@@ -168,6 +171,7 @@ class Stage(CheckedValue):
         return f"Stage {self.number} of Vomlel's network, {self.board}{guess}{arc}\n{self.tree}"
 
 
+@checked
 def stage(
     board: Board,
     number: int,
@@ -258,7 +262,7 @@ def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) 
             )
         prior = np.zeros((k,) * n)
         prior[tuple(board.codes.T.astype(np.intp) - 1)] = 1.0
-    weights = np.asarray(prior, dtype=np.float64)
+    weights = number_array(prior, "the prior")
     if weights.shape not in ((n, k), (k,) * n):
         raise InvalidProbabilityError(
             f"expected a prior of shape {(n, k)} or {(k,) * n}, got {weights.shape}", prior

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -19,7 +20,7 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Function, Restricted, is_stepwise
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.steps import Steps, Stepwise
-from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table, state_positions
 from bnmind.pgm.variable import Variable
 
 __all__ = ["CPD", "DEFAULT_CELLS", "FunctionalCPD", "TabularCPD"]
@@ -74,6 +75,7 @@ class FunctionalCPD(CheckedValue):
             raise InvalidModelError(problems)
 
     @classmethod
+    @checked
     def sum_of(
         cls, name: str, parents: Sequence[Variable], *, signs: Sequence[int] | None = None
     ) -> FunctionalCPD:
@@ -106,6 +108,7 @@ class FunctionalCPD(CheckedValue):
         """Return the child's state position for these of the parents."""
         return int(self.function(*[np.asarray(i, dtype=np.intp) for i in positions]))
 
+    @checked
     def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
         """Return the table of zeros and ones over ``scope``.
 
@@ -117,17 +120,19 @@ class FunctionalCPD(CheckedValue):
         refuse_large_table(self.scope, max_cells)
         return Factor(self.scope, self.table_on([range(v.n_states) for v in self.scope]))
 
+    @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
         """Return the same distribution as a table; `TooLargeError` as in `to_factor`."""
         table = self.to_factor(max_cells=max_cells).values
         return TabularCPD(self.variable, self.parents, np.real(table))
 
+    @checked
     def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
         """Return the table on fewer states: positions for each variable of ``scope``, in order.
 
         The whole table is not made on the way.
         """
-        child, *arguments = np.ix_(*[np.asarray(kept, dtype=np.intp) for kept in states])
+        child, *arguments = np.ix_(*state_positions(self.scope, states))
         shape = tuple(len(kept) for kept in states)
         same: Floats = (self.function(*arguments) == child).astype(np.float64)
         return np.broadcast_to(same, shape)
@@ -171,6 +176,7 @@ class FunctionalCPD(CheckedValue):
             return self.function.steps(states)
         return None
 
+    @checked
     def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD | FunctionalCPD:
         """Return the distribution on fewer states, as for `TabularCPD.restrict`.
 

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields
-from bnmind._values import Value, sealed
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind._arguments import check_fields, checked, whole_array
+from bnmind._values import Value, frozen, sealed
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Factor", "SparseFactor", "Values", "frozen_array", "numbers_of"]
@@ -80,8 +80,8 @@ class Factor(Value):
     values: Values
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", frozen(self.scope))
         check_fields(self)
-        object.__setattr__(self, "scope", tuple(self.scope))
         names = self.names
         values = self.values
         if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
@@ -110,17 +110,25 @@ class Factor(Value):
         """The names of the variables, in the order of the axes."""
         return tuple([v.name for v in self.scope])
 
+    @checked
     def axis(self, name: str) -> int:
         """Return the axis of a variable; `UnknownNameError` if it is not in scope."""
         if name not in self.names:
             raise UnknownNameError("variable", name, self.names)
         return self.names.index(name)
 
+    @checked
     def transpose(self, names: Iterable[str]) -> Factor:
         """Return the same function with its axes in the order of ``names``."""
         axes = [self.axis(name) for name in names]
+        if sorted(axes) != list(range(len(self.scope))):
+            raise InvalidArgumentError(
+                f"expected each of the variables {', '.join(self.names)} once, got"
+                f" {', '.join(self.names[axis] for axis in axes) or 'none'}"
+            )
         return Factor(tuple(self.scope[a] for a in axes), np.transpose(self.values, axes))
 
+    @checked
     def sum_to(self, names: Iterable[str]) -> Factor:
         """Return the factor with every variable but ``names`` summed out, in their order."""
         names = tuple(names)
@@ -130,12 +138,14 @@ class Factor(Value):
         summed = Factor(tuple(self.scope[a] for a in rest), self.values.sum(axis=others))
         return summed.transpose(names)
 
+    @checked
     def select(self, evidence: Mapping[str, int]) -> Factor:
         """Return the factor at the given state positions; variables not in scope are ignored."""
         index: tuple[Any, ...] = tuple(evidence.get(name, slice(None)) for name in self.names)
         rest = tuple(v for v in self.scope if v.name not in evidence)
         return Factor(rest, self.values[index])
 
+    @checked
     def product(self, other: Factor) -> Factor:
         """Return the product, over this scope followed by what the other adds."""
         scope = self.scope + tuple(v for v in other.scope if v not in self.scope)
@@ -146,12 +156,15 @@ class Factor(Value):
         shape = [v.n_states if v in self.scope else 1 for v in scope]
         return np.transpose(self.values, order).reshape(shape)
 
+    @checked
     def isclose(self, other: Factor, *, atol: float = 1e-12) -> bool:
         """Return whether both are the same function to within ``atol``, whatever the axis order."""
+        if not 0 <= atol < math.inf:
+            raise InvalidArgumentError(f"expected a tolerance of at least 0, got {atol}", atol)
         if set(self.scope) != set(other.scope):
             return False
         return bool(
-            np.allclose(self.values, other.transpose(self.names).values, rtol=0.0, atol=atol)
+            np.allclose(self.values, other.transpose(self.names).values, rtol=0.0, atol=float(atol))
         )
 
 
@@ -174,10 +187,10 @@ class SparseFactor(Value):
     values: Values
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", frozen(self.scope))
         check_fields(self)
-        object.__setattr__(self, "scope", tuple(self.scope))
         values = frozen_array(numbers_of(self.values, "in a sparse factor"))
-        rows = np.array(self.configurations, dtype=np.intp)
+        rows = np.array(whole_array(self.configurations, "the configurations"))
         if values.ndim != 1 or rows.size != len(values) * len(self.scope):
             raise InvalidModelError(
                 [
@@ -201,6 +214,7 @@ class SparseFactor(Value):
         return (SparseFactor, (self.scope, self.configurations, self.values))
 
     @classmethod
+    @checked
     def from_factor(cls, factor: Factor) -> SparseFactor:
         """Return the factor's entries that are not exactly zero."""
         there = factor.values != 0

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from bnmind._arguments import checked
 from bnmind._bounded_files import read_bytes
 from bnmind._text_files import write_files
 from bnmind.errors import ModelFileError, TooLargeError
@@ -127,6 +128,7 @@ MODEL_SUFFIXES = (".uai", ".json")
 """The suffixes of files that can hold a product of factors."""
 
 
+@checked
 def write_model(
     model: Network | FactorModel, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> FileNames:
@@ -163,6 +165,7 @@ def write_model(
     return file_names(model, path)
 
 
+@checked
 def file_names(model: Network | FactorModel, path: str | os.PathLike[str]) -> FileNames:
     """Return the names of a model that `write_model` encodes in a file of this suffix.
 
@@ -177,6 +180,7 @@ def file_names(model: Network | FactorModel, path: str | os.PathLike[str]) -> Fi
     return FileNames() if form is None else form.alphabet.names_of(model.variables)
 
 
+@checked
 def model_contents(
     model: Network | FactorModel, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> dict[Path, str]:
@@ -208,6 +212,7 @@ def model_contents(
     return {target: form.write(names.applied_to(model), bool(names))}
 
 
+@checked
 def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network:
     """Return the Bayesian network in a file.
 
@@ -241,6 +246,7 @@ def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
     return _read(path, read)
 
 
+@checked
 def read_model(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> FactorModel:
     """Return the model in a file of any format; that of a network is the product of its tables.
 
@@ -261,6 +267,7 @@ def read_model(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) 
     return _read(path, read)
 
 
+@checked
 def read_evidence(path: str | os.PathLike[str], model: str | os.PathLike[str]) -> dict[str, str]:
     """Return the findings in a UAI file of evidence, {variable: state}.
 

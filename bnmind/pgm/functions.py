@@ -29,8 +29,9 @@ from typing import Protocol
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.steps import Positions, Steps, Stepwise
 
 __all__ = [
@@ -88,6 +89,7 @@ class Addition(CheckedValue):
             raise InvalidModelError([f"expected a positive modulus, got {self.modulus}"])
 
     @classmethod
+    @checked
     def of(cls, sizes: Sequence[int], *, signs: Sequence[int] | None = None) -> Addition:
         """Return the sum of positions, some of them subtracted, with the least sum at position 0.
 
@@ -113,6 +115,7 @@ class Addition(CheckedValue):
         return cls(terms, sum(max(term) for term in terms) - least + 1, -least)
 
     @classmethod
+    @checked
     def counting(cls, sizes: Sequence[int], states: Sequence[Sequence[int]]) -> Addition:
         """Return how many of the arguments are in given states.
 
@@ -128,6 +131,10 @@ class Addition(CheckedValue):
         >>> Addition.counting([2, 3], [[1], [0, 2]])
         Addition(terms=((0, 1), (1, 0, 1)), modulus=3, constant=0)
         """
+        if len(sizes) != len(states):
+            raise InvalidArgumentError(
+                f"expected states of each of the {len(sizes)} arguments, got {len(states)}"
+            )
         terms = tuple(
             tuple(int(i in counted) for i in range(n))
             for n, counted in zip(sizes, states, strict=True)
@@ -338,6 +345,7 @@ class Restricted(CheckedValue):
     results: tuple[int, ...] | None = None
 
     @classmethod
+    @checked
     def of(cls, function: Function, states: Sequence[Sequence[int]]) -> Restricted:
         """Return the function on fewer states of its arguments."""
         return cls(function, tuple(tuple(kept) for kept in states))

@@ -40,7 +40,10 @@ class Listed(Value):
     results: Positions
 
     def __post_init__(self) -> None:
-        found = np.asarray(self.results)
+        try:
+            found = np.asarray(self.results)
+        except ValueError as fault:  # lists of different lengths
+            raise InvalidModelError([f"expected the results as an array: {fault}"]) from fault
         if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
             raise InvalidModelError(
                 [

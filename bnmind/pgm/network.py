@@ -9,6 +9,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD, FunctionalCPD
@@ -94,6 +95,7 @@ class FactorModel(CheckedValue):
     def _variables_by_name(self) -> dict[str, Variable]:
         return {v.name: v for v in self.variables}
 
+    @checked
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""
         return _named(self._variables_by_name, name)
@@ -181,10 +183,12 @@ class Network(CheckedValue):
         """The conditional distributions, as the factors of the joint."""
         return self.cpds
 
+    @checked
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""
         return _named(self._variables_by_name, name)
 
+    @checked
     def cpd(self, name: str) -> CPD:
         """Return the conditional distribution of a variable."""
         self.variable(name)
@@ -206,6 +210,7 @@ class Network(CheckedValue):
 
         return from_pgmpy(model)
 
+    @checked
     def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
         """Return the network as a pgmpy ``DiscreteBayesianNetwork``.
 
@@ -223,6 +228,7 @@ class Network(CheckedValue):
 
         return to_pgmpy(self, max_cells=max_cells)
 
+    @checked
     def without(self, names: Iterable[str]) -> Network:
         """Return the network without variables that have no other children.
 
@@ -233,6 +239,7 @@ class Network(CheckedValue):
             self.variable(name)
         return Network(tuple(cpd for cpd in self.cpds if cpd.variable.name not in gone))
 
+    @checked
     def given(self, evidence: Mapping[str, str]) -> Network:
         """Return the network of the rest given evidence on its first variables.
 
@@ -273,6 +280,7 @@ class Network(CheckedValue):
                 )
         return self.restrict({name: (position,) for name, position in fixed.items()})
 
+    @checked
     def restrict(self, states: Mapping[str, Sequence[int]]) -> Network:
         """Return the network on fewer states; variables with a single one are taken away.
 

@@ -28,19 +28,19 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields
-from bnmind._values import Value
+from bnmind._arguments import check_fields, checked
+from bnmind._values import Value, frozen
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
-from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table, state_positions
 from bnmind.pgm.variable import Variable
 
 __all__ = ["NoisyExtremum", "NoisyMaximum", "NoisyMinimum", "noisy_and", "noisy_or"]
@@ -82,8 +82,10 @@ class NoisyExtremum(ABC, Value):
     leak: Floats | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parents", frozen(self.parents))
+        if isinstance(self.links, Iterator):
+            object.__setattr__(self, "links", tuple(self.links))
         check_fields(self)
-        object.__setattr__(self, "parents", tuple(self.parents))
         name, n = self.variable.name, self.variable.n_states
         problems = []
         if len({v.name for v in self.scope}) != len(self.scope):
@@ -140,6 +142,7 @@ class NoisyExtremum(ABC, Value):
         # The last sum is one for certain; rounding must not say otherwise.
         return tuple(self._ordered(np.vstack([s[:-1], np.ones((1, s.shape[1]))])) for s in sums)
 
+    @checked
     def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
         """Return the table as a factor over ``scope``.
 
@@ -151,17 +154,20 @@ class NoisyExtremum(ABC, Value):
         refuse_large_table(self.scope, max_cells)
         return Factor(self.scope, self.table_on([range(v.n_states) for v in self.scope]))
 
+    @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
         """Return the same distribution as a table; `TooLargeError` as in `to_factor`."""
         table = self.to_factor(max_cells=max_cells).values
         return TabularCPD(self.variable, self.parents, np.real(table))
 
+    @checked
     def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
         """Return the table on fewer states: positions for each variable of ``scope``, in order.
 
         The whole table is not made on the way. Nothing is subtracted, so that small
         probabilities keep all their digits.
         """
+        state_positions(self.scope, states)
         leak, *links = self.contributions
         table = self._ordered(leak)[:, 0]
         for axis, (link, kept) in enumerate(zip(links, states[1:], strict=True)):
@@ -196,6 +202,7 @@ class NoisyExtremum(ABC, Value):
             good = np.any(leads, axis=1, keepdims=True)[:, 0]
         return (tuple(i for i in states[0] if child[i]), *reversed(found))
 
+    @checked
     def restrict(self: _Self, states: Mapping[str, Sequence[int]]) -> _Self | TabularCPD:
         """Return the distribution on fewer states, as for `TabularCPD.restrict`.
 
@@ -260,6 +267,7 @@ class NoisyMinimum(NoisyExtremum):
         return values[::-1]
 
 
+@checked
 def noisy_or(
     variable: Variable, parents: Sequence[Variable], probabilities: ArrayLike, leak: float = 0.0
 ) -> NoisyMaximum:
@@ -290,6 +298,7 @@ def noisy_or(
     return NoisyMaximum(variable, tuple(parents), links, np.array([1 - p[-1], p[-1]]))
 
 
+@checked
 def noisy_and(
     variable: Variable, parents: Sequence[Variable], probabilities: ArrayLike, leak: float = 0.0
 ) -> NoisyMinimum:

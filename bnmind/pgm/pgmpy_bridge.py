@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bnmind._arguments import checked
 from bnmind._messages import many
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
@@ -81,6 +82,7 @@ def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None
         )
 
 
+@checked
 def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
     """Return the network as a pgmpy ``DiscreteBayesianNetwork``.
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
-from bnmind._values import Value
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind._values import Value, frozen
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table"]
+__all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table", "state_positions"]
 
 DEFAULT_CELLS = 2**25
 """Cells that a single table may have unless the caller says otherwise (256 MiB)."""
@@ -54,8 +55,8 @@ class TabularCPD(Value):
     values: Floats
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parents", frozen(self.parents))
         check_fields(self)
-        object.__setattr__(self, "parents", tuple(self.parents))
         problems = []
         shape = tuple(v.n_states for v in self.scope)
         name = self.variable.name
@@ -94,19 +95,23 @@ class TabularCPD(Value):
         """The number of cells of the table."""
         return math.prod(v.n_states for v in self.scope)
 
+    @checked
     def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
         """Return the table as a factor over ``scope``; it is there, whatever ``max_cells`` says."""
         return Factor(self.scope, self.values)
 
+    @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
         """Return the distribution as it is."""
         return self
 
+    @checked
     def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
         """Return the table on fewer states: positions for each variable of ``scope``, in order."""
-        index = np.ix_(*[np.asarray(kept, dtype=np.intp) for kept in states])
+        index = np.ix_(*state_positions(self.scope, states))
         return np.asarray(self.values[index], dtype=np.float64)
 
+    @checked
     def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD:
         """Return the distribution on fewer states; parents with a single one are dropped.
 
@@ -127,6 +132,30 @@ class TabularCPD(Value):
             v.keep(kept) for v, kept in zip(self.parents, keep[1:], strict=True) if len(kept) > 1
         )
         return TabularCPD(self.variable.keep(keep[0]), parents, values.squeeze(axis=dropped))
+
+
+def state_positions(
+    scope: Sequence[Variable], states: Sequence[Sequence[int]]
+) -> list[NDArray[np.intp]]:
+    """Return positions of states of each variable as arrays.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are not for each of the variables, or a variable has not so many states.
+    """
+    if len(states) != len(scope):
+        raise InvalidArgumentError(
+            f"expected states of each of the {len(scope)} variables, got {len(states)}"
+        )
+    found = [np.asarray(kept, dtype=np.intp) for kept in states]
+    for v, kept in zip(scope, found, strict=True):
+        if kept.size and not 0 <= kept.min() <= kept.max() < v.n_states:
+            raise InvalidArgumentError(
+                f"expected positions of the {v.n_states} states of {v.name}, got"
+                f" {kept.min()} to {kept.max()}"
+            )
+    return found
 
 
 def refuse_large_table(scope: Sequence[Variable], max_cells: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 __all__ = ["Variable", "name_fault", "name_text", "state_text"]
@@ -140,6 +141,7 @@ class Variable:
         return tuple([state_text(state) for state in given])
 
     @classmethod
+    @checked
     def of_integers(cls, name: str, values: Iterable[int]) -> Variable:
         """Return a variable whose states are integers, written as strings.
 
@@ -179,6 +181,7 @@ class Variable:
                 return self.states.index(text)
         raise UnknownNameError(f"state of {self.name}", state, self.states)
 
+    @checked
     def keep(self, positions: Iterable[int]) -> Variable:
         """Return the variable with only the states at these positions."""
         kept = tuple(positions)

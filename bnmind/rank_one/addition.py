@@ -30,6 +30,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.functions import Addition
@@ -92,6 +93,7 @@ def addition_terms(
     return Terms(child, tuple(x[None, :] ** place[:, None] for place in places))
 
 
+@checked
 def factorize_addition(
     cpd: FunctionalCPD, *, nodes: Nodes | None = None, name: str | None = None
 ) -> RankOne:

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import made, sealed
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.functions import is_stepwise
@@ -32,6 +33,7 @@ from bnmind.pgm.variable import Variable
 __all__ = ["chain_form"]
 
 
+@checked
 def chain_form(
     cpd: CPD,
     *,

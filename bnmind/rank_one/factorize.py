@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
@@ -34,6 +35,7 @@ from bnmind.rank_one.threshold import count_terms
 __all__ = ["factorize", "rank_one_form"]
 
 
+@checked
 def rank_one_form(
     cpd: CPD,
     *,
@@ -78,6 +80,7 @@ def rank_one_form(
     return None if terms is None else RankOne.of(cpd, terms, kept, name=name)
 
 
+@checked
 def factorize(
     model: Network | FactorModel,
     variable: str,

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue, Value
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
@@ -38,6 +39,7 @@ class Terms(Value):
     """``(positions of the argument, terms)`` for each argument."""
 
     @classmethod
+    @checked
     def constant(cls, child: Sequence[float], sizes: Sequence[int]) -> Terms:
         """Return the single term of what does not depend on the arguments."""
         values = np.asarray(child, dtype=np.float64)[:, None]

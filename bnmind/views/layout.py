@@ -8,12 +8,16 @@ room kept for it, and bends between them only: so no arc runs over a box.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeAlias
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
+from bnmind.errors import InvalidArgumentError
 from bnmind.views.coordinates import place_items
 from bnmind.views.crossings import reduce_crossings
 from bnmind.views.layering import assign_layers
@@ -64,6 +68,7 @@ class Layout(CheckedValue):
     height: float
 
 
+@checked
 def lay_out(
     sizes: Sequence[tuple[float, float]],
     arcs: Sequence[tuple[int, int]],
@@ -80,6 +85,11 @@ def lay_out(
     spacing
         Distances and the amount of work.
 
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no box, one has no size, or the arcs are not between boxes or make a cycle.
+
     Examples
     --------
     >>> layout = lay_out([(80, 40), (80, 40)], [(0, 1)])
@@ -89,6 +99,22 @@ def lay_out(
     (((40.0, 40.0, 40.0), (40.0, 80.0, 80.0)),)
     """
     spacing = spacing or Spacing()
+    problems = []
+    if not len(sizes):
+        problems.append("expected at least one box, got none")
+    if not all(math.isfinite(length) and length > 0 for size in sizes for length in size):
+        problems.append("expected boxes of a positive width and height")
+    if not all(0 <= tail < len(sizes) and 0 <= head < len(sizes) for tail, head in arcs):
+        problems.append(f"expected arcs between the boxes 0 to {len(sizes) - 1}")
+    try:
+        parents: dict[int, list[int]] = {}
+        for tail, head in arcs:
+            parents.setdefault(head, []).append(tail)
+        TopologicalSorter(parents).prepare()
+    except CycleError as fault:
+        problems.append(f"expected no cycle of arcs, got one over {sorted(set(fault.args[1]))}")
+    if problems:
+        raise InvalidArgumentError("; ".join(problems))
     parts = []
     for nodes in _connected(len(sizes), arcs):
         local = {node: i for i, node in enumerate(nodes)}

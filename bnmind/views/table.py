@@ -12,6 +12,8 @@ __all__ = ["NARROWEST", "bar", "belief_table", "network_table"]
 
 NARROWEST = 40
 """Columns that a table takes even where there are fewer."""
+WIDEST = 1000
+"""Columns that a table takes at most."""
 LONGEST_BAR = 30
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -45,7 +47,7 @@ def belief_table(
     all_states
         Whether to show the other states of what was observed too.
     """
-    width = max(width, NARROWEST)
+    width = min(max(width, NARROWEST), WIDEST)
     lines = [line for card in cards for line in _lines(card, all_states=all_states)]
     if not lines:
         return ""
@@ -127,7 +129,7 @@ def _share(first: int, second: int, room: int) -> tuple[int, int]:
 
 def network_table(rows: Sequence[tuple[str, str, str]], *, width: int) -> str:
     """Return a line for each variable: its name, its states and its parents."""
-    width = max(width, NARROWEST)
+    width = min(max(width, NARROWEST), WIDEST)
     rows = [("variable", "states", "parents"), *rows]
     rows = [(name, visible(states), visible(parents)) for name, states, parents in rows]
     room = width - 4

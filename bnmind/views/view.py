@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.findings import Findings, likelihood
 from bnmind.junction.posterior import Posterior
-from bnmind.pgm.factor import Factor, frozen_array
+from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.views.cards import Card
@@ -33,7 +34,7 @@ __all__ = [
     "side_by_side",
 ]
 
-Marginals: TypeAlias = Posterior | Mapping[str, Factor | ArrayLike]
+Marginals: TypeAlias = Posterior | Mapping[str, Factor | ArrayLike | Mapping[str, float]]
 """What a plan answers; or the distribution of each variable named."""
 
 MOST_DRAWN = 100
@@ -49,6 +50,7 @@ class NetworkView(CheckedValue):
 
     network: Network
 
+    @checked
     def svg(self, *, most_states: int = STATES) -> str:
         """Return a picture: a box for each variable, its states in it; arcs to its children.
 
@@ -56,6 +58,7 @@ class NetworkView(CheckedValue):
         """
         return _draw(self.network, [Card(v) for v in self.network.variables], (), most_states)
 
+    @checked
     def text(self, *, width: int = 80) -> str:
         """Return a line for each variable: its name, states and parents."""
         rows = [
@@ -110,8 +113,10 @@ class BeliefView(CheckedValue):
         problems = list[str]()
         marginals: dict[str, Floats] = {}
         for name, given in self.marginals.items():
-            problems += _faults(variables[name], given)
-            marginals[name] = frozen_array(np.clip(np.real(given), 0.0, 1.0)).real
+            wrong = _faults(variables[name], given)
+            problems += wrong
+            if not wrong:
+                marginals[name] = frozen_array(np.clip(np.real(given), 0.0, 1.0)).real
         evidence: dict[str, Any] = {}
         for name, finding in self.evidence.items():
             weights = likelihood(variables[name], finding)
@@ -135,6 +140,7 @@ class BeliefView(CheckedValue):
             f" evidence on {len(self.evidence)})"
         )
 
+    @checked
     def svg(self, *, most_states: int = STATES) -> str:
         """Return a picture: bars for the states of each variable, evidence marked.
 
@@ -149,13 +155,14 @@ class BeliefView(CheckedValue):
         network = _as_network(self.network)
         return _draw(network, _cards([self], network.variables), (), most_states)
 
+    @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
         """Return a table: a line for each state, with a bar and a percentage.
 
         Parameters
         ----------
         width
-            Columns to fit into; at least 40 are used.
+            Columns to fit into; at least 40 and at most 1000 are used.
         names
             The variables to show, in this order; all that have a distribution unless given.
 
@@ -188,7 +195,9 @@ class SideBySide(CheckedValue):
     Raises
     ------
     InvalidModelError
-        If the networks differ in variables or arcs, or the titles are not two.
+        If the networks differ in variables or arcs.
+    InvalidArgumentError
+        If the titles are not two.
     """
 
     first: BeliefView
@@ -197,25 +206,23 @@ class SideBySide(CheckedValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        problems = []
-        if len(self.titles) != 2 or not all(isinstance(title, str) for title in self.titles):
-            problems.append(f"expected two titles, got {self.titles!r}")
         one, other = (
             {(cpd.variable, frozenset(cpd.parents)) for cpd in _as_network(view.network).cpds}
             for view in (self.first, self.second)
         )
         names = sorted({variable.name for variable, _ in one ^ other})
         if names:
-            problems.append(
-                "expected two beliefs on the same variables and arcs, got different ones at "
-                + ", ".join(names[:8])
+            raise InvalidModelError(
+                [
+                    "expected two beliefs on the same variables and arcs, got different ones at "
+                    + ", ".join(names[:8])
+                ]
             )
-        if problems:
-            raise InvalidModelError(problems)
 
     def __repr__(self) -> str:
         return f"SideBySide({self.first!r}, {self.second!r}, titles={self.titles!r})"
 
+    @checked
     def svg(self, *, most_states: int = STATES) -> str:
         """Return a picture: two bars for each state, evidence of either belief marked.
 
@@ -226,6 +233,7 @@ class SideBySide(CheckedValue):
         cards = _cards([self.first, self.second], network.variables)
         return _draw(network, cards, self.titles, most_states)
 
+    @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
         """Return a table: a line for each state, with two bars and two percentages.
 
@@ -241,6 +249,7 @@ class SideBySide(CheckedValue):
         return self.svg()
 
 
+@checked
 def belief_view(
     network: Network | FactorModel, marginals: Marginals, *, evidence: Findings | None = None
 ) -> BeliefView:
@@ -251,8 +260,9 @@ def belief_view(
     network
         What the belief is about.
     marginals
-        A plan's `Posterior`, or the distribution of each variable named, as a factor or
-        an array. Of joint targets each variable is shown by itself.
+        A plan's `Posterior`, or the distribution of each variable named: as a factor, an
+        array, or the probability of each state by name, as in ``session.posterior`` of a test.
+        Of joint targets each variable is shown by itself.
     evidence
         What the belief was given: a state of each variable observed, or, for uncertain
         evidence, a likelihood of its states.
@@ -286,11 +296,15 @@ def belief_view(
     else:
         for name, values in marginals.items():
             if isinstance(values, Factor):
-                values = values.sum_to((name,)).values
-            given[name] = np.asarray(values)
+                given[name] = values.sum_to((name,)).values
+            elif isinstance(values, Mapping):
+                given[name] = likelihood(network.variable(name), values)
+            else:
+                given[name] = numbers_of(values, f"as the distribution of {name}")
     return BeliefView(network, given, dict(evidence or {}))
 
 
+@checked
 def side_by_side(
     first: BeliefView, second: BeliefView, *, titles: Sequence[str] = ("before", "after")
 ) -> SideBySide:
@@ -304,6 +318,7 @@ def side_by_side(
     return SideBySide(first, second, tuple(titles))  # type: ignore[arg-type]
 
 
+@checked
 def network_view(network: Network) -> NetworkView:
     """Return a view of the structure of a network, without beliefs."""
     return NetworkView(network)
