@@ -92,7 +92,8 @@ def test_chances_kept_off_zero_cost_little_likelihood(
 def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero() -> None:
     """Pattern accuracy after 1, 3, 5 and 10 of 180 items, five skills, all profiles alike.
 
-    The bank and the answers are those of cdcatR (Sorrel, Nájera and Abad 2021). Without a least chance MPWKL has .500 after five items instead of .806.
+    The bank and the answers are those of cdcatR (Sorrel, Nájera and Abad 2021). Without a least
+    chance MPWKL has .500 after five items instead of .806.
     """
     place = data("cdcatr_sim180dina")
     responses = Responses.from_csv(place / "responses.csv")
