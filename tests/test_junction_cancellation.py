@@ -225,4 +225,5 @@ def test_products_that_are_no_distribution_are_refused(seed: int, complex_ones: 
             continue
         for name in names:
             expected = whole.sum_to([name]).values / total
-            np.testing.assert_allclose(found[0][name], expected, rtol=0, atol=1e-9)
+            # Marginals of both signs may be far above 1: errors grow with them.
+            np.testing.assert_allclose(found[0][name], expected, rtol=1e-9, atol=1e-9)

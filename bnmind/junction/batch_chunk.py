@@ -116,7 +116,9 @@ class Chunks:
             joints, plan.answers, found.joints, strict=True
         ):
             if answer.cells is None and not answer.observed:
-                np.multiply(values, inverse, out=joint.reshape(n, -1).T)
+                # What has overflowed is in doubt, and is answered anew.
+                with np.errstate(invalid="ignore", over="ignore"):
+                    np.multiply(values, inverse, out=joint.reshape(n, -1).T)
                 continue
             hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
             flat = np.zeros((int(np.prod(hidden)), n))

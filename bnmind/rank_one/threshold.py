@@ -66,7 +66,9 @@ def count_terms(
     wanted = (function.count if isinstance(function, Exactly) else function.least) - certain
     if (exact and not 0 <= wanted <= k) or (not exact and not 0 < wanted <= k):
         always = int(not exact and wanted <= 0)
-        return Terms.constant([result == always for result in results], [len(s) for s in states])
+        return Terms.constant(
+            [float(result == always) for result in results], [len(s) for s in states]
+        )
     if nodes is not None and not isinstance(nodes, RootsOfUnity):
         x, true = _real(nodes, k, wanted, exact=exact)
     elif exact:
