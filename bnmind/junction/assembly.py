@@ -70,7 +70,8 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
     request, whole, model = _reduced(request, potentials, domains)
     # Functions come after the tables.
     ordered = sorted(potentials, key=lambda p: is_kept_as_function(p, domains))
-    heads = [None if isinstance(p, Factor) else p.variable.name for p in ordered]
+    whole_query = request.query.whole
+    heads = [None if isinstance(p, Factor) or whole_query else p.variable.name for p in ordered]
     parents = None
     if model is whole and None not in heads and not request.large:
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
@@ -91,6 +92,9 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
             return _by_case(request, cells)
         if formed != potentials:
             states = possible_states(formed, states, keep=request.observed)
+            # What cannot be written out as it is may be in other forms.
+            if sum(_numbers(potentials, domains).values()) > query.limits.table_cells:
+                versions = []
             versions.append((formed, states))
     candidates: list[tuple[Reduction, Request]] = []
     for potentials, domains in versions:
@@ -201,6 +205,15 @@ def _reduced(
     return request, whole, without_conjugates(whole, protected)
 
 
+def _numbers(potentials: Sequence[Potential], domains: Domains) -> dict[int, int]:
+    """Return how many numbers each function's table takes, by its place."""
+    return {
+        i: n_numbers(p, domains)
+        for i, p in enumerate(potentials)
+        if not isinstance(p, Factor | TabularCPD)
+    }
+
+
 def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) -> frozenset[int]:
     """Return which functions' tables are not to be written out, since they would not fit.
 
@@ -209,11 +222,7 @@ def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) 
     TooLargeError
         If there are any, unless the plan is to be restricted.
     """
-    cells = {
-        i: n_numbers(p, domains)
-        for i, p in enumerate(potentials)
-        if not isinstance(p, Factor | TabularCPD)
-    }
+    cells = _numbers(potentials, domains)
     total = sum(cells.values())
     if total <= query.limits.table_cells:
         return frozenset()

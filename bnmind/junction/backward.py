@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.information import Floats
-from bnmind.junction.compile import compile_plan
+from bnmind.junction.compile import compile_all
 from bnmind.junction.limits import Limits
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
@@ -39,8 +39,8 @@ from bnmind.junction.program import (
     Step,
     Sum,
 )
-from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.network import FactorModel
+from bnmind.pgm.factor import Values
+from bnmind.pgm.network import Potential
 
 __all__ = [
     "Pick",
@@ -57,7 +57,7 @@ _CHUNK = 2**20
 
 
 def compile_elimination(
-    tables: Sequence[Factor],
+    tables: Sequence[Potential],
     *,
     evidence: Sequence[str],
     soft: Sequence[str],
@@ -66,23 +66,15 @@ def compile_elimination(
 ) -> Plan:
     """Return the plan that eliminates every variable of non-negative tables.
 
-    Its program ends in one number and keeps what `walk_back` reads. Factors are not known
-    to be conditional distributions, so none is left out as barren.
+    Its program ends in one number and keeps what `walk_back` reads. No variable is left
+    out as barren: each is to be decided.
 
     Raises
     ------
     TooLargeError
         If the plan is over its limits; it names the largest clique.
     """
-    plan = compile_plan(
-        FactorModel(tuple(tables)),
-        evidence=evidence,
-        soft=soft,
-        targets=[()],
-        order=order,
-        max_bytes=limits.max_bytes,
-        max_multiplications=limits.max_multiplications,
-    )
+    plan = compile_all(tables, evidence=evidence, soft=soft, order=order, limits=limits)
     plan = replace(plan, program=_keeping_operands(plan.program), table_copies=2)
     if plan.refusal is not None:
         raise plan.refusal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError
@@ -17,10 +18,10 @@ from bnmind.junction.query import Query
 from bnmind.junction.randomized import RandomizedGreedy
 from bnmind.junction.relevance import without_barren
 from bnmind.junction.tree import JunctionTree
-from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["compile_plan", "families", "junction_tree"]
+__all__ = ["compile_all", "compile_plan", "families", "junction_tree"]
 
 
 @checked
@@ -144,6 +145,64 @@ def compile_plan(
     >>> plan.run({"call": "heads"}).marginals["coin"].round(3).tolist()
     [0.9, 0.1]
     """
+    query = _query(
+        model,
+        (evidence, soft, targets, inputs or {}),
+        order=order or RandomizedGreedy(),
+        order_restricted=order or RandomizedGreedy(effort=8.0),
+        limits=Limits(max_bytes, max_multiplications),
+        compress=compress,
+        factorize=factorize,
+        replacements=model.replacements if isinstance(model, FactorModel) else (),
+        to_be_restricted=to_be_restricted,
+    )
+    return build(query)
+
+
+def compile_all(
+    potentials: Sequence[Potential],
+    *,
+    evidence: Iterable[str],
+    soft: Iterable[str],
+    order: OrderFinder | None,
+    limits: Limits,
+) -> Plan:
+    """Return the plan that eliminates every variable, and leaves none out.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model, as they are.
+    evidence, soft, order
+        As for `compile_plan`.
+    limits
+        The most that a run may cost.
+    """
+    query = _query(
+        FactorModel(tuple(potentials)),
+        (evidence, soft, [()], {}),
+        order=order or RandomizedGreedy(),
+        order_restricted=order or RandomizedGreedy(),
+        limits=limits,
+        compress=False,
+        factorize=False,
+        whole=True,
+    )
+    return build(query)
+
+
+_Asked: TypeAlias = tuple[
+    Iterable[str],
+    Iterable[str],
+    Iterable[Iterable[str]] | None,
+    Mapping[str, Sequence[str]],
+]
+"""Evidence, soft evidence, targets and inputs, as `compile_plan` is given them."""
+
+
+def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query:
+    """Return what is asked for, checked, with other fields of the query as they are given."""
+    evidence, soft, targets, inputs = asked
     by_name = {v.name: v for v in model.variables}
     if targets is not None and not isinstance(targets, str):
         targets = list(targets)
@@ -160,7 +219,7 @@ def compile_plan(
         hidden = set(by_name) - {v.name for v in observed}
         targets = [[v.name] for v in model.variables if v.name in hidden]
     wanted = [tuple(variable(name) for name in target) for target in targets] or [()]
-    tables = {name: tuple(variable(v) for v in scope) for name, scope in (inputs or {}).items()}
+    tables = {name: tuple(variable(v) for v in scope) for name, scope in inputs.items()}
     uncertain = tuple(variable(name) for name in soft)
     problems = [
         f"expected distinct variables, got {[v.name for v in scope]}"
@@ -179,21 +238,16 @@ def compile_plan(
             [f"expected other names of inputs than those of soft evidence, got {clash[0]!r}"]
         )
     tables |= {label_of(v.name): (v,) for v in uncertain}
-    needed = {v.name for s in [observed, *wanted, *tables.values()] for v in s}
-    relevant = without_barren(model.potentials, needed)
-    query = Query(
-        relevant,
-        observed,
-        tuple(wanted),
-        tables,
-        order or RandomizedGreedy(),
-        order or RandomizedGreedy(effort=8.0),
-        Limits(max_bytes, max_multiplications),
-        uncertain,
-        len(model.potentials) - len(relevant),
-        compress,
-        factorize,
-        replacements=model.replacements if isinstance(model, FactorModel) else (),
-        to_be_restricted=to_be_restricted,
+    relevant = model.potentials
+    if not options.get("whole"):
+        needed = {v.name for s in [observed, *wanted, *tables.values()] for v in s}
+        relevant = without_barren(relevant, needed)
+    return Query(
+        potentials=relevant,
+        evidence=observed,
+        targets=tuple(wanted),
+        inputs=tables,
+        soft=uncertain,
+        barren=len(model.potentials) - len(relevant),
+        **options,
     )
-    return build(query)

@@ -43,6 +43,8 @@ class Query(Sealed):
     """Whether these may be negative or complex."""
     replacements: tuple[Replacement, ...] = ()
     """Distributions that potentials stand for."""
+    whole: bool = False
+    """Whether no variable is left out, or computed beforehand, since each is to be decided."""
     most_cells: int | None = None
     """A plan of more cells is refused before it is put together; any is made if None."""
     to_be_restricted: bool = False
@@ -144,6 +146,8 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
     Those that the fixed evidence determines are added to ``certain``.
     """
     known, result = free | set(certain), []
+    if query.whole:
+        return ()
     targeted = {v.name for s in [*query.targets, *query.inputs.values()] for v in s}
     for potential in query.potentials:
         if not isinstance(potential, FunctionalCPD) or potential.variable.name in known | targeted:

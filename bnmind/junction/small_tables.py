@@ -1,29 +1,23 @@
 """Tables of probabilities for what is maximized or sampled, never signed.
 
 A rank-one factorization of a sum has terms of both signs, which have no maxima and
-cannot be drawn from. A function of many parents is broken into steps instead: an
-auxiliary variable after each parent holds what the function needs to know of the
-parents so far, a partial sum or a largest value. It is a function of them, and thus
-takes part in maxima and in sums alike (parent divorcing: K. G. Olesen et al., *A MUNIN
-network for the median nerve*, 1989). The contributions of a noisy extremum are drawn
-by chance, so its steps hold in sums only.
+cannot be drawn from. A function of many parents is a chain of partial results instead, see
+`bnmind.rank_one.chain`. They are functions of the parents, and thus take part in maxima and in
+sums alike. The contributions of a noisy extremum are drawn by chance, so its chain holds in
+sums only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.functions import is_stepwise
 from bnmind.pgm.network import Potential
-from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
-from bnmind.pgm.steps import Stepwise
-from bnmind.pgm.tabular import refuse_large_table
-from bnmind.pgm.variable import Variable
+from bnmind.rank_one.chain import chain_form
 
 __all__ = ["small_tables"]
 
@@ -33,8 +27,8 @@ _SMALL = 2**10
 
 def small_tables(
     potentials: Iterable[Potential], names: Iterable[str], *, sums_only: bool, max_cells: int
-) -> tuple[Factor, ...]:
-    """Return non-negative factors that multiply to the same as the potentials.
+) -> tuple[Potential, ...]:
+    """Return non-negative tables that multiply to the same as the potentials.
 
     Parameters
     ----------
@@ -57,15 +51,15 @@ def small_tables(
     """
     taken = set(names)
     return tuple(
-        factor
+        table
         for potential in potentials
-        for factor in _tables(potential, taken, sums_only=sums_only, max_cells=max_cells)
+        for table in _tables(potential, taken, sums_only=sums_only, max_cells=max_cells)
     )
 
 
 def _tables(
     cpd: Potential, taken: set[str], *, sums_only: bool, max_cells: int
-) -> Iterable[Factor]:
+) -> Sequence[Potential]:
     if isinstance(cpd, Factor):
         if np.iscomplexobj(cpd.values) or np.any(cpd.values < 0):
             over = ", ".join(cpd.names) or "no variable"
@@ -73,15 +67,13 @@ def _tables(
                 [f"expected factors of numbers of at least zero, got another over {over}"]
             )
         return [cpd]
-    if cpd.n_cells > _SMALL:
-        steps: list[Factor] = []
-        if isinstance(cpd, FunctionalCPD) and is_stepwise(cpd.function):
-            steps = list(_steps_of_function(cpd, taken))
-        elif isinstance(cpd, NoisyMaximum | NoisyMinimum) and sums_only:
-            steps = list(_steps_of_extremum(cpd, taken))
-        if steps and sum(factor.values.size for factor in steps) < cpd.n_cells:
-            largest = max((factor.scope for factor in steps), key=_cells)
-            refuse_large_table(largest, max_cells)
+    if cpd.n_cells > _SMALL and (sums_only or isinstance(cpd, FunctionalCPD)):
+        prefix = f"{cpd.variable.name}--"
+        while any(f"{prefix}_{i}" in taken for i in range(len(cpd.parents) + 1)):
+            prefix += "-"
+        steps = chain_form(cpd, name=prefix, max_cells=max_cells)
+        if steps is not None:
+            taken |= {step.variable.name for step in steps}
             return steps
     try:
         return [cpd.to_factor(max_cells=max_cells)]
@@ -92,50 +84,3 @@ def _tables(
             needed=fault.needed,
             budget=fault.budget,
         ) from None
-
-
-def _cells(scope: tuple[Variable, ...]) -> int:
-    return int(np.prod([v.n_states for v in scope]))
-
-
-def _steps_of_function(cpd: FunctionalCPD, taken: set[str]) -> Iterator[Factor]:
-    """Yield the steps of a function as tables of zeros and ones, then its result."""
-    function = cpd.function
-    assert isinstance(function, Stepwise)
-    steps = function.steps([range(v.n_states) for v in cpd.parents])
-    before: tuple[Variable, ...] = ()
-    for parent, move in zip(cpd.parents, steps.moves, strict=True):
-        after = _auxiliary(cpd, int(move.max()) + 1, taken)
-        same = np.arange(after.n_states)[:, None, None] == move
-        yield Factor((after, *before, parent), same if before else same[:, 0])
-        before = (after,)
-    values = np.arange(cpd.variable.n_states)[:, None] == steps.results
-    yield Factor((cpd.variable, *before), values)
-
-
-def _steps_of_extremum(cpd: NoisyMaximum | NoisyMinimum, taken: set[str]) -> Iterator[Factor]:
-    """Yield how the extremum of the contributions so far depends on the next parent."""
-    n = cpd.variable.n_states
-    extremum = np.maximum if isinstance(cpd, NoisyMaximum) else np.minimum
-    both = extremum.outer(np.arange(n), np.arange(n))
-    joins = (np.arange(n)[:, None, None] == both).astype(np.float64)
-    leak, *links = cpd.contributions
-    joined = np.tensordot(joins, links[0], axes=1)  # (after, before, parent)
-    first = np.tensordot(joined, leak[:, 0], axes=(1, 0))
-    before = cpd.variable if len(links) == 1 else _auxiliary(cpd, n, taken)
-    yield Factor((before, cpd.parents[0]), first)
-    for number, (parent, link) in enumerate(zip(cpd.parents[1:], links[1:], strict=True), 2):
-        after = cpd.variable if number == len(links) else _auxiliary(cpd, n, taken)
-        yield Factor((after, before, parent), np.tensordot(joins, link, axes=1))
-        before = after
-
-
-def _auxiliary(
-    cpd: FunctionalCPD | NoisyMaximum | NoisyMinimum, n_states: int, taken: set[str]
-) -> Variable:
-    """Return a variable of a name that no other has."""
-    number = 1
-    while (name := f"{cpd.variable.name}--{number}") in taken:
-        number += 1
-    taken.add(name)
-    return Variable.of_integers(name, range(n_states))
