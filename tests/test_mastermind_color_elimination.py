@@ -180,6 +180,7 @@ def test_memory_is_known_before_it_is_taken() -> None:
     assert elimination_bytes(Board(5, 8), threads=2) > elimination_bytes(Board(5, 8))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("board", [Board(4, 6), Board(5, 8), Board(6, 4)], ids=str)
 def test_the_memory_told_is_that_of_the_arrays(board: Board) -> None:
     # Each thread fills a buffer for the number of colors whose levels have the most rows.

@@ -1,0 +1,52 @@
+"""Bounds of all guesses for one set: against cells counted one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.mastermind import Board
+from bnmind.mastermind.reply_table import reply_table
+from bnmind.strategies import Goal
+from bnmind.strategies.branch_and_bound_arrays import INFINITE, Game, make_game, make_work
+from bnmind.strategies.branch_and_bound_scan import count_cells, parting_code, scan
+
+BOARDS = [Board(2, 3), Board(3, 4), Board(4, 4, repeats=False), Board(3, 5), Board(2, 12)]
+
+
+def game_of(board: Board, goal: Goal) -> Game:
+    table = np.asarray(reply_table(board))
+    return make_game(table, np.arange(board.n_codes), len(board.true_replies), goal)
+
+
+def cells_of(game: Game, guess: int, codes: list[int]) -> Counter[int]:
+    return Counter(int(game.places[guess, code]) for code in codes)
+
+
+@pytest.mark.parametrize("goal", Goal)
+@given(data=st.data())
+@settings(max_examples=15)
+def test_bounds_are_those_of_cells_counted_one_by_one(goal: Goal, data: st.DataObject) -> None:
+    board = data.draw(st.sampled_from(BOARDS))
+    game, every = game_of(board, goal), range(board.n_codes)
+    codes = sorted(data.draw(st.sets(st.sampled_from(every), min_size=1)))
+    n, reveals = len(codes), goal is Goal.REVEALING
+    members = np.array(codes, dtype=np.int64)
+    scanned, counted, ranks = (np.zeros(board.n_codes, dtype=np.int64) for _ in range(3))
+    scan(game, make_work(game, 1), members, scanned)
+    count_cells(game, members, counted, ranks)
+    for guess in every:
+        cells = cells_of(game, guess, codes)
+        wins = cells.pop(game.winning, 0) if reveals else 0
+        single = sum(size == 1 for size in cells.values())
+        all_cells = len(cells) + (wins > 0)
+        assert scanned[guess] == (3 * n - all_cells - (wins > 0) if reveals else 2 * n - single)
+        bound = n + sum(int(game.tables[0, size]) for size in cells.values())
+        assert counted[guess] == (INFINITE if n in cells.values() else bound)
+        assert ranks[guess] == sum(int(game.tables[1, size]) for size in cells.values())
+    parting = [code for code in codes if max(cells_of(game, code, codes).values()) == 1]
+    assert parting_code(game, members) == (parting[0] if parting else -1)
