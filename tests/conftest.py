@@ -11,6 +11,7 @@ from tests.modes import UNCOMPILED
 # The first call of a compiled kernel takes seconds, all others microseconds: no deadline.
 settings.register_profile("bnmind", deadline=None)
 settings.register_profile("uncompiled", deadline=None, max_examples=10)
+settings.register_profile("thorough", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile("uncompiled" if UNCOMPILED else "bnmind")
 
 

@@ -1,10 +1,21 @@
-"""How kernels run: compiled, or as the Python functions that they are."""
+"""How tests run: kernels compiled or not, and properties tried on few examples or on many."""
 
 from __future__ import annotations
 
 import os
 
-__all__ = ["UNCOMPILED"]
+from hypothesis import settings
+
+__all__ = ["UNCOMPILED", "examples"]
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """Whether nothing is compiled: kernels are then slow, and every index is checked."""
+
+
+def examples(number: int) -> int:
+    """Return how many examples of a property to try under the profile in use.
+
+    `number` is for the everyday profile, whose tests without a number try 100.
+    ``pytest -m hypothesis --hypothesis-profile=thorough`` tries several times as many.
+    """
+    return max(1, number * settings().max_examples // 100)

@@ -37,6 +37,7 @@ from bnmind.errors import (
 from bnmind.information import entropy
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import answer_sets, banks, enumerated
+from tests.modes import examples
 
 BELIEFS: list[type[ProfileBelief | PlanBelief]] = [ProfileBelief, PlanBelief]
 BATCHES: list[type[ProfileBatch | PlanBatch]] = [ProfileBatch, PlanBatch]
@@ -53,7 +54,7 @@ def after(belief: SkillBelief, answers: list[tuple[str, int]]) -> SkillBelief:
     return belief
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.data())
 def test_beliefs_are_what_enumeration_says(data: st.DataObject) -> None:
     bank = data.draw(banks())
@@ -87,7 +88,7 @@ def test_beliefs_are_what_enumeration_says(data: st.DataObject) -> None:
         assert skills[profile.levels] == pytest.approx(skills.max(), abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_information_is_the_entropy_expected_to_go(data: st.DataObject) -> None:
     bank = data.draw(banks())
@@ -106,7 +107,7 @@ def test_information_is_the_entropy_expected_to_go(data: st.DataObject) -> None:
         assert belief.information().shape == (len(bank.items),)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_the_order_of_answers_leaves_no_trace(data: st.DataObject) -> None:
     bank = data.draw(banks())
@@ -121,7 +122,7 @@ def test_the_order_of_answers_leaves_no_trace(data: st.DataObject) -> None:
         assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_taking_an_answer_away_is_not_having_had_it(data: st.DataObject) -> None:
     bank = data.draw(banks())
@@ -139,7 +140,7 @@ def test_taking_an_answer_away_is_not_having_had_it(data: st.DataObject) -> None
         )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_batches_are_single_beliefs_side_by_side(data: st.DataObject) -> None:
     bank = data.draw(banks())

@@ -33,6 +33,7 @@ from bnmind.adaptive.squarem import Place, climb, extrapolation
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from tests.banks import banks
+from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
 WIDE = Bounds((0.0, 1.0), (0.0, 1.0))
@@ -207,7 +208,7 @@ def rows_of(found: Learned) -> list[float]:
     return [*np.concatenate(items).tolist(), *skills[0].reshape(-1).tolist()]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(problems(), st.integers(1, 5))
 def test_each_plain_step_is_that_of_the_twin(
     drawn: tuple[TwinProblem, LearningOptions], n_steps: int
@@ -227,7 +228,7 @@ def test_each_plain_step_is_that_of_the_twin(
         assert found.log_likelihood == pytest.approx(problem.likelihood(at), abs=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(problems(), st.integers(2, 9))
 def test_the_accelerated_sequence_is_that_of_the_twin(
     drawn: tuple[TwinProblem, LearningOptions], n_steps: int
@@ -423,7 +424,7 @@ def test_learning_takes_as_many_steps_as_it_is_told(
         assert len(found.record.log_likelihoods) == n_steps + 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 2**16), st.booleans(), st.sampled_from([Dina, NoisyAnd, FreeTable]))
 def test_the_likelihood_recorded_last_is_that_of_the_parameters_returned(
     seed: int, accelerate: bool, gate: type[Gate]
@@ -440,7 +441,7 @@ def test_the_likelihood_recorded_last_is_that_of_the_parameters_returned(
     assert found.record.objectives[-1] == max(found.record.objectives)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     banks(max_skills=3),
     st.integers(0, 2**16),

@@ -24,6 +24,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.bank_json import bank_from_json, bank_to_json
 from bnmind.errors import ModelFileError, TooLargeError
 from tests.banks import banks
+from tests.modes import examples
 
 BANK = ItemBank.from_qmatrix(
     [[1, 0], [1, 1]],
@@ -51,7 +52,7 @@ def assert_same(found: ItemBank, bank: ItemBank, *, gates: bool = True) -> None:
         np.testing.assert_allclose(found.channel(name), bank.channel(name), rtol=0, atol=1e-15)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_json_says_everything(data: st.DataObject) -> None:
     bank = data.draw(banks())

@@ -44,6 +44,7 @@ from bnmind.errors import (
 )
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks, enumerated
+from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
 MAKERS: list[type[Gate]] = [Dina, Dino, NoisyAnd, NoisyOr, FreeTable]
@@ -65,7 +66,7 @@ def models(draw: st.DrawFn) -> tuple[ItemBank, Responses]:
     return bank, answers(bank, n, seed, draw(st.sampled_from([0.0, 0.3])))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(models(), st.sampled_from([0, 2**14]))
 def test_what_is_expected_is_what_enumeration_says(
     drawn: tuple[ItemBank, Responses], max_profiles: int
@@ -104,7 +105,7 @@ def test_what_is_expected_is_what_enumeration_says(
         np.testing.assert_allclose(family, other, rtol=0, atol=1e-8)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(
     models(),
     st.booleans(),
@@ -307,7 +308,7 @@ def test_starts_are_repeatable_and_more_of_them_keep_the_first() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=examples(3))
 @given(st.integers(0, 999))
 def test_steps_and_graded_items_are_learned(seed: int) -> None:
     gates: list[Gate] = [

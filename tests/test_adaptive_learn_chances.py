@@ -33,6 +33,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.learning_monotone import monotone_chances
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
 from bnmind.information import Floats
+from tests.modes import examples
 
 Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]] * 3
 TRUTH = ItemBank.from_qmatrix(Q, 0.05, 0.05, skills=Saturated(np.full(8, 1 / 8)))
@@ -150,7 +151,7 @@ def expected(chance: Floats, right: Floats, total: Floats) -> float:
     return float(sum(np.where(np.isnan(part), 0.0, part).sum() for part in parts))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(
     st.sampled_from([(2,), (3,), (2, 2), (2, 3)]),
     st.integers(0, 2**16),

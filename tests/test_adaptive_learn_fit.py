@@ -28,6 +28,7 @@ from bnmind.adaptive.learning_errors import _scores, table_expectation
 from bnmind.adaptive.learning_monotone import isotonic, monotone_chances, two_chances
 from bnmind.adaptive.learning_options import Bounds
 from bnmind.errors import InvalidModelError, TooLargeError
+from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 TRUTH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4]))
@@ -72,7 +73,7 @@ def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
     return -negative(reached.reshape(-1))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     st.sampled_from([(2,), (4,), (2, 2), (3, 2), (2, 2, 2)]),
     st.integers(0, 9999),

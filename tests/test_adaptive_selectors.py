@@ -56,6 +56,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats, choose_question, entropy
 from tests.banks import answer_sets, banks, enumerated
+from tests.modes import examples
 
 BANK = ItemBank.from_qmatrix(
     [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]],
@@ -156,7 +157,7 @@ def defined(bank: ItemBank, joint: Floats, item: str) -> dict[str, float]:
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_scores_are_their_definitions_by_table_and_by_tree(data: st.DataObject) -> None:
     bank = data.draw(banks(max_skills=3))
@@ -183,7 +184,7 @@ def test_scores_are_their_definitions_by_table_and_by_tree(data: st.DataObject) 
             )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -> None:
     bank = data.draw(banks(max_skills=3, others=False))

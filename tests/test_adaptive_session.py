@@ -47,6 +47,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import entropy
+from tests.modes import examples
 
 BANK = ItemBank.from_qmatrix(
     [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]],
@@ -86,7 +87,7 @@ actions = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(actions)
 def test_whatever_happens_the_belief_is_that_of_the_answers_that_stand(
     steps: list[tuple[str, str, int]],
@@ -404,7 +405,7 @@ def test_rank_says_how_much_and_about_which_skill(kind: Any) -> None:
     assert {row.item: row.skill for row in rows}["item_5"] == "skill_2"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.dictionaries(st.sampled_from(NAMES), st.integers(0, 1), min_size=1))
 def test_doubts_are_what_leaving_out_one_answer_says(answers: dict[str, int]) -> None:
     found = doubts_about(belief_after(answers))

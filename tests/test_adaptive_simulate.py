@@ -64,6 +64,7 @@ from bnmind.errors import (
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks
+from tests.modes import examples
 
 Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
@@ -127,7 +128,7 @@ def measured(belief: SkillBelief, examinees: Examinees, row: int) -> dict[str, f
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
     bank = data.draw(banks())
@@ -153,7 +154,7 @@ def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
         assert batch_reason.split(" is ")[0] == session.stop_reason.split(" is ")[0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(st.data())
 def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 99))
@@ -214,7 +215,7 @@ def test_the_luck_of_selectors_is_another_for_each_seed_and_examinee() -> None:
     assert np.all(np.abs(counts - 60) < 4 * np.sqrt(30))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(st.data())
 def test_examinees_are_drawn_from_the_model(data: st.DataObject) -> None:
     bank = data.draw(banks(max_skills=2))

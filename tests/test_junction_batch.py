@@ -26,6 +26,7 @@ from bnmind.junction.program import Product, Program, Step
 from bnmind.junction.underflow import Underflow
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
+from tests.modes import examples
 from tests.networks import networks
 
 RAIN = Variable("rain", ("no", "yes"))
@@ -92,7 +93,7 @@ def batches(draw: st.DrawFn) -> tuple[Plan, dict[str, Any], int]:
     return plan, cases, n
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120))
 @given(batches())
 def test_a_batch_says_what_single_runs_say(drawn: tuple[Plan, dict[str, Any], int]) -> None:
     plan, cases, n = drawn
@@ -111,7 +112,7 @@ def test_a_batch_says_what_single_runs_say(drawn: tuple[Plan, dict[str, Any], in
             plan.run_batch(cases)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))
 def test_factorized_sums_answer_the_same_in_a_batch(n: int, states: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -34,6 +34,7 @@ from bnmind.pgm import (
     Variable,
 )
 from bnmind.rank_one import factorize
+from tests.modes import examples
 
 Answer = tuple[dict[str, Floats], float]
 
@@ -116,7 +117,7 @@ def given_factors(network: Network) -> FactorModel:
     return FactorModel(factorize(network, "S").potentials)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120))
 @given(st.data())
 def test_given_factors_are_right_or_refused(data: st.DataObject) -> None:
     network = data.draw(functions())
@@ -136,7 +137,7 @@ def test_given_factors_are_right_or_refused(data: st.DataObject) -> None:
             np.testing.assert_allclose(marginals[name], marginal, rtol=0, atol=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_factors_that_stand_for_a_function_are_given_up(data: st.DataObject) -> None:
     network = data.draw(functions())
@@ -156,7 +157,7 @@ def test_factors_that_stand_for_a_function_are_given_up(data: st.DataObject) -> 
             np.testing.assert_allclose(found[0][name], marginal, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_forms_that_a_plan_chose_itself_are_given_up(data: st.DataObject) -> None:
     network = data.draw(functions())
@@ -198,7 +199,7 @@ def test_the_error_says_so() -> None:
     np.testing.assert_allclose(fine.marginals["X1"], [1 / 3, 2 / 3], atol=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_products_that_are_no_distribution_are_refused(seed: int, complex_ones: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -22,6 +22,7 @@ from bnmind.junction.no_effects import without_effects
 from bnmind.pgm import Factor, FactorModel, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
 from bnmind.pgm.files import write_model
 from tests.command_line import run_json
+from tests.modes import examples
 from tests.networks import enumerate_joint, networks, noisy_cpds, tabular_cpds, variable_tuples
 
 YES = ("no", "yes")
@@ -231,7 +232,7 @@ def two_layers(draw: st.DrawFn) -> Network:
     return Network(tuple(cpds))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120))
 @given(two_layers(), st.data(), st.booleans(), st.booleans())
 def test_any_form_answers_as_enumeration_does(
     network: Network, data: st.DataObject, by_case: bool, signed: bool
@@ -261,7 +262,7 @@ def test_any_form_answers_as_enumeration_does(
             np.testing.assert_allclose(one.values, expected, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(networks(max_variables=6), st.data())
 def test_what_had_no_effect_is_a_factor_for_each_parent(
     network: Network, data: st.DataObject

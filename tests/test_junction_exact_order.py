@@ -26,11 +26,12 @@ from tests.graphs import (
     smallest_by_permutations,
     symmetric_graphs,
 )
+from tests.modes import examples
 
 ANY_GRAPH = st.one_of(graphs(most=9), symmetric_graphs())
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.one_of(graphs(most=6), graphs(most=6, least=6)))
 def test_smallest_of_all_orders(graph: InteractionGraph) -> None:
     found = ExactOrder()(graph)
@@ -45,7 +46,7 @@ def test_smallest_by_dynamic_programming(graph: InteractionGraph) -> None:
     assert found.total_size == cost_to_go(graph)[0]
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(graphs(most=12, least=11))
 def test_smallest_by_dynamic_programming_on_twelve_vertices(graph: InteractionGraph) -> None:
     assert ExactOrder()(graph).total_size == cost_to_go(graph)[0]

@@ -18,6 +18,7 @@ from bnmind.junction import (
     compile_sampling,
 )
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
+from tests.modes import examples
 from tests.networks import enumerate_joint, networks, variable_tuples
 from tests.test_junction_sampling import assert_drawn_from
 
@@ -62,7 +63,7 @@ def weights(model: FactorModel, evidence: dict[str, str]) -> Floats:
     return values
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(observed_models())
 def test_the_explanation_is_the_largest_cell(drawn: tuple[FactorModel, dict[str, str]]) -> None:
     model, evidence = drawn
@@ -80,7 +81,7 @@ def test_the_explanation_is_the_largest_cell(drawn: tuple[FactorModel, dict[str,
     assert found.log_probability == pytest.approx(math.log(values.max()), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(observed_models(), st.integers(0, 2**32 - 1))
 def test_samples_are_drawn_in_proportion_to_the_product(
     drawn: tuple[FactorModel, dict[str, str]], seed: int
@@ -98,7 +99,7 @@ def test_samples_are_drawn_in_proportion_to_the_product(
     assert_drawn_from(samples, [v.name for v in model.variables], values / values.sum())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(observed_models(), st.data())
 def test_marginal_map_is_the_largest_cell_of_the_joint(
     drawn: tuple[FactorModel, dict[str, str]], data: st.DataObject

@@ -35,6 +35,7 @@ from bnmind.pgm import (
     noisy_or,
 )
 from bnmind.rank_one import chain_form, rank_one_form
+from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
 YES = ("no", "yes")
@@ -57,7 +58,7 @@ def chosen(potentials: Sequence[Potential], **options: object) -> tuple[Potentia
         return choose_forms(potentials, everything(potentials), **options)  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(networks(), st.data())
 def test_networks_with_other_forms_answer_as_enumeration_does(
     network: Network, data: st.DataObject
@@ -94,7 +95,7 @@ def test_networks_with_other_forms_answer_as_enumeration_does(
             np.testing.assert_allclose(found.values, expected, rtol=0, atol=atol)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(networks(max_variables=7), st.data())
 def test_the_product_stays_the_same(network: Network, data: st.DataObject) -> None:
     """On the states that remain, summed over what is new."""
@@ -255,7 +256,7 @@ def test_new_names_are_new() -> None:
     assert not set(names) & {v.name for v in taken}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_one_of_several_complex_variables_is_halved(seed: int, n_sums: int) -> None:
     rng = np.random.default_rng(seed)

@@ -19,6 +19,7 @@ from bnmind.junction.contraction import Function, ProgramBuilder
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.program import Program
 from bnmind.junction.underflow import Arithmetic, Underflow
+from tests.modes import examples
 from tests.networks import enumerate_joint
 from tests.test_junction_batch import batches, one_by_one
 from tests.test_junction_plan import Query, queries
@@ -83,7 +84,7 @@ def summed(total: Any, scopes: list[tuple[int, ...]], result: tuple[int, ...], a
     return found.transpose([kept.index(v) for v in result])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(contractions())
 def test_contractions_are_sums_of_products(drawn: Contraction) -> None:
     program, register, inputs, scopes, sizes, functions = drawn
@@ -104,7 +105,7 @@ def test_contractions_are_sums_of_products(drawn: Contraction) -> None:
         np.testing.assert_allclose(found, most, rtol=1e-9, atol=1e-14)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(contractions(), st.data())
 def test_contractions_of_many_cases_are_those_of_each(
     drawn: Contraction, data: st.DataObject
@@ -143,7 +144,7 @@ def every_function_as_values() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(queries())
 def test_posteriors_equal_enumeration(query: Query) -> None:
     network, evidence, targets, known, _ = query
@@ -163,7 +164,7 @@ def test_posteriors_equal_enumeration(query: Query) -> None:
             np.testing.assert_allclose(found.values, truth, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.data())
 def test_batches_say_what_single_runs_say(data: st.DataObject) -> None:
     with every_function_as_values():

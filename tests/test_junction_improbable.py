@@ -37,6 +37,7 @@ from bnmind.pgm import (
     Variable,
 )
 from bnmind.rank_one import factorize
+from tests.modes import examples
 
 YES = ("no", "yes")
 
@@ -244,7 +245,7 @@ def check_decisions(question: Question, s: int) -> None:
         assert set(np.atleast_1d(made).tolist()) == {s}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(questions(), st.data())
 def test_improbable_evidence_is_answered(question: Question, data: st.DataObject) -> None:
     s = data.draw(st.integers(0, question.network.variable("S").n_states - 1))
@@ -253,7 +254,7 @@ def test_improbable_evidence_is_answered(question: Question, data: st.DataObject
         check_decisions(question, s)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(questions(most=8), st.data())
 def test_so_it_is_where_the_factors_have_signs(question: Question, data: st.DataObject) -> None:
     s = data.draw(st.integers(0, question.network.variable("S").n_states - 1))
@@ -261,7 +262,7 @@ def test_so_it_is_where_the_factors_have_signs(question: Question, data: st.Data
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(questions(most=60), st.data())
 def test_many_parents_with_improbable_evidence(question: Question, data: st.DataObject) -> None:
     s = data.draw(st.integers(0, question.network.variable("S").n_states - 1))

@@ -14,9 +14,10 @@ from bnmind.junction import compile_plan, many_operands, recipes
 from bnmind.junction.contraction import ProgramBuilder
 from bnmind.junction.many_operands import FEW_OPERANDS, multiplied_to_few
 from tests.large_networks import competition_answers, competition_model
+from tests.modes import examples
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_many_operands_contract_to_what_einsum_says(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 3), min_size=2, max_size=6))

@@ -37,6 +37,7 @@ from bnmind.pgm import (
     noisy_or,
 )
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from tests.modes import examples
 from tests.networks import (
     enumerate_joint,
     functional_cpds,
@@ -85,7 +86,7 @@ def probability(joint: Factor, states: dict[str, str]) -> float:
     return float(np.sum(joint.select(at).values))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(questions())
 def test_nothing_is_more_probable_than_the_explanation(
     question: tuple[Network, dict[str, str], dict[str, Floats]],
@@ -106,7 +107,7 @@ def test_nothing_is_more_probable_than_the_explanation(
     assert plan.run({**hard, **soft}) == found
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(questions(), st.data())
 def test_marginal_map_is_the_largest_cell_of_the_joint(
     question: tuple[Network, dict[str, str], dict[str, Floats]], data: st.DataObject
@@ -201,7 +202,7 @@ def test_a_function_of_thirty_parents_is_maximized_through_its_steps(function: A
     assert sum(found.states[v.name] == "1" for v in bits) == on
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_distributions_broken_into_steps_multiply_to_their_tables(data: st.DataObject) -> None:
     *parents, child = data.draw(variable_tuples(min_size=2, max_size=6))

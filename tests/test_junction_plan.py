@@ -29,6 +29,7 @@ from bnmind.pgm import (
     Variable,
 )
 from bnmind.rank_one import factorize
+from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
 RAIN = Variable("rain", ("no", "yes"))
@@ -70,7 +71,7 @@ def queries(
     return network, evidence, targets, known, weights
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(queries())
 def test_posteriors_equal_enumeration(
     query: Query,
@@ -101,7 +102,7 @@ def test_posteriors_equal_enumeration(
         assert result.log_evidence == pytest.approx(math.log(chance), abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(queries())
 def test_inputs_multiply_the_model(
     query: Query,
@@ -130,7 +131,7 @@ def test_inputs_multiply_the_model(
             np.testing.assert_allclose(result.targets[i].values, truth, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))
 def test_factorized_sums_answer_the_same(n: int, states: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -320,7 +321,7 @@ def test_posteriors_survive_pickling_read_only() -> None:
     assert not copy.targets[0].values.flags.writeable
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(networks(max_variables=8), st.data())
 def test_targets_may_hold_evidence(network: Network, data: st.DataObject) -> None:
     names = [v.name for v in network.variables]

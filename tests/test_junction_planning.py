@@ -31,6 +31,7 @@ from bnmind.pgm import Addition, Function, FunctionalCPD, Network, TabularCPD, V
 from bnmind.pgm.functions import Positions
 from tests.graphs import graphs, large_graph
 from tests.large_networks import linkage_network, random_network
+from tests.modes import examples
 
 FIT = Limits(max_bytes=1000, max_multiplications=100)
 
@@ -65,7 +66,7 @@ def test_limits_are_positive(limits: tuple[int, int]) -> None:
         Limits(*limits)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.lists(graphs(most=10), min_size=1, max_size=4), st.booleans())
 def test_shared_orders_are_never_worse_than_the_quick_ones(
     several: list[InteractionGraph], poor: bool
@@ -85,7 +86,7 @@ def test_shared_orders_are_never_worse_than_the_quick_ones(
     assert orders() == orders()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.lists(graphs(most=10), min_size=1, max_size=4))
 def test_the_smallest_of_several_graphs_is_found(several: list[InteractionGraph]) -> None:
     for finder in (RandomizedGreedy(), MinFill()):

@@ -20,10 +20,11 @@ from bnmind.junction.relevance import (
     without_barren,
 )
 from bnmind.pgm import Network, TabularCPD, Variable
+from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(networks(), st.data())
 def test_what_is_barren_sums_to_one(network: Network, data: st.DataObject) -> None:
     names = [v.name for v in network.variables]
@@ -37,7 +38,7 @@ def test_what_is_barren_sums_to_one(network: Network, data: st.DataObject) -> No
     assert {v.name for v in rest.variables} <= parents | set(needed)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(networks(max_variables=10), st.data())
 def test_divided_queries_answer_the_same(network: Network, data: st.DataObject) -> None:
     names = [v.name for v in network.variables]
@@ -87,7 +88,7 @@ def test_groups_are_closed_and_answer_every_target_once() -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(networks(), st.data())
 def test_closures_are_those_of_a_walk_upward(network: Network, data: st.DataObject) -> None:
     parents = {c.variable.name: [v.name for v in c.parents] for c in network.cpds}

@@ -28,6 +28,7 @@ from bnmind.pgm import (
     Variable,
     noisy_or,
 )
+from tests.modes import examples
 from tests.networks import networks
 from tests.test_junction_most_probable import chain, coin, questions, weighed
 from tests.wheel import ask, read_wheel, state_names
@@ -52,7 +53,7 @@ def assert_drawn_from(samples: Samples, names: list[str], expected: Floats) -> N
     assert chi_square <= degrees + 7 * np.sqrt(2 * degrees) + 30
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(questions(), st.integers(0, 2**32 - 1))
 def test_samples_come_from_the_posterior(
     question: tuple[Network, dict[str, str], dict[str, Floats]], seed: int
@@ -85,7 +86,7 @@ def test_the_bound_on_frequencies_would_notice() -> None:
         assert_drawn_from(samples, ["coin"], wrong)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(networks(), st.integers(0, 2**32 - 1))
 def test_the_same_seed_gives_the_same_samples(network: Network, seed: int) -> None:
     plan = compile_sampling(network, soft=[network.variables[-1].name])

@@ -31,6 +31,7 @@ from tests.graphs import (
     smallest_by_permutations,
     vomlel_graph,
 )
+from tests.modes import examples
 from tests.wheel import read_wheel
 
 ANY_GRAPH = graphs(most=12, least_size=1)
@@ -152,7 +153,7 @@ def test_the_compiled_climb_is_the_climb_in_python(
     )
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(graphs(most=14, least=8), st.integers(0, 9))
 def test_results_do_not_depend_on_what_is_compiled(graph: InteractionGraph, seed: int) -> None:
     core = core_of(graph)[2]

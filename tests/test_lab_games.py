@@ -32,6 +32,7 @@ from bnmind.lab import (
 )
 from bnmind.mastermind import Board, Channel, Reply, TableBelief, reply
 from bnmind.strategies import STRATEGIES, Entropy, Knuth, MapCode, RandomCode, strategy_by_name
+from tests.modes import examples
 from tests.strategies import boards, channels
 
 BOARD = Board(3, 4)
@@ -78,7 +79,7 @@ def test_the_code_maker_is_immutable_and_checked() -> None:
 
 
 @given(boards(64).flatmap(channels), st.integers(0, 2**32), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_answers_are_what_the_channel_can_give(
     channel: Channel, seed: int, data: st.DataObject
 ) -> None:

@@ -21,6 +21,7 @@ from bnmind.mastermind.elimination_kernel import LANES
 from bnmind.mastermind.elimination_maps import elimination
 from bnmind.mastermind.reply import Reply, reply
 from bnmind.mastermind.reply_table import replies_to
+from tests.modes import examples
 
 
 def readable(board: Board, belief: Floats) -> Floats:
@@ -115,7 +116,7 @@ def test_the_readable_elimination_says_the_same(board: Board) -> None:
 
 
 @pytest.mark.compiled
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.sampled_from(SMALL), st.integers(0, 2**32 - 1))
 def test_counts_are_exact(board: Board, seed: int) -> None:
     # The counting scores (worst case, expected size, parts) rest on this.

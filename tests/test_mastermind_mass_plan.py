@@ -14,6 +14,7 @@ from bnmind.mastermind.belief import Belief
 from bnmind.mastermind.color_elimination import elimination_additions, least_additions
 from bnmind.mastermind.mass_plan import Method, plan_masses
 from bnmind.strategies import Entropy
+from tests.modes import examples
 
 BOARDS = [Board(2, 3), Board(3, 4), Board(4, 3), Board(4, 4), Board(3, 5, repeats=False)]
 
@@ -29,7 +30,7 @@ def played(board: Board, belief: Belief, turns: int, seed: int) -> Belief:
     return belief
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(BOARDS), st.booleans(), st.integers(0, 3), st.integers(0, 2**32 - 1))
 def test_all_methods_say_the_same(board: Board, noisy: bool, turns: int, seed: int) -> None:
     start: Belief = VanishingBelief.start(board)
@@ -53,7 +54,7 @@ def test_all_methods_say_the_same(board: Board, noisy: bool, turns: int, seed: i
         )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.sampled_from(BOARDS), st.integers(0, 2), st.integers(0, 2**32 - 1))
 def test_the_choice_does_not_depend_on_the_method(board: Board, turns: int, seed: int) -> None:
     belief = played(
@@ -117,7 +118,7 @@ def played_once(belief: Belief, guess: int) -> Belief:
     return belief.update(code, belief.board.true_replies[2])
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.sampled_from(BOARDS), st.integers(0, 3), st.integers(0, 2**32 - 1))
 def test_a_single_guess_does_without_compiled_code(board: Board, turns: int, seed: int) -> None:
     belief = played(

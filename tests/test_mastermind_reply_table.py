@@ -11,6 +11,7 @@ from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeErr
 from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, replies_to, reply, reply_masses, reply_table
 from bnmind.mastermind.reply_table import bayes_rule, guess_masses
+from tests.modes import examples
 from tests.strategies import boards, code_weights, codes
 
 
@@ -44,7 +45,7 @@ def test_replies_to_one_guess_without_a_table(board: Board) -> None:
         assert replies_to(board, guess).tolist() == readable_replies(board, guess)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(boards(max_codes=300))
 def test_table(board: Board) -> None:
     table = reply_table(board)

@@ -34,6 +34,7 @@ from bnmind.mastermind.symmetry import (
     history_group,
     prior_is_invariant,
 )
+from tests.modes import examples
 from tests.strategies import channels, codes, possible_histories
 
 Guesses = Sequence[tuple[int, ...]]
@@ -182,7 +183,7 @@ def test_classes_are_the_orbits(made: tuple[Board, Guesses]) -> None:
     check_orbits(*made)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(guesses_on(LARGER))
 def test_classes_are_the_orbits_on_larger_boards(made: tuple[Board, Guesses]) -> None:
     check_orbits(*made)
@@ -198,7 +199,7 @@ def check_orbits(board: Board, guesses: Guesses) -> None:
     assert group.least_classes <= len(expected)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(guesses_on([Board(4, 5), Board(5, 4), Board(5, 5), Board(6, 3), Board(4, 6)]))
 def test_number_of_classes_by_burnside(made: tuple[Board, Guesses]) -> None:
     board, guesses = made
@@ -266,7 +267,7 @@ def check_masses(belief: Belief) -> None:
     np.testing.assert_allclose(masses, masses[smallest], rtol=0, atol=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data(), st.sampled_from(SMALL))
 def test_guesses_of_a_class_have_the_same_masses(data: st.DataObject, board: Board) -> None:
     channel = data.draw(channels(board))
@@ -277,7 +278,7 @@ def test_guesses_of_a_class_have_the_same_masses(data: st.DataObject, board: Boa
     check_masses(belief)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.data(), st.sampled_from([Board(2, 3), Board(3, 3), Board(3, 4, repeats=False)]))
 def test_also_where_replies_contradict(data: st.DataObject, board: Board) -> None:
     belief = VanishingBelief.start(board)

@@ -30,6 +30,7 @@ from bnmind.mastermind.vomlel import (
     vomlel_network,
 )
 from bnmind.pgm import Network
+from tests.modes import examples
 
 BOARD = Board(4, 6)
 GUESS = (1, 1, 2, 3)
@@ -189,7 +190,7 @@ BOARDS = [
 ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.sampled_from(BOARDS), st.integers(0, 4), st.integers(0, 2**32 - 1))
 def test_tree_and_table_agree_on_random_games(board: Board, kind: int, seed: int) -> None:
     channel = channels(board)[kind]

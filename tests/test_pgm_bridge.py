@@ -16,6 +16,7 @@ from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
 from bnmind.junction import compile_plan
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.pgmpy_bridge import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
+from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
 
@@ -32,7 +33,7 @@ def pgmpy_table(*arguments: Any, **options: Any) -> Any:
     return pgmpy_object("pgmpy.factors.discrete", "TabularCPD")(*arguments, **options)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(networks())
 def test_there_and_back_is_the_same_network(network: Network) -> None:
     model = to_pgmpy(network)
@@ -44,7 +45,7 @@ def test_there_and_back_is_the_same_network(network: Network) -> None:
         np.testing.assert_array_equal(again.to_factor().values, cpd.to_factor().values)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(networks(max_variables=5))
 def test_pgmpy_computes_the_marginals_that_enumeration_does(network: Network) -> None:
     with quiet_pgmpy():
@@ -161,7 +162,7 @@ def test_silence_ends_with_an_error_too() -> None:
     assert logger.level == level
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(networks())
 def test_networks_go_and_come_by_their_methods(network: Network) -> None:
     back = Network.from_pgmpy(network.to_pgmpy())

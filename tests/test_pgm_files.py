@@ -22,6 +22,7 @@ from bnmind.pgm.files import (
     read_network,
     write_model,
 )
+from tests.modes import examples
 from tests.networks import enumerate_joint, factor_models, networks
 
 A = Variable("A", ("x", "y"))
@@ -37,7 +38,8 @@ NETWORK = Network(
 TEXT_SUFFIXES = tuple(suffix for suffix in NETWORK_SUFFIXES if suffix != ".json")
 TABLE_SUFFIXES = tuple(suffix for suffix in TEXT_SUFFIXES if suffix != ".uai")
 ROUND_TRIP = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(20),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

@@ -28,6 +28,7 @@ from bnmind.pgm.functions import (
     Threshold,
 )
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum
+from tests.modes import examples
 from tests.networks import networks
 
 A, B = Variable("A", ("x", "y")), Variable("B", ("0", "1", "2"))
@@ -105,7 +106,7 @@ def test_noisy_extrema_stay_what_they_are(
         np.testing.assert_array_equal(after, before)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[
+@settings(max_examples=examples(40), suppress_health_check=[
     HealthCheck.function_scoped_fixture
 ])  # fmt: skip
 @given(networks())

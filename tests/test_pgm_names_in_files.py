@@ -27,6 +27,7 @@ from bnmind.pgm.files import (
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy
 from bnmind.pgm.variable import name_fault
 from tests.data_sets import DATA, absent
+from tests.modes import examples
 
 ROOT = Path(__file__).parents[1]
 BNREP = DATA / "bnrep"
@@ -70,8 +71,7 @@ def assert_same(network: Network, back: Network) -> None:
 
 
 @settings(
-    max_examples=150,
-    deadline=None,
+    max_examples=examples(150),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(named_networks(), st.sampled_from(NETWORK_SUFFIXES))

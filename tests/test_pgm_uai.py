@@ -15,6 +15,7 @@ from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_evidence, read_model, read_network, write_model
 from bnmind.pgm.source import Place
 from bnmind.pgm.uai import _Reader, network_from_uai
+from tests.modes import examples
 from tests.networks import enumerate_joint, factor_models, networks
 
 RAIN, WIND = Variable("rain", ("no", "yes")), Variable("wind", ("low", "high"))
@@ -54,7 +55,8 @@ TEXT = """BAYES
 0.9 0.1 0.0 0.8 0.1 0.1 0.7 0.2 0.1 0.6 0.3 0.1
 """
 EACH = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

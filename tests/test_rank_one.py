@@ -27,6 +27,7 @@ from bnmind.rank_one import (
     factorize,
     factorize_addition,
 )
+from tests.modes import examples
 
 ALL_NODES: list[Nodes] = [RootsOfUnity(), RootsOfMinusOne(), Chebyshev(), Integers()]
 
@@ -42,7 +43,7 @@ def white_pegs(n: int, colors: int) -> FunctionalCPD:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_roots_of_unity_expand_to_the_table_everywhere(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))

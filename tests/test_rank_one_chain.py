@@ -21,6 +21,7 @@ from bnmind.pgm import (
 )
 from bnmind.pgm.steps import Positions
 from bnmind.rank_one import chain_form
+from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples
 from tests.test_rank_one_forms import cpds, positions
 
@@ -34,7 +35,7 @@ def expanded(chain: Sequence[CPD], cpd: CPD) -> Factor:
     return product.sum_to(v.name for v in cpd.scope if v in product.scope)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(cpds())
 def test_a_chain_is_the_table(cpd: CPD) -> None:
     chain = chain_form(cpd)
@@ -50,7 +51,7 @@ def test_a_chain_is_the_table(cpd: CPD) -> None:
     assert all(len(one.scope) <= 3 for one in chain)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(variable_tuples(max_size=4), st.data())
 def test_a_chain_on_fewer_states_is_the_table_there(
     parents: tuple[Variable, ...], data: st.DataObject

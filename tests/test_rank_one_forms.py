@@ -29,6 +29,7 @@ from bnmind.pgm import (
 )
 from bnmind.pgm.steps import Positions
 from bnmind.rank_one import Chebyshev, RankOne, RootsOfMinusOne, RootsOfUnity, rank_one_form
+from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples
 
 
@@ -66,7 +67,7 @@ def of(function: Function, *sizes: int, results: int = 2) -> FunctionalCPD:
     return FunctionalCPD(Variable.of_integers("Y", range(results)), parents, function)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(cpds())
 def test_a_form_expands_to_the_table(cpd: CPD) -> None:
     found = rank_one_form(cpd)
@@ -78,7 +79,7 @@ def test_a_form_expands_to_the_table(cpd: CPD) -> None:
     assert [f.names for f in found.factors] == [(v.name, "B_Y") for v in cpd.scope]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(cpds(), st.data())
 def test_a_form_on_fewer_states_is_the_table_there(cpd: CPD, data: st.DataObject) -> None:
     states = data.draw(positions(cpd.scope))
@@ -94,7 +95,7 @@ def test_a_form_on_fewer_states_is_the_table_there(cpd: CPD, data: st.DataObject
     assert found.n_terms <= whole.n_terms
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(cpds(), st.sampled_from([Chebyshev(), RootsOfMinusOne()]))
 def test_other_nodes_hold_where_sums_do_not_wrap(
     cpd: CPD, nodes: Chebyshev | RootsOfMinusOne

@@ -32,6 +32,7 @@ from bnmind.strategies import (
     trust_suffices,
     trusting_channel,
 )
+from tests.modes import examples
 from tests.strategies import boards, channels, possible_histories
 
 RNG = np.random.default_rng(0)
@@ -71,7 +72,7 @@ def unrevealed_beliefs(draw: st.DrawFn, max_codes: int) -> TableBelief:
 
 
 @given(unrevealed_beliefs(16))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_entropy_does_what_the_paper_says(belief: TableBelief) -> None:
     expected = expected_entropies(belief)
     guess, info = Entropy().choose(belief, RNG)
@@ -139,7 +140,7 @@ def test_the_contract_of_strategies(name: str) -> None:
 
 
 @given(boards(81).flatmap(lambda board: channels(board, revealed=True)), st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_map_guesses_one_of_the_most_probable_codes(channel: Channel, data: st.DataObject) -> None:
     _, history = data.draw(possible_histories(channel, max_turns=3))
     belief: Belief = TableBelief.start(channel)
@@ -155,7 +156,7 @@ def test_map_guesses_one_of_the_most_probable_codes(channel: Channel, data: st.D
 
 
 @given(st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_knuth_counts(data: st.DataObject) -> None:
     board = data.draw(boards(27))
     channel = Channel.exact(board).revealed()
@@ -252,7 +253,7 @@ def test_where_trust_suffices() -> None:
 
 
 @given(st.integers(0, 99))
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 def test_under_false_replies_trust_is_as_good_as_knowing_the_noise(seed: int) -> None:
     # A false reply is equally likely to be any, so the most probable codes are those that
     # contradict the fewest replies: `map` and `random` are one strategy there.

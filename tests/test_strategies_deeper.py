@@ -27,6 +27,7 @@ from bnmind.strategies.endgame import Endgame, set_estimates
 from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses, replies_of_guesses
 from bnmind.strategies.reply_rows import board_arrays
 from bnmind.strategies.tree import TreeNode
+from tests.modes import examples
 
 ALL = Breadth(10**6, 10**6, budget=10**8)
 BOARDS = [Board(2, 3), Board(3, 3), Board(2, 6), Board(3, 4, repeats=False), Board(4, 2)]
@@ -74,7 +75,7 @@ def test_everything_tried_is_optimal(board: Board) -> None:
     assert thorough(board).total == least_total(board, frozenset(range(board.n_codes)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_endgames(data: st.DataObject) -> None:
     board = data.draw(st.sampled_from(BOARDS))
@@ -88,7 +89,7 @@ def test_endgames(data: st.DataObject) -> None:
         assert endgame.total == best if breadth is ALL else endgame.total >= best
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_kernels(data: st.DataObject) -> None:
     board = data.draw(st.sampled_from([*BOARDS, Board(5, 3)]))

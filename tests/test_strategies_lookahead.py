@@ -17,6 +17,7 @@ from bnmind.strategies import (
     most_wins,
     optimal_on_average,
 )
+from tests.modes import examples
 from tests.strategies import boards, channels
 
 Joint = list[float]
@@ -83,7 +84,7 @@ def check(channel: Channel, guesses: int) -> None:
 
 
 @given(boards(9).flatmap(channels))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_two_guesses_against_a_plain_recursion(channel: Channel) -> None:
     check(channel, 1)
     if channel.board.n_codes < 7:

@@ -40,6 +40,7 @@ from bnmind.strategies import (
 )
 from bnmind.strategies.exact_tree import grow_exactly, is_growable, myopic_rule
 from bnmind.strategies.shapiro import Indifference
+from tests.modes import examples
 from tests.strategies import boards
 
 FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
@@ -110,7 +111,7 @@ def strategies(draw: st.DrawFn, board: Board) -> Myopic:
 
 
 @given(boards(125), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_compiled_trees_guess_by_the_definitions(board: Board, data: st.DataObject) -> None:
     strategy = data.draw(strategies(board))
     tree = build_tree(strategy, Channel.exact(board))
@@ -124,7 +125,7 @@ def test_compiled_trees_guess_by_the_definitions(board: Board, data: st.DataObje
 
 
 @given(st.sampled_from(SCORES), st.sampled_from(Among), st.integers(0, 2**32 - 1))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8))
 def test_larger_sets_too(score: Score, among: Among, seed: int) -> None:
     """On 4x5 sets are larger than what is looked at pair by pair; one path is followed."""
     board, rng = Board(4, 5), np.random.default_rng(seed)
@@ -157,7 +158,7 @@ def guesses_of(node: TreeNode) -> Any:
 
 
 @given(boards(256), st.booleans(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_trees_are_what_is_chosen_in_games(
     board: Board, revealed: bool, data: st.DataObject
 ) -> None:

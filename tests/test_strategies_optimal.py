@@ -34,6 +34,7 @@ from bnmind.strategies import (
 from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
 from bnmind.strategies.regret import codes_left
 from bnmind.strategies.set_search import SetSearch
+from tests.modes import examples
 from tests.strategies import boards, codes
 
 FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
@@ -284,7 +285,7 @@ def games(draw: st.DrawFn, board: Board) -> tuple[Turn, ...]:
 @pytest.mark.parametrize("name", ["2x3r", "3x2r", "2x4n"])
 @pytest.mark.parametrize("goal", Goal)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 def test_exact_regrets_against_a_plain_recursion(name: str, goal: Goal, data: Any) -> None:
     board = board_of(name)
     turns = data.draw(games(board))
@@ -309,7 +310,7 @@ def test_exact_regrets_against_a_plain_recursion(name: str, goal: Goal, data: An
 
 
 @given(boards(40).flatmap(lambda board: st.tuples(st.just(board), games(board))), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_advice_is_optimal_off_the_tree_too(
     game: tuple[Board, tuple[Turn, ...]], in_worst_case: bool
 ) -> None:
@@ -379,7 +380,7 @@ def test_a_limit_that_no_strategy_reaches_changes_nothing(
 @pytest.mark.parametrize("name", ["1x4r", "2x3r", "3x2r", "2x4n"])
 @pytest.mark.parametrize("goal", Goal)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_any_history_under_any_limit_against_a_plain_recursion(
     name: str, goal: Goal, data: st.DataObject
 ) -> None:

@@ -14,6 +14,7 @@ from bnmind.mastermind.reply_table import reply_table
 from bnmind.strategies import Goal
 from bnmind.strategies.branch_and_bound_arrays import INFINITE, Game, make_game, make_work
 from bnmind.strategies.branch_and_bound_scan import count_cells, parting_code, scan
+from tests.modes import examples
 
 BOARDS = [Board(2, 3), Board(3, 4), Board(4, 4, repeats=False), Board(3, 5), Board(2, 12)]
 
@@ -29,7 +30,7 @@ def cells_of(game: Game, guess: int, codes: list[int]) -> Counter[int]:
 
 @pytest.mark.parametrize("goal", Goal)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_bounds_are_those_of_cells_counted_one_by_one(goal: Goal, data: st.DataObject) -> None:
     board = data.draw(st.sampled_from(BOARDS))
     game, every = game_of(board, goal), range(board.n_codes)

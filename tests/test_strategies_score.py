@@ -16,6 +16,7 @@ from bnmind.mastermind import Board
 from bnmind.strategies import CellTerms, Combination, EntropyLeft, Larmouth, WorstCase
 from bnmind.strategies.fixed_point import entropy_terms, fixed_point_bits
 from bnmind.strategies.score import equal_weights
+from tests.modes import examples
 
 
 @pytest.mark.parametrize("bits", [20, 32, 40])
@@ -38,7 +39,7 @@ def test_a_doubtful_logarithm_is_computed_digit_by_digit(monkeypatch: pytest.Mon
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=14), st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_keys_compare_as_the_products_do(cells: list[int], data: st.DataObject) -> None:
     """Π nⁿ as whole numbers, of any two partitions of the same number."""
     left = sum(cells)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from bnmind.information import information
 from bnmind.mastermind import Board, Method, plan_masses, reply
 from bnmind.strategies.scores import expected_sizes, parts, worst_cases
+from tests.modes import examples
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.sampled_from([Board(2, 3), Board(3, 3), Board(3, 4, repeats=False)]),
     st.sampled_from([Method.BRUTE_FORCE, Method.ELIMINATION]),

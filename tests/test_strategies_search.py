@@ -18,6 +18,7 @@ from bnmind.strategies import (
     walk_tree,
 )
 from bnmind.strategies.searched import is_searched, measure_search
+from tests.modes import examples
 from tests.strategies import boards, codes
 
 
@@ -34,7 +35,7 @@ def games(draw: st.DrawFn, max_codes: int) -> tuple[Board, list[Turn]]:
 
 
 @given(games(1296), st.integers(0, 99))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_the_first_possible_code_is_found_or_that_there_is_none(
     game: tuple[Board, list[Turn]], seed: int
 ) -> None:
@@ -51,7 +52,7 @@ def test_the_first_possible_code_is_found_or_that_there_is_none(
 
 
 @given(boards(256).filter(lambda board: board.n_codes > 1), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_games_by_search_are_shapiros(board: Board, data: st.DataObject) -> None:
     secret = data.draw(codes(board))
     tree = build_tree(first_possible(), Channel.exact(board))

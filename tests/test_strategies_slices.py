@@ -38,6 +38,7 @@ from bnmind.strategies.endgame import estimate_all, set_estimates
 from bnmind.strategies.exact_tree import GrownTree, grow_exactly
 from bnmind.strategies.reply_rows import board_arrays
 from tests.graphs import graphs
+from tests.modes import examples
 from tests.strategies import boards, codes
 
 
@@ -117,7 +118,7 @@ def test_a_tree_that_grows_in_slices_is_the_tree(board: Board) -> None:
 
 
 @given(boards(100), st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_a_search_for_a_possible_code_in_slices_is_the_search(
     board: Board, data: st.DataObject
 ) -> None:
@@ -170,7 +171,7 @@ def test_masses_in_parts_are_the_masses(board: Board) -> None:
 
 
 @given(graphs(most=8, least=1))
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 def test_lower_bounds_in_parts_are_the_lower_bounds(graph: Any) -> None:
     arrays, sets = problem(graph, ()), np.arange(1 << graph.n, dtype=np.int64)
     needed = (arrays.neighbors, arrays.sizes, arrays.products)

@@ -25,6 +25,7 @@ from bnmind.strategies import (
     grow_tree,
     strategy_by_name,
 )
+from tests.modes import examples
 from tests.strategies import boards, channels
 
 FILE = Path(__file__).parent / "reference" / "mastermind_totals.toml"
@@ -72,7 +73,7 @@ def games(strategy: Strategy, board: Board) -> list[tuple[int, int]]:
 
 
 @given(boards(64), st.sampled_from([Entropy(), Knuth()]))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_lengths_are_those_of_games(board: Board, strategy: Strategy) -> None:
     if board.n_codes < 2:
         return
@@ -96,7 +97,7 @@ def walk(node: TreeNode) -> list[TreeNode]:
 
 
 @given(boards(16).flatmap(channels), st.integers(0, 2))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_noisy_trees_add_up(channel: Channel, guesses: int) -> None:
     tree = build_tree(Entropy(), channel, max_guesses=guesses)
     nodes = walk(tree.root)

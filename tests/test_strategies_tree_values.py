@@ -45,6 +45,7 @@ from bnmind.strategies.tree_files import (
     tree_to_json,
     tree_to_text,
 )
+from tests.modes import examples
 from tests.strategies import boards, channels
 
 NAMES = ("knuth", "irving", "kooi", "shapiro", "neuwirth")
@@ -75,7 +76,7 @@ def shape(tree: StrategyTree) -> object:
 
 
 @given(trees(), st.sampled_from(FORMATS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_what_is_written_is_read(
     tree: StrategyTree,
     way: tuple[Callable[[StrategyTree], str], Callable[[str], StrategyTree]],
@@ -88,7 +89,7 @@ def test_what_is_written_is_read(
 
 
 @given(boards(81).filter(lambda board: board.n_codes > 1), st.sampled_from(NAMES))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_every_secret_reaches_its_leaf(board: Board, name: str) -> None:
     tree = build_tree(strategy_by_name(name), Channel.exact(board).revealed())
     check_tree(tree)
@@ -116,7 +117,7 @@ def test_every_secret_reaches_its_leaf(board: Board, name: str) -> None:
 
 
 @given(boards(16).flatmap(channels), st.integers(0, 2))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_trees_of_noise_are_checked_too(channel: Channel, guesses: int) -> None:
     check_tree(build_tree(Entropy(), channel, max_guesses=guesses))
 
@@ -204,7 +205,7 @@ def test_bad_files_end_in_one_error(tmp_path: Path, suffix: str, text: str, word
 
 
 @given(st.binary(max_size=60), st.sampled_from(["json", "txt", "dot"]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_no_file_ends_in_another_error(data: bytes, suffix: str) -> None:
     text = {"json": JSON, "txt": TEXT, "dot": DOT}[suffix]
     parse = dict(zip(("json", "txt", "dot"), (read for _, read in FORMATS), strict=True))[suffix]
@@ -251,7 +252,7 @@ def test_what_cannot_be_compared_or_written() -> None:
 
 
 @given(trees())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_a_picture_is_well_formed_and_as_wide_as_the_codes(tree: StrategyTree) -> None:
     picture = ElementTree.fromstring(tree_to_svg(tree, width=800))
     boxes = [box for box in picture if box.tag.endswith("rect")]

@@ -30,6 +30,7 @@ from bnmind.strategies import (
     weighted_entropy,
     write_weights,
 )
+from tests.modes import examples
 from tests.strategies import codes
 
 BOARD = Board(3, 4)
@@ -37,7 +38,7 @@ N_REPLIES = len(BOARD.true_replies)
 
 
 @given(st.lists(st.integers(0, 9999), min_size=N_REPLIES, max_size=N_REPLIES), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_score_is_what_its_formula_says(weights: list[int], data: st.DataObject) -> None:
     score = WeightedEntropy(BOARD, (tuple(weights),))
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
@@ -130,7 +131,7 @@ def test_a_fit_counts_its_work_and_does_not_get_worse() -> None:
 
 
 @given(st.lists(codes(BOARD), min_size=1, max_size=4), codes(BOARD))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_regrets_are_differences_of_scores(guesses: list[tuple[int, ...]], secret: object) -> None:
     assert isinstance(secret, tuple)
     turns = [Turn(guess, reply(guess, secret)) for guess in guesses]

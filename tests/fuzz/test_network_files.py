@@ -17,6 +17,7 @@ from bnmind.errors import BnmindError
 from bnmind.pgm.files import NETWORK_SUFFIXES, read_network
 from tests.fuzz.readers import PLACE, READERS, Reader
 from tests.fuzz.runner import read_one
+from tests.modes import examples
 
 FORMATS = ("bif", "net", "xmlbif", "xdsl", "uai", "model_json")
 """The readers of a file that holds all of a network."""
@@ -32,7 +33,7 @@ def name_of(reader: Reader) -> str:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=300))
 def test_bytes_that_mean_nothing(name: str, data: bytes) -> None:
     assert read_one(READERS[name], data, name_of(READERS[name])) == ""
