@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bnmind.errors import InvalidCodeError, TooLargeError
-from bnmind.information import Floats, entropy
+from bnmind.information import entropy
 from bnmind.mastermind import (
     Belief,
     Board,
@@ -32,7 +32,6 @@ from bnmind.mastermind.symmetry import (
     HistoryGroup,
     guess_classes,
     history_group,
-    prior_is_invariant,
 )
 from tests.modes import examples
 from tests.strategies import channels, codes, possible_histories
@@ -293,32 +292,6 @@ def test_masses_differ_where_the_prior_is_not_invariant() -> None:
     prior = CodeDistribution(board, np.array([0.4, 0.2, 0.2, 0.2]))
     with pytest.raises(AssertionError):
         check_masses(TableBelief.start(Channel.exact(board), prior.probabilities))
-
-
-@given(st.data(), st.sampled_from(SMALL))
-def test_invariance_of_a_prior(data: st.DataObject, board: Board) -> None:
-    """A prior is invariant if it is constant on the classes of the first guess."""
-    smallest = readable_smallest(board, [])
-    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=10, max_size=10)), float)
-    if data.draw(st.booleans()):
-        values = weights[np.unique(smallest, return_inverse=True)[1]]
-    else:
-        values = np.ones(board.n_codes)
-        values[data.draw(st.integers(0, board.n_codes - 1))] = weights[0]
-    prior = CodeDistribution(board, values / values.sum())
-    expected = np.array_equal(prior.probabilities, prior.probabilities[smallest])
-    assert prior_is_invariant(prior) == expected
-
-
-def test_invariance_of_large_priors() -> None:
-    board = Board(5, 8)
-    assert prior_is_invariant(CodeDistribution.uniform(board))
-    differing = np.array([len(set(code)) for code in board.codes.tolist()])
-    no_repeats: Floats = (differing == 5) / (differing == 5).sum()
-    assert prior_is_invariant(CodeDistribution(board, no_repeats))
-    first_alone = np.zeros(board.n_codes)
-    first_alone[0] = 1
-    assert not prior_is_invariant(CodeDistribution(board, first_alone))
 
 
 # -- costs, errors, values -----------------------------------------------------------------

@@ -15,6 +15,7 @@ from bnmind.lab.games import assumed_channel, play_game, replay
 from bnmind.lab.plots import plot_lengths
 from bnmind.lab.store import comparison_csv, save_comparison, write_files
 from bnmind.lab.transcript import PlayedTurn, Transcript
+from bnmind.lab.transcript_json import transcript_from_json, transcript_to_json
 
 __all__ = [
     "CodeMaker",
@@ -42,5 +43,7 @@ __all__ = [
     "save_comparison",
     "save_simulation",
     "strategy_rng",
+    "transcript_from_json",
+    "transcript_to_json",
     "write_files",
 ]

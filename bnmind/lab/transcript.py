@@ -70,24 +70,3 @@ class Transcript(Value):
         return tuple(
             Turn(turn.guess, turn.report) for turn in self.turns if turn.report is not None
         )
-
-    def to_json(self) -> str:
-        """Return the text of a file that `from_json` reads."""
-        from bnmind.lab.transcript_json import write_transcript
-
-        return write_transcript(self)
-
-    @staticmethod
-    def from_json(text: str) -> Transcript:
-        """Return the transcript in the text of a file.
-
-        That the game could have gone like this is for `replay` to check.
-
-        Raises
-        ------
-        ModelFileError
-            If it is no transcript.
-        """
-        from bnmind.lab.transcript_json import read_transcript
-
-        return read_transcript(text)

@@ -16,7 +16,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.strategy import GuessInfo
 
-__all__ = ["read_transcript", "write_transcript"]
+__all__ = ["transcript_from_json", "transcript_to_json"]
 
 
 class _Part(BaseModel):
@@ -78,8 +78,8 @@ class _Transcript(_Part):
     declared: list[int] | None
 
 
-def write_transcript(transcript: Transcript) -> str:
-    """Return the text of a file that `read_transcript` reads."""
+def transcript_to_json(transcript: Transcript) -> str:
+    """Return the text of a file that `transcript_from_json` reads."""
     board = transcript.board
     model = _Transcript(
         format="bnmind transcript",
@@ -110,8 +110,10 @@ def write_transcript(transcript: Transcript) -> str:
     return model.model_dump_json(indent=2) + "\n"
 
 
-def read_transcript(text: str) -> Transcript:
+def transcript_from_json(text: str) -> Transcript:
     """Return the transcript in the text of a file.
+
+    Whether a game can have gone like this is for `replay` to check.
 
     Raises
     ------

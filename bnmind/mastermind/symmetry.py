@@ -52,7 +52,6 @@ from bnmind._arguments import checked, whole_array
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.distribution import CodeDistribution
 
 __all__ = [
     "MAX_CLASSES",
@@ -61,7 +60,6 @@ __all__ = [
     "HistoryGroup",
     "guess_classes",
     "history_group",
-    "prior_is_invariant",
 ]
 
 MAX_COMPARISONS = 2**28
@@ -207,9 +205,9 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     Returns
     -------
     GuessClasses
-        For every guess of a class the masses of replies are the same, if the prior is
-        invariant (`prior_is_invariant`) and the belief follows from it and from the
-        replies to these guesses.
+        The guesses of a class have the same masses of replies if the prior is the same under
+        all permutations of positions and of colors, and the belief follows from it and
+        from the replies to these guesses.
 
     Raises
     ------
@@ -251,34 +249,6 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     sizes = np.concatenate([search.sizes(beginnings[block], ties[block]) for block in blocks])
     places = np.concatenate([_indices(board, beginnings[block]) for block in blocks])
     return GuessClasses(board, group.guesses, places, sizes, comparisons)
-
-
-def prior_is_invariant(prior: CodeDistribution) -> bool:
-    """Return whether a prior is the same under all permutations of positions and of colors.
-
-    Then symmetry may be used after any history. The uniform prior is invariant, and so is
-    one that depends on nothing but how many colors stand how often. Probabilities are
-    compared exactly: a difference of rounding counts, which costs time and nothing else.
-
-    Examples
-    --------
-    >>> prior_is_invariant(CodeDistribution(Board(2, 2), np.array([0.1, 0.4, 0.4, 0.1])))
-    True
-    >>> prior_is_invariant(CodeDistribution(Board(2, 2), np.array([0.1, 0.5, 0.3, 0.1])))
-    False
-    """
-    board = prior.board
-    if bool((prior.probabilities == prior.probabilities[0]).all()):
-        return True
-    if not board.repeats:  # where any code becomes any other one
-        return False
-    joint = prior.joint()
-    # A swap and a cycle generate all permutations.
-    positions = [joint.swapaxes(0, -1), np.moveaxis(joint, 0, -1)]
-    colors = ([1, 0, *range(2, board.colors)], [*range(1, board.colors), 0])
-    return all(np.array_equal(joint, moved) for moved in positions) and all(
-        np.array_equal(joint, joint[np.ix_(*[order] * board.pegs)]) for order in colors
-    )
 
 
 def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colors]:

@@ -19,7 +19,6 @@ from bnmind.cli.adaptive_options import selector_named, stopper_named
 from bnmind.cli.query import _evidence
 from bnmind.cli.saved_game import read_game
 from bnmind.errors import BnmindError
-from bnmind.lab import Transcript
 from bnmind.mastermind import Board, Reply, parse_history, parse_noise
 from bnmind.pgm.files import read_evidence, read_model, read_network
 from bnmind.strategies import read_tree, read_weights
@@ -118,7 +117,7 @@ def _saved_game(path: Path) -> None:
 
 
 def _transcript(path: Path) -> object:
-    return Transcript.from_json(_text(path))
+    return transcript_from_json(_text(path))
 
 
 def _text(path: Path) -> str:
