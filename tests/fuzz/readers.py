@@ -19,6 +19,7 @@ from bnmind.cli.adaptive_options import selector_named, stopper_named
 from bnmind.cli.query import _evidence
 from bnmind.cli.saved_game import read_game
 from bnmind.errors import BnmindError
+from bnmind.lab import transcript_from_json
 from bnmind.mastermind import Board, Reply, parse_history, parse_noise
 from bnmind.pgm.files import read_evidence, read_model, read_network
 from bnmind.strategies import read_tree, read_weights
