@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import reprlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
-__all__ = ["listed", "many", "one_line", "shown", "visible"]
+__all__ = ["MOST_FAULTS", "first_faults", "listed", "many", "one_line", "shown", "visible"]
+
+MOST_FAULTS = 1000
+"""Faults of a file or a table that are collected: in a large one everything may be wrong."""
 
 _LONG = 10**15
 _LONGEST = 400
@@ -60,6 +64,11 @@ def one_line(text: str, *, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def first_faults(faults: Iterable[str]) -> list[str]:
+    """Return the first `MOST_FAULTS` of faults, the others are not looked for."""
+    return list(islice(faults, MOST_FAULTS))
+
+
 def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
     """Return the first of several faults, none of them very long, and how many more there are.
 
@@ -68,7 +77,8 @@ def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
     """
     first = "; ".join(one_line(problem) for problem in problems[:most])
     more = len(problems) - most
-    return f"{first}; and {more:,} more" if more > 0 else first
+    least = "at least " if len(problems) >= MOST_FAULTS else ""
+    return f"{first}; and {least}{more:,} more" if more > 0 else first
 
 
 def visible(text: str) -> str:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from bnmind._messages import MOST_FAULTS
 from bnmind.adaptive import ItemBank, QMatrix, Responses, read_qmatrix
 from bnmind.errors import InvalidModelError, InvalidResponsesError, ModelFileError
 
@@ -98,6 +99,22 @@ def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
     assert len(problems) >= 30
     with pytest.raises(InvalidResponsesError, match=r"and \d+ more$"):
         Responses.of([["?"] * 30])
+
+
+def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
+    names = ",".join(f"i{number}" for number in range(60))
+    cells = csv(tmp_path, f"{names}\n" + f"{'x,' * 59}x\n" * 20)
+    with pytest.raises(InvalidResponsesError, match=r"and at least 988 more$") as responses:
+        Responses.from_csv(cells)
+    with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as levels:
+        read_qmatrix(cells)
+    rows = csv(tmp_path, f"{names}\n" + "1\n" * 1200)
+    with pytest.raises(InvalidResponsesError, match=r"and at least 988 more$") as uneven:
+        Responses.from_csv(rows)
+    with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as short:
+        read_qmatrix(rows)
+    for caught in (responses, levels, uneven, short):
+        assert len(caught.value.problems) == MOST_FAULTS
 
 
 @pytest.mark.parametrize(

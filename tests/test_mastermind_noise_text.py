@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -122,3 +123,23 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00true")
     with pytest.raises(InvalidChannelError, match="expected UTF-8 text in "):
         parse_noise(TINY, f"file:{path}")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_ends_of_lines(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "noise.csv"
+    path.write_bytes(f"true,reported,count{end}0b0w,0b0w,1{end}".encode())
+    assert parse_noise(TINY, f"file:{path}").reports
+
+
+def test_a_file_of_blank_lines_takes_little_more_memory_than_its_text(tmp_path: Path) -> None:
+    path = tmp_path / "noise.csv"
+    path.write_bytes(b"true,reported,count\n" + b"\n" * 100_000)
+    parse_noise(TINY, f"file:{path}")  # imports
+    tracemalloc.start()
+    try:
+        parse_noise(TINY, f"file:{path}")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 12 * path.stat().st_size

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._messages import shown
+from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import Value
 from bnmind.adaptive.gates import Gate
 from bnmind.adaptive.item import Item
@@ -73,23 +73,23 @@ class QMatrix(Value):
         for row, column in np.ndindex(given.shape):
             cell = given[row, column : column + 1].tolist()[0]  # a number of Python's
             level = _level(cell)
-            if level is None:
+            if level is not None:
+                whole[row, column] = level
+            elif len(problems) < MOST_FAULTS:
                 problems.append(
                     f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
                     f" {names[row]}), column {self.skills[column]} of the Q-matrix, got"
                     f" {shown(cell)}"
                 )
-            else:
-                whole[row, column] = level
-        problems += [
+        problems += first_faults(
             f"expected item {names[row]} to need a skill, got none in row {row + 1} of the Q-matrix"
             for row in np.flatnonzero(~np.any(whole, axis=1))
-        ]
-        problems += [
+        )
+        problems += first_faults(
             f"expected an item that needs skill {self.skills[column]}, got none in column"
             f" {column + 1} of the Q-matrix"
             for column in np.flatnonzero(~np.any(whole, axis=0))
-        ]
+        )
         if problems:
             raise InvalidModelError(problems)
         whole.setflags(write=False)
@@ -200,7 +200,7 @@ def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
     for place, name in enumerate(names, 1):
         places.setdefault(name, []).append(str(place))
     problems = [
-        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(found)}"
+        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(found[:12])}"
         for name, found in places.items()
         if name and len(found) > 1
     ]

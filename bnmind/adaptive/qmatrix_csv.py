@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 
+from bnmind._messages import first_faults
 from bnmind.adaptive.qmatrix import QMatrix
 from bnmind.errors import InvalidModelError
 
@@ -34,11 +35,11 @@ def read_qmatrix(path: str | os.PathLike[str]) -> QMatrix:
     header = rows[0] if rows else []
     named = [place for place, name in enumerate(header) if name.lower() == "item"][:1]
     columns = [place for place in range(len(header)) if place not in named]
-    problems = [
+    problems = first_faults(
         f"expected {len(header)} cells in row {number} of the Q-matrix, got {len(row)}"
         for number, row in enumerate(rows[1:], 1)
         if len(row) != len(header)
-    ]
+    )
     if problems:
         raise InvalidModelError(problems)
     names = [row[named[0]] if named else f"item_{n}" for n, row in enumerate(rows[1:], 1)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._messages import shown
+from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import Value, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
@@ -75,7 +76,7 @@ class Responses(Value):
             )
         ids = tuple(self.examinees) or tuple(str(row + 1) for row in range(len(given)))
         object.__setattr__(self, "examinees", ids)
-        problems = _faults(given, self.items, ids)
+        problems = first_faults(_faults(given, self.items, ids))
         if problems:
             raise InvalidResponsesError(problems)
         codes = given.astype(np.int8)
@@ -152,16 +153,17 @@ class Responses(Value):
 
         found = read_rows(path)
         header = found[0] if found else []
-        problems = [
+        unnamed = (
             f"expected a name for column {number + 1}, got none"
             for number, name in enumerate(header)
             if not name
-        ]
-        problems += [
+        )
+        uneven = (
             f"expected {len(header)} cells in row {number + 1}, got {len(row)}"
             for number, row in enumerate(found[1:])
             if len(row) != len(header)
-        ]
+        )
+        problems = first_faults(chain(unnamed, uneven))
         if problems or not header:
             raise InvalidResponsesError(problems or ["expected the names of items, got none"])
         return _parsed(header, found[1:], None, None, missing)
@@ -223,7 +225,7 @@ class Responses(Value):
             problems += [
                 f"expected a response from 0 to {most} in {self._place(row, place)}, got"
                 f" {self.codes[row, place]}"
-                for row in np.flatnonzero(self.codes[:, place] > most).tolist()
+                for row in np.flatnonzero(self.codes[:, place] > most)[:MOST_FAULTS].tolist()
             ]
         if problems:
             raise InvalidResponsesError(problems)
@@ -269,40 +271,35 @@ def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place + 1)
     return [
-        f"expected distinct {what}, got {name} in {where} {', '.join(map(str, found))}"
+        f"expected distinct {what}, got {name} in {where} {', '.join(map(str, found[:12]))}"
         for name, found in places.items()
         if name and len(found) > 1
     ]
 
 
-def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str]) -> list[str]:
-    problems = _doubled(items, "items", "columns")
+def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str]) -> Iterator[str]:
+    yield from _doubled(items, "items", "columns")
     if not codes.size:
         n_rows, n_columns = codes.shape
-        return [*problems, f"expected examinees and items, got {n_rows} and {n_columns}"]
+        yield f"expected examinees and items, got {n_rows} and {n_columns}"
+        return
     if len(examinees) != len(codes):
-        return [*problems, f"expected {len(codes)} examinees, got {len(examinees)}"]
-    problems += [
-        f"expected a name of the examinee in row {row}, got none"
-        for row, name in enumerate(examinees, 1)
-        if not name
-    ]
-    problems += _doubled(examinees, "examinees", "rows")
-    problems += [
-        f"expected a response from 0 to {_MOST}, or {MISSING} where there is none, in"
-        f" {_place(row, column, examinees, items)}, got {codes[row, column]}"
-        for row, column in np.argwhere((codes < MISSING) | (codes > _MOST)).tolist()
-    ]
+        yield f"expected {len(codes)} examinees, got {len(examinees)}"
+        return
+    for row, name in enumerate(examinees, 1):
+        if not name:
+            yield f"expected a name of the examinee in row {row}, got none"
+    yield from _doubled(examinees, "examinees", "rows")
+    for row, column in np.argwhere((codes < MISSING) | (codes > _MOST))[:MOST_FAULTS].tolist():
+        yield (
+            f"expected a response from 0 to {_MOST}, or {MISSING} where there is none, in"
+            f" {_place(row, column, examinees, items)}, got {codes[row, column]}"
+        )
     there = codes != MISSING
-    problems += [
-        f"expected a response in row {row + 1}, of examinee {examinees[row]}, got none"
-        for row in np.flatnonzero(~there.any(axis=1)).tolist()
-    ]
-    problems += [
-        f"expected a response in column {items[column]}, got none"
-        for column in np.flatnonzero(~there.any(axis=0)).tolist()
-    ]
-    return problems
+    for row in np.flatnonzero(~there.any(axis=1))[:MOST_FAULTS].tolist():
+        yield f"expected a response in row {row + 1}, of examinee {examinees[row]}, got none"
+    for column in np.flatnonzero(~there.any(axis=0))[:MOST_FAULTS].tolist():
+        yield f"expected a response in column {items[column]}, got none"
 
 
 def _parsed(
@@ -326,11 +323,11 @@ def _parsed(
     none = {text.lower() for text in missing}
     labels = who or tuple(str(row + 1) for row in range(len(rows)))
     codes = np.full((len(rows), len(columns)), MISSING, dtype=np.int64)
-    problems = []
+    problems: list[str] = []
     for row, cells in enumerate(rows):
         for column, place in enumerate(columns):
             code = _code(cells[place], none)
-            if code is None:
+            if code is None and len(problems) < MOST_FAULTS:
                 problems.append(
                     "expected the position of a response, or nothing, in"
                     f" {_place(row, column, labels, named)}, got {shown(cells[place])}"
@@ -338,7 +335,7 @@ def _parsed(
             # What is wrong is at least there.
             codes[row, column] = 0 if code is None else code
     if problems:
-        raise InvalidResponsesError([*problems, *_faults(codes, named, labels)])
+        raise InvalidResponsesError(first_faults(chain(problems, _faults(codes, named, labels))))
     return Responses(codes, named, who)
 
 

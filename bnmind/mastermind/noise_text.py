@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, read_text
-from bnmind._messages import shown
+from bnmind._messages import one_line, shown
 from bnmind.errors import (
     InvalidChannelError,
     InvalidProbabilityError,
@@ -77,22 +78,33 @@ def _read(board: Board, path: Path, name: str) -> Channel:
         text = read_text(path, most=SMALL_FILE)
     except ModelFileError as error:
         raise InvalidChannelError(str(error), str(path)) from error
+    # Line by line: a file of blank lines would be far longer as a list.
+    lines = csv.reader(io.StringIO(text, newline=None), skipinitialspace=True)
     try:
-        lines = list(csv.reader(text.splitlines(), skipinitialspace=True))
+        entries, counted = _entries(board, lines, path)
     except csv.Error as error:
         raise InvalidChannelError(
             f"expected a readable CSV file, got {str(path)!r}: {error}", str(path)
         ) from error
-    header = [word.strip() for word in lines[0]] if lines else []
+    if counted:
+        return Channel.from_counts(board, entries, name=name)
+    return Channel.from_probabilities(board, entries, name=name)
+
+
+def _entries(
+    board: Board, lines: Iterator[list[str]], path: Path
+) -> tuple[dict[tuple[Reply, Reply], float], bool]:
+    """Return what the lines of a file record, and whether they count."""
+    header = [word.strip() for word in next(lines, [])]
     if header not in (["true", "reported", "count"], ["true", "reported", "probability"]):
         raise InvalidChannelError(
             f"expected the columns true, reported, and count or probability in {str(path)!r}, got "
-            f"{', '.join(header) or 'nothing'}",
+            f"{one_line(', '.join(header)) or 'nothing'}",
             header,
         )
     counted = header[-1] == "count"
     entries: dict[tuple[Reply, Reply], float] = {}
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines, start=2):
         if not any(word.strip() for word in line):
             continue
         true, reported, value = _parse_line(board, line, f"line {number} of {str(path)!r}")
@@ -103,9 +115,7 @@ def _read(board: Board, path: Path, name: str) -> Channel:
                 line,
             )
         entries[true, reported] = entries.get((true, reported), 0.0) + value
-    if counted:
-        return Channel.from_counts(board, entries, name=name)
-    return Channel.from_probabilities(board, entries, name=name)
+    return entries, counted
 
 
 def _parse_line(board: Board, line: list[str], where: str) -> tuple[Reply, Reply, float]:
