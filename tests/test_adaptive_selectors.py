@@ -106,9 +106,13 @@ def cells(bank: ItemBank, joint: Floats, item: str) -> list[tuple[tuple[int, ...
     return found
 
 
-def divergence(p: Floats, q: Floats) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.where(p > 0, p * (np.log2(p) - np.log2(q)), 0.0).sum())
+def divergence(p: Floats, q: Floats, given: Floats) -> float:
+    """The divergence of two rows; chances below 1e-4 of what somebody responds count as 1e-4."""
+    total = 0.0
+    least_p, least_q = (np.maximum(row, 1e-4)[given > 0] for row in (p, q))
+    for own, other in zip(least_p / least_p.sum(), least_q / least_q.sum(), strict=True):
+        total += float(own * math.log2(own / other))
+    return total
 
 
 def defined(bank: ItemBank, joint: Floats, item: str) -> dict[str, float]:
@@ -116,6 +120,7 @@ def defined(bank: ItemBank, joint: Floats, item: str) -> dict[str, float]:
     rows = cells(bank, joint, item)
     skills = len(bank.skills)
     n_responses = len(bank.responses(item))
+    most = np.max([chances for _, _, chances in rows], axis=0)
     predicted = np.sum([p * chances for _, p, chances in rows], axis=0)
     expected = 0.0
     for r in range(n_responses):
@@ -150,7 +155,7 @@ def defined(bank: ItemBank, joint: Floats, item: str) -> dict[str, float]:
             p * float(((chances - predicted) ** 2).sum()) / 2 for _, p, chances in rows if p > 0
         ),
         "mpwkl": sum(
-            p * other * divergence(d, c)
+            p * other * divergence(d, c, most)
             for (_, p, d), (_, other, c) in product(rows, rows)
             if p * other > 0
         ),
@@ -199,8 +204,9 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
     for item in items:
         rows = cells(bank, joint, item)
         own = next(chances for levels, _, chances in rows if levels == here)
-        weighted.append(sum(p * divergence(own, c) for _, p, c in rows if p > 0))
-        plain.append(np.mean([divergence(own, c) for _, _, c in rows]))
+        most = np.max([chances for _, _, chances in rows], axis=0)
+        weighted.append(sum(p * divergence(own, c, most) for _, p, c in rows if p > 0))
+        plain.append(np.mean([divergence(own, c, most) for _, _, c in rows]))
     np.testing.assert_allclose(
         PosteriorWeightedKL().scores(belief, items), weighted, rtol=1e-7, atol=1e-9
     )

@@ -54,7 +54,6 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.adaptive.profile_space import n_profiles
-from bnmind.adaptive.simulate_run import IMPOSSIBLE
 from bnmind.errors import (
     InvalidModelError,
     InvalidResponseError,
@@ -308,15 +307,6 @@ def test_ineligible_items_are_not_asked() -> None:
     assert np.max(counts.asked) / 120 < 0.7
     with pytest.raises(InvalidModelError, match="eligible"):
         simulate(BANK, PEOPLE, SELECTORS, eligible=eligible)
-
-
-def test_an_impossible_answer_ends_one_test_and_no_other() -> None:
-    certain = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.0, slip=0.0)
-    people = Examinees.recorded(certain, [[1, 0, 1], [1, 1, 1], [0, 0, 0]])
-    run = simulate(certain, people, {"order": FixedOrder()}).runs[0]
-    assert run.reasons.tolist() == [IMPOSSIBLE, "every item was asked", "every item was asked"]
-    assert run.lengths.tolist() == [2, 3, 3]
-    assert run.classified.ravel().tolist() == [1, 1, 0]
 
 
 def test_examinees_of_another_model_are_tested_too() -> None:

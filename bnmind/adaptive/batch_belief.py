@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
+from bnmind.adaptive.belief import SkillBelief
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
 from bnmind.information import Floats
 
@@ -19,9 +20,12 @@ __all__ = [
     "BatchBelief",
     "BatchProfiles",
     "Responses",
+    "answers_of",
     "checked_answers",
     "checked_responses",
     "impossible_rows",
+    "steps_after",
+    "steps_of",
 ]
 
 MISSING = -1
@@ -57,6 +61,10 @@ class BatchBelief(Protocol):
         """The responses so far, ``(examinees, items)``, read-only."""
 
     @property
+    def error_chances(self) -> Floats:
+        """The chance that each response was an error, ``(examinees,)``; see `with_errors`."""
+
+    @property
     def log_evidence(self) -> Floats:
         """Natural logarithm of the probability of each examinee's responses."""
 
@@ -86,8 +94,20 @@ class BatchBelief(Protocol):
             If an examinee's responses together have probability zero.
         """
 
+    def with_errors(self, chances: ArrayLike) -> Self:
+        """Return the beliefs as if each response had been an error with some chance.
+
+        Parameters
+        ----------
+        chances
+            In [0, 1), one for all or ``(examinees,)``; see `SkillBelief.with_errors`.
+        """
+
     def take(self, examinees: ArrayLike) -> Self:
         """Return the beliefs about some of the examinees, by position or by a mask."""
+
+    def alone(self, examinee: int) -> SkillBelief:
+        """Return the belief about one examinee, by position."""
 
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""
@@ -171,6 +191,34 @@ def checked_answers(
     after = before.copy()
     after[rows, asked[rows]] = given[rows]
     return asked, given, checked_responses(bank, after)
+
+
+def steps_of(responses: Responses) -> Responses:
+    """Return after how many others each response came, if they came in the order of the bank.
+
+    ``(examinees, items)``; `MISSING` where there is no response.
+    """
+    there = responses != MISSING
+    steps = np.where(there, np.cumsum(there, axis=1) - 1, MISSING).astype(np.int16)
+    steps.setflags(write=False)
+    return steps
+
+
+def steps_after(steps: Responses, asked: NDArray[np.intp]) -> Responses:
+    """Return the same after one more response of each examinee who was asked an item."""
+    rows = np.flatnonzero(asked != MISSING)
+    after = steps.copy()
+    after[rows, asked[rows]] = steps[rows].max(axis=1) + 1
+    after.setflags(write=False)
+    return after
+
+
+def answers_of(
+    bank: ItemBank, responses: Responses, steps: Responses
+) -> tuple[tuple[str, int], ...]:
+    """Return the responses ``(items,)`` of one examinee by item, in the order of the answers."""
+    places = [place for place in np.argsort(steps, kind="stable") if steps[place] != MISSING]
+    return tuple((bank.item_names[place], int(responses[place])) for place in places)
 
 
 def impossible_rows(

@@ -52,6 +52,10 @@ class SkillBelief(Protocol):
         """The position of the response to each item answered, in the order of the answers."""
 
     @property
+    def error_chance(self) -> float:
+        """The chance that each response was an error; 0 unless `with_errors` made the belief."""
+
+    @property
     def log_evidence(self) -> float:
         """Natural logarithm of the probability of all the responses."""
 
@@ -79,6 +83,20 @@ class SkillBelief(Protocol):
         ------
         InvalidResponseError
             If it was not.
+        """
+
+    def with_errors(self, chance: float) -> Self:
+        """Return the belief as if each response had been an error with some chance.
+
+        An error is any of the item's responses, all with the same probability. The chance
+        holds for later updates too. A belief with a chance above 0 takes in any response.
+
+        Raises
+        ------
+        InvalidModelError
+            If the chance is not in [0, 1).
+        ImpossibleEvidenceError
+            If the chance is 0 and the responses together have probability zero.
         """
 
     def marginal(self, skill: str) -> Floats:

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.response_errors import likelihood
 from bnmind.errors import InvalidResponseError
 from bnmind.information import Floats
 
@@ -60,10 +61,10 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
     if item not in belief.responses:
         raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
     channel = bank.channel(item)
-    likelihood = channel[:, belief.responses[item]]
-    if likelihood.min() < _LEAST:
+    chances = likelihood(bank, item, belief.responses[item], belief.error_chance)
+    if chances.min() < _LEAST:
         return belief.without(item).predict(item)
-    before = belief.masses([item])[0][: len(channel)] / likelihood
+    before = belief.masses([item])[0][: len(channel)] / chances
     predicted: Floats = (before / before.sum()) @ channel
     return predicted
 

@@ -15,13 +15,17 @@ from bnmind.adaptive.batch_belief import (
     MISSING,
     BatchProfiles,
     Responses,
+    answers_of,
     checked_answers,
     checked_responses,
     impossible_rows,
+    steps_after,
+    steps_of,
 )
 from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.item_masses import BatchItemMasses
-from bnmind.adaptive.plan_belief import said_of
+from bnmind.adaptive.plan_belief import PlanBelief, belief_after, said_of
+from bnmind.adaptive.response_errors import checked_error_chances
 from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS, SkillTree
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
@@ -50,6 +54,10 @@ class PlanBatch(BatchItemMasses, Value):
     """The joint of each clique, ``(examinees, *states)``."""
     log_evidence: Floats
     """``(examinees,)``, natural logarithm of the probability of the responses."""
+    steps: Responses
+    """``(examinees, items)``, after how many others each response came; read-only."""
+    error_chances: Floats
+    """``(examinees,)``, the chance that each response was an error; see `with_errors`."""
 
     @classmethod
     def start(
@@ -80,10 +88,10 @@ class PlanBatch(BatchItemMasses, Value):
                 needed=needed,
                 budget=max_cells,
             )
-        return _given(tree, checked)
+        return _given(tree, checked, steps_of(checked), np.zeros(len(checked)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_given, (self.tree, self.responses))
+        return (_given, (self.tree, self.responses, self.steps, self.error_chances))
 
     def __repr__(self) -> str:
         return f"PlanBatch({len(self)} examinees, {self.tree.cells} cells)"
@@ -102,16 +110,29 @@ class PlanBatch(BatchItemMasses, Value):
 
     def update(self, items: ArrayLike, responses: ArrayLike) -> PlanBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
-        _, _, after = checked_answers(self.bank, self.responses, items, responses)
-        return _run(self.tree, self.plan, after)
+        asked, _, after = checked_answers(self.bank, self.responses, items, responses)
+        steps = steps_after(self.steps, asked)
+        return _run(self.tree, self.plan, after, steps, self.error_chances)
+
+    def with_errors(self, chances: ArrayLike) -> PlanBatch:
+        """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
+        wanted = np.broadcast_to(checked_error_chances(chances), (len(self),)).copy()
+        return _run(self.tree, self.plan, self.responses, self.steps, wanted)
 
     def take(self, examinees: ArrayLike) -> PlanBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
         rows = np.asarray(examinees)
-        responses = self.responses[rows]
-        responses.setflags(write=False)
+        responses, steps = self.responses[rows], self.steps[rows]
         joints = tuple(joint[rows] for joint in self.joints)
-        return PlanBatch(self.tree, self.plan, responses, joints, self.log_evidence[rows])
+        log_evidence, chances = self.log_evidence[rows], self.error_chances[rows]
+        for array in (responses, steps, chances):
+            array.setflags(write=False)
+        return PlanBatch(self.tree, self.plan, responses, joints, log_evidence, steps, chances)
+
+    def alone(self, examinee: int) -> PlanBelief:
+        """Return the belief about one examinee, by position; it takes a run of the tree."""
+        answers = answers_of(self.bank, self.responses[examinee], self.steps[examinee])
+        return belief_after(self.tree, answers, float(self.error_chances[examinee]))
 
     @cached_property
     def _row(self) -> Floats:
@@ -131,14 +152,14 @@ class PlanBatch(BatchItemMasses, Value):
 
     def profile(self) -> BatchProfiles:
         """Return each examinee's most probable profile, one examinee after the other."""
-        names = self.bank.item_names
         found = []
         for number, row in enumerate(self.responses):
             given = {}
             if len(self.bank.hidden) > len(self.bank.skills):
-                answers = [(names[i], int(row[i])) for i in np.flatnonzero(row != MISSING)]
+                answers = answers_of(self.bank, row, self.steps[number])
+                chance = float(self.error_chances[number])
                 given = {
-                    name: said_of(self.tree, clique, answers)[0]
+                    name: said_of(self.tree, clique, answers, chance)[0]
                     for clique, name in enumerate(self.tree.input_names)
                 }
             joints = [joint[number] for joint in self.joints]
@@ -150,7 +171,7 @@ class PlanBatch(BatchItemMasses, Value):
         )
 
 
-def _given(tree: SkillTree, responses: Responses) -> PlanBatch:
+def _given(tree: SkillTree, responses: Responses, steps: Responses, chances: Floats) -> PlanBatch:
     bank = tree.bank
     items = tuple(bank.network.cpd(name) for name in bank.item_names)
     plan = compile_plan(
@@ -158,22 +179,42 @@ def _given(tree: SkillTree, responses: Responses) -> PlanBatch:
         soft=bank.item_names,
         targets=tree.scopes,
     )
-    return _run(tree, plan, responses)
+    return _run(tree, plan, responses, steps, chances)
 
 
-def _run(tree: SkillTree, plan: Plan, responses: Responses) -> PlanBatch:
+def _run(
+    tree: SkillTree, plan: Plan, responses: Responses, steps: Responses, chances: Floats
+) -> PlanBatch:
     bank = tree.bank
     # What nobody answered says nothing; one item there must be, to say how many they are.
     asked = np.any(responses != MISSING, axis=0)
     asked[0] = True
-    cases = {bank.item_names[i]: responses[:, i] for i in np.flatnonzero(asked)}
+    cases = {
+        bank.item_names[i]: _evidence(bank, int(i), responses[:, i], chances)
+        for i in np.flatnonzero(asked)
+    }
     try:
         posterior = plan.run_batch(cases)
     except ImpossibleEvidenceError:
-        possible = [i for i, row in enumerate(responses) if not _possible(plan, bank, row)]
-        raise impossible_rows(bank, responses, possible) from None
-    responses.setflags(write=False)
-    return PlanBatch(tree, plan, responses, posterior.joints, posterior.log_evidence)
+        rows = np.flatnonzero(chances == 0).tolist()
+        wrong = [i for i in rows if not _possible(plan, bank, responses[i])]
+        raise impossible_rows(bank, responses, wrong) from None
+    for array in (responses, chances):
+        array.setflags(write=False)
+    found = (posterior.joints, posterior.log_evidence)
+    return PlanBatch(tree, plan, responses, *found, steps, chances)
+
+
+def _evidence(
+    bank: ItemBank, item: int, responses: Responses, chances: Floats
+) -> Responses | Floats:
+    """Return the responses to an item, or what they say of the right ones if some may err."""
+    if not chances.any():
+        return responses
+    n_responses = len(bank.responses(bank.item_names[item]))
+    is_given = responses[:, None] == np.arange(n_responses)
+    weights = (1 - chances[:, None]) * is_given + chances[:, None] / n_responses
+    return np.where(responses[:, None] == MISSING, 1.0, weights)
 
 
 def _possible(plan: Plan, bank: ItemBank, row: Responses) -> bool:

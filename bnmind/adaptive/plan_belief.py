@@ -15,12 +15,13 @@ from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
 from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.item_masses import ItemMasses
+from bnmind.adaptive.response_errors import checked_error_chances, likelihood
 from bnmind.adaptive.skill_tree import DEFAULT_TREE_CELLS, SkillTree
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction import OrderFinder, Posterior
 
-__all__ = ["PlanBelief"]
+__all__ = ["PlanBelief", "belief_after", "said_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class PlanBelief(ItemMasses, Value):
     """These powers, for each clique."""
     posterior: Posterior
     """What the plan says."""
+    error_chance: float = 0.0
+    """The chance that each response was an error; see `with_errors`."""
 
     @classmethod
     def start(
@@ -72,12 +75,10 @@ class PlanBelief(ItemMasses, Value):
         TooLargeError
             If the tree has more cells; it says how many.
         """
-        tree = SkillTree(bank, max_cells, order)
-        said = tuple(np.ones(shape) for shape in tree.shapes)
-        return _run(tree, (), said, (0,) * len(said))
+        return belief_after(SkillTree(bank, max_cells, order), (), 0.0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_again, (self.tree, self.answers))
+        return (belief_after, (self.tree, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
         return f"PlanBelief({self.tree.cells} cells, {len(self.answers)} responses)"
@@ -109,13 +110,17 @@ class PlanBelief(ItemMasses, Value):
             raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
         return self._changed(remaining, item)
 
+    def with_errors(self, chance: float) -> PlanBelief:
+        """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
+        return belief_after(self.tree, self.answers, float(checked_error_chances(chance)))
+
     def _changed(self, answers: tuple[tuple[str, int], ...], item: str) -> PlanBelief:
         """Return the belief after these answers, which differ from ours in one item."""
         clique = self.tree.homes[self.bank.cause_numbers[self.bank.position(item)]]
-        table, power = said_of(self.tree, clique, answers)
+        table, power = said_of(self.tree, clique, answers, self.error_chance)
         said = (*self.said[:clique], table, *self.said[clique + 1 :])
         powers = (*self.powers[:clique], power, *self.powers[clique + 1 :])
-        return _run(self.tree, answers, said, powers)
+        return _run(self.tree, answers, said, powers, self.error_chance)
 
     @cached_property
     def log_evidence(self) -> float:
@@ -152,7 +157,9 @@ class PlanBelief(ItemMasses, Value):
         )
 
 
-def said_of(tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]]) -> tuple[Floats, int]:
+def said_of(
+    tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]], error_chance: float
+) -> tuple[Floats, int]:
     """Return the likelihood of the responses that go into a clique, times a power of two.
 
     Returns
@@ -169,7 +176,7 @@ def said_of(tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]]) ->
         cause = int(bank.cause_numbers[bank.position(item)])
         if tree.homes[cause] != clique:
             continue
-        column = columns.get(cause, 1.0) * bank.channel(item)[:, response]
+        column = columns.get(cause, 1.0) * likelihood(bank, item, response, error_chance)
         shift = int(np.frexp(column.max())[1])
         columns[cause] = np.ldexp(column, -shift)
         powers[cause] = powers.get(cause, 0) + shift
@@ -185,14 +192,19 @@ def _run(
     answers: tuple[tuple[str, int], ...],
     said: tuple[Floats, ...],
     powers: tuple[int, ...],
+    error_chance: float,
 ) -> PlanBelief:
     try:
         posterior = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
     except ImpossibleEvidenceError:
         raise impossible_responses(tree.bank, dict(answers)) from None
-    return PlanBelief(tree, answers, said, powers, posterior)
+    return PlanBelief(tree, answers, said, powers, posterior, error_chance)
 
 
-def _again(tree: SkillTree, answers: tuple[tuple[str, int], ...]) -> PlanBelief:
-    made = [said_of(tree, clique, answers) for clique in range(len(tree.scopes))]
-    return _run(tree, answers, tuple(t for t, _ in made), tuple(p for _, p in made))
+def belief_after(
+    tree: SkillTree, answers: tuple[tuple[str, int], ...], error_chance: float
+) -> PlanBelief:
+    """Return the belief after some answers, each of them an error with some chance."""
+    made = [said_of(tree, clique, answers, error_chance) for clique in range(len(tree.scopes))]
+    tables, powers = tuple(t for t, _ in made), tuple(p for _, p in made)
+    return _run(tree, answers, tables, powers, error_chance)

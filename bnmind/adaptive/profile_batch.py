@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._values import Value, sealed
 from bnmind.adaptive.bank import ItemBank
@@ -15,13 +15,18 @@ from bnmind.adaptive.batch_belief import (
     MISSING,
     BatchProfiles,
     Responses,
+    answers_of,
     checked_answers,
     checked_responses,
     impossible_rows,
+    steps_after,
+    steps_of,
 )
 from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.item_masses import BatchItemMasses
+from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profile_space import DEFAULT_PROFILES, ProfileSpace
+from bnmind.adaptive.response_errors import checked_error_chances
 from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats, entropy
 
@@ -55,6 +60,10 @@ class ProfileBatch(BatchItemMasses, Value):
     """``(examinees, profiles)``, the rows summing to one; read-only."""
     log_evidence: Floats
     """``(examinees,)``, natural logarithm of the probability of the responses."""
+    steps: Responses
+    """``(examinees, items)``, after how many others each response came; read-only."""
+    error_chances: Floats
+    """``(examinees,)``, the chance that each response was an error; see `with_errors`."""
 
     @classmethod
     def start(
@@ -95,10 +104,10 @@ class ProfileBatch(BatchItemMasses, Value):
                 needed=needed,
                 budget=max_cells,
             )
-        return _given(space, checked)
+        return _given(space, checked, steps_of(checked), np.zeros(len(checked)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_given, (self.space, self.responses))
+        return (_given, (self.space, self.responses, self.steps, self.error_chances))
 
     def __repr__(self) -> str:
         return f"ProfileBatch({len(self)} examinees, {self.table.shape[1]} profiles)"
@@ -119,16 +128,43 @@ class ProfileBatch(BatchItemMasses, Value):
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         asked, given, after = checked_answers(self.bank, self.responses, items, responses)
         table = self.table.copy()
+        chances = self.error_chances
         for item in np.unique(asked[asked != MISSING]).tolist():
-            for response in np.unique(given[asked == item]).tolist():
-                rows = np.flatnonzero((asked == item) & (given == response))
-                table[rows] = self.space.likely(self.table[rows], item, response)
-        return _normalized(self.space, after, table, self.log_evidence)
+            for response, chance in _kinds(given[asked == item], chances[asked == item]):
+                rows = np.flatnonzero((asked == item) & (given == response) & (chances == chance))
+                table[rows] = self.space.likely(self.table[rows], item, response, chance)
+        scaled = _scaled(self.space, after, table, self.log_evidence)
+        return _made(self.space, after, *scaled, steps_after(self.steps, asked), chances)
+
+    def with_errors(self, chances: ArrayLike) -> ProfileBatch:
+        """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
+        wanted = np.broadcast_to(checked_error_chances(chances), (len(self),)).copy()
+        rows = np.flatnonzero(wanted != self.error_chances)
+        if not len(rows):
+            return self
+        anew = _given(self.space, self.responses[rows], self.steps[rows], wanted[rows])
+        table, log_evidence = self.table.copy(), self.log_evidence.copy()
+        table[rows], log_evidence[rows] = anew.table, anew.log_evidence
+        return _made(self.space, self.responses, table, log_evidence, self.steps, wanted)
 
     def take(self, examinees: ArrayLike) -> ProfileBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
         rows = np.asarray(examinees)
-        return _made(self.space, self.responses[rows], self.table[rows], self.log_evidence[rows])
+        return _made(
+            self.space,
+            self.responses[rows],
+            self.table[rows],
+            self.log_evidence[rows],
+            self.steps[rows],
+            self.error_chances[rows],
+        )
+
+    def alone(self, examinee: int) -> ProfileBelief:
+        """Return the belief about one examinee, by position."""
+        answers = answers_of(self.bank, self.responses[examinee], self.steps[examinee])
+        row = self.table[examinee]
+        chances = (float(self.log_evidence[examinee]), float(self.error_chances[examinee]))
+        return ProfileBelief(self.space, answers, row, *chances)
 
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""
@@ -154,19 +190,28 @@ class ProfileBatch(BatchItemMasses, Value):
         return self.space.sums(self.table)
 
 
-def _given(space: ProfileSpace, responses: Responses) -> ProfileBatch:
+def _kinds(responses: NDArray[np.intp], chances: Floats) -> list[tuple[int, float]]:
+    """Return the different pairs of a response and a chance of an error."""
+    return sorted(set(zip(responses.tolist(), chances.tolist(), strict=True)))
+
+
+def _given(
+    space: ProfileSpace, responses: Responses, steps: Responses, chances: Floats
+) -> ProfileBatch:
     """Return the beliefs given all responses, the likelihoods multiplied in one by one."""
     table = np.repeat(space.prior[None, :], len(responses), axis=0)
     log_evidence = np.zeros(len(responses))
     for item in range(responses.shape[1]):
-        column = responses[:, item]
-        for response in np.unique(column[column != MISSING]).tolist():
-            rows = np.flatnonzero(column == response)
-            table[rows] = space.likely(table[rows], item, response)
+        column = responses[:, item].astype(np.intp)
+        there = column != MISSING
+        for response, chance in _kinds(column[there], chances[there]):
+            rows = np.flatnonzero((column == response) & (chances == chance))
+            table[rows] = space.likely(table[rows], item, response, chance)
         # Now and then, so that nothing vanishes.
         if item % 16 == 15:
             table, log_evidence = _scaled(space, responses, table, log_evidence)
-    return _normalized(space, responses, table, log_evidence)
+    table, log_evidence = _scaled(space, responses, table, log_evidence)
+    return _made(space, responses, table, log_evidence, steps, chances)
 
 
 def _scaled(
@@ -179,15 +224,14 @@ def _scaled(
     return table / totals[:, None], log_evidence + np.log(totals)
 
 
-def _normalized(
-    space: ProfileSpace, responses: Responses, table: Floats, log_evidence: Floats
-) -> ProfileBatch:
-    return _made(space, responses, *_scaled(space, responses, table, log_evidence))
-
-
 def _made(
-    space: ProfileSpace, responses: Responses, table: Floats, log_evidence: Floats
+    space: ProfileSpace,
+    responses: Responses,
+    table: Floats,
+    log_evidence: Floats,
+    steps: Responses,
+    chances: Floats,
 ) -> ProfileBatch:
-    for array in (responses, table, log_evidence):
+    for array in (responses, table, log_evidence, steps, chances):
         array.setflags(write=False)
-    return ProfileBatch(space, responses, table, log_evidence)
+    return ProfileBatch(space, responses, table, log_evidence, steps, chances)

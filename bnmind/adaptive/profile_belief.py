@@ -16,6 +16,7 @@ from bnmind.adaptive.belief import Profile, checked_response, impossible_respons
 from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.item_masses import ItemMasses
 from bnmind.adaptive.profile_space import DEFAULT_PROFILES, ProfileSpace
+from bnmind.adaptive.response_errors import checked_error_chances
 from bnmind.errors import InvalidResponseError, UnknownNameError
 from bnmind.information import Floats, entropy, tied_best
 
@@ -46,6 +47,8 @@ class ProfileBelief(ItemMasses, Value):
     """The probability of every profile, ``(profiles,)``, read-only."""
     log_evidence: float
     """Natural logarithm of the probability of all the responses."""
+    error_chance: float = 0.0
+    """The chance that each response was an error; see `with_errors`."""
 
     @classmethod
     def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> ProfileBelief:
@@ -60,7 +63,7 @@ class ProfileBelief(ItemMasses, Value):
         return cls(space, (), space.prior, 0.0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_again, (self.space, self.answers))
+        return (_again, (self.space, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
         return f"ProfileBelief({len(self.table)} profiles, {len(self.answers)} responses)"
@@ -82,14 +85,15 @@ class ProfileBelief(ItemMasses, Value):
     def update(self, item: str, response: int | str) -> ProfileBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""
         number = checked_response(self.bank, self.responses, item, response)
-        table = self.space.likely(self.table, self.bank.position(item), number)
+        table = self.space.likely(self.table, self.bank.position(item), number, self.error_chance)
         answers = (*self.answers, (item, number))
         total = float(table.sum())
         if not total > 0:
             raise impossible_responses(self.bank, dict(answers))
         table /= total
         table.setflags(write=False)
-        return ProfileBelief(self.space, answers, table, self.log_evidence + math.log(total))
+        log_evidence = self.log_evidence + math.log(total)
+        return ProfileBelief(self.space, answers, table, log_evidence, self.error_chance)
 
     def without(self, item: str) -> ProfileBelief:
         """Return the belief as if an item had not been answered."""
@@ -97,7 +101,11 @@ class ProfileBelief(ItemMasses, Value):
         if len(remaining) == len(self.answers):
             self.bank.position(item)
             raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
-        return _again(self.space, remaining)
+        return _again(self.space, remaining, self.error_chance)
+
+    def with_errors(self, chance: float) -> ProfileBelief:
+        """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
+        return _again(self.space, self.answers, float(checked_error_chances(chance)))
 
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, or of another hidden variable."""
@@ -122,8 +130,10 @@ class ProfileBelief(ItemMasses, Value):
         return self.space.sums(self.table)
 
 
-def _again(space: ProfileSpace, answers: tuple[tuple[str, int], ...]) -> ProfileBelief:
-    belief = ProfileBelief(space, (), space.prior, 0.0)
+def _again(
+    space: ProfileSpace, answers: tuple[tuple[str, int], ...], error_chance: float
+) -> ProfileBelief:
+    belief = ProfileBelief(space, (), space.prior, 0.0, error_chance)
     for item, number in answers:
         belief = belief.update(item, number)
     return belief

@@ -13,6 +13,7 @@ import numpy as np
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.causes import CauseIndex
+from bnmind.adaptive.response_errors import likelihood
 from bnmind.adaptive.subset_sums import SubsetSums
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
@@ -119,10 +120,10 @@ class ProfileSpace:
             found.append((tuple(view), tuple(factor)))
         return tuple(found)
 
-    def likely(self, table: Floats, item: int, response: int) -> Floats:
+    def likely(self, table: Floats, item: int, response: int, error_chance: float = 0.0) -> Floats:
         """Return a table ``(…, profiles)`` times the likelihood of a response to an item."""
         view, factor = self.views[self.bank.cause_numbers[item]]
-        column = self.bank.channel(self.bank.item_names[item])[:, response]
+        column = likelihood(self.bank, self.bank.item_names[item], response, error_chance)
         front = table.shape[:-1]
         product: Floats = (table.reshape(*front, *view) * column.reshape(factor)).reshape(
             table.shape

@@ -59,6 +59,8 @@ class SessionReport(Value):
     """How long they take together, as the bank states it."""
     stop_reason: str
     """Why the test is over; empty if it goes on."""
+    impossible: bool = False
+    """Whether no profile of the skills explains all the answers; see `Session.impossible`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, for JSON."""

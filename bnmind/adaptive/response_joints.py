@@ -14,15 +14,14 @@ from itertools import product
 import numpy as np
 
 from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.causes import CauseIndex
 from bnmind.adaptive.plan_batch import PlanBatch
-from bnmind.adaptive.plan_belief import PlanBelief, said_of
+from bnmind.adaptive.plan_belief import PlanBelief
 from bnmind.adaptive.profile_batch import ProfileBatch
 from bnmind.adaptive.profile_belief import ProfileBelief
 from bnmind.adaptive.profile_space import ProfileSpace
-from bnmind.adaptive.skill_tree import SkillTree
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidModelError,
@@ -115,7 +114,7 @@ def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats
         ]
         return np.stack(found, axis=1)
     if isinstance(beliefs, PlanBatch):
-        each = [_alone(beliefs.tree, row.tolist()) for row in beliefs.responses]
+        each = [beliefs.alone(number) for number in range(len(beliefs))]
         return np.stack([response_joints(belief, skills, bank.item_names) for belief in each])
     raise InvalidModelError(
         [f"expected a ProfileBatch or a PlanBatch, got {type(beliefs).__name__}"]
@@ -164,14 +163,3 @@ def _tree_rows(belief: PlanBelief, skills: Sequence[str]) -> Iterator[Floats]:
             continue
         weight = math.exp(found.log_evidence - belief.posterior.log_evidence)
         yield weight * tree.marginals([np.real(joint) for joint in found.joints])
-
-
-def _alone(tree: SkillTree, responses: Sequence[int]) -> PlanBelief:
-    """Return the belief about one examinee of a batch."""
-    names = tree.bank.item_names
-    answers = tuple((names[i], r) for i, r in enumerate(responses) if r != MISSING)
-    said, powers = zip(
-        *(said_of(tree, clique, answers) for clique in range(len(tree.scopes))), strict=True
-    )
-    posterior = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
-    return PlanBelief(tree, answers, said, powers, posterior)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ _NORMAL = 1.959963984540054
 class SelectorRun(Value):
     """All the tests with one selector."""
 
+    _ARRAYS: ClassVar = ("asked", "reasons", "set_aside", "values", "classified", "impossible")
+
     selector: str
     """Its name."""
     asked: NDArray[np.intp]
@@ -43,17 +45,20 @@ class SelectorRun(Value):
     """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
     classified: Levels
     """``(examinees, skills)``, the most probable level of each skill at the end."""
+    impossible: NDArray[np.bool_]
+    """``(examinees,)``, whether no profile of the skills explains all the answers, by the bank.
+
+    In these tests each answer counts as an error with a chance of 2**-20."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("asked", "reasons", "set_aside", "values", "classified"):
+        for name in self._ARRAYS:
             array = np.array(getattr(self, name))
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.asked, self.reasons, self.set_aside, self.values, self.classified)
-        return (SelectorRun, (self.selector, *parts))
+        return (SelectorRun, (self.selector, *(getattr(self, name) for name in self._ARRAYS)))
 
     @cached_property
     def lengths(self) -> NDArray[np.intp]:
@@ -271,7 +276,11 @@ class SimulationResult(Value):
 
     @property
     def lengths(self) -> pd.DataFrame:
-        """A row for each selector and examinee: ``selector, examinee, length, reason``."""
+        """A row for each selector and examinee.
+
+        Columns ``selector, examinee, length, reason, impossible``; the last one is
+        `SelectorRun.impossible`.
+        """
         import pandas as pd
 
         parts = []
@@ -281,6 +290,7 @@ class SimulationResult(Value):
                 "examinee": np.arange(len(self)),
                 "length": run.lengths,
                 "reason": run.reasons.astype(object),
+                "impossible": run.impossible,
             }
             parts.append(pd.DataFrame(columns))
         return pd.concat(parts, ignore_index=True)
@@ -379,4 +389,5 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
         np.concatenate([part.set_aside for part in parts])[rows],
         np.concatenate(values, axis=1)[:, rows],
         np.concatenate([part.classified for part in parts])[rows],
+        np.concatenate([part.impossible for part in parts])[rows],
     )

@@ -5,7 +5,7 @@ symbol     name here
 =========  ==================================================================
 α_c        a profile; only the configuration c of the item's cause matters
 α̂          ``estimate``, the profile that is believed in
-P(x|α_c)   ``channel[c, x]``
+P(x|α_c)   ``channel[c, x]``, at least `LEAST_CHANCE`; see `floored`
 π(α_c)     ``masses[c]``, given the responses so far
 KL(d, c)   Σ_x P(x|d) log₂ (P(x|d) / P(x|c)), in bits
 KL         Σ_c KL(α̂, α_c) / number of profiles: Xu, Chang and Douglas
@@ -14,8 +14,10 @@ MPWKL      Σ_d Σ_c π(α_d) π(α_c) KL(α_d, α_c): Kaplan et al.
 =========  ==================================================================
 
 No table of pairs is made: Σ_c m_c KL(d, c) = −H(N_d) − Σ_x N[d, x] Σ_c m_c log₂ N[c, x].
-Where a profile that has weight could not give a response that another one gives, the
-divergence is infinite.
+By the definition the divergence is infinite where a profile could not give a response that
+another one gives. One such item would be selected before all others, however little its
+response tells, and several could not be told apart. Chances below `LEAST_CHANCE` therefore
+count as `LEAST_CHANCE`.
 
 References
 ----------
@@ -48,12 +50,17 @@ from bnmind.errors import InvalidModelError
 from bnmind.information import Floats, entropy
 
 __all__ = [
+    "LEAST_CHANCE",
     "KullbackLeibler",
     "ModifiedPosteriorWeightedKL",
     "PosteriorWeightedKL",
     "ProfileEstimate",
+    "floored",
     "most_probable_profile",
 ]
+
+LEAST_CHANCE = 1e-4
+"""Chances of responses below this count as this in a divergence, so that none is infinite."""
 
 ProfileEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], NDArray[np.intp]]
 """From a belief to the levels of its skills, ``(…, skills)``; a batch has a row an examinee."""
@@ -70,7 +77,8 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
 
     The score is the mean over all profiles of the divergence from the estimated one, in
     bits; the belief enters through the estimate alone. The original is the sum, and in
-    natural logarithms, which ranks in the same way.
+    natural logarithms, which ranks in the same way. Chances of responses below `LEAST_CHANCE`
+    (1e-4) count as `LEAST_CHANCE`, so that no score is infinite.
 
     Parameters
     ----------
@@ -93,14 +101,14 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the mean divergence for each item, in bits."""
         bank = belief.bank
-        channels = bank.channels(items)
+        channels = floored(bank.channels(items))
         here = _configurations(bank, self.estimate(belief), items)
         return _from(channels, here, _uniform(bank, items, channels.shape[1]))
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the mean divergence for each item, ``(examinees, items)``."""
         bank = beliefs.bank
-        channels = bank.channels()
+        channels = floored(bank.channels())
         here = _configurations(bank, self.estimate(beliefs), bank.item_names)
         return _from(channels, here, _uniform(bank, bank.item_names, channels.shape[1]))
 
@@ -110,7 +118,8 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     """Select the item that tells the estimated profile best from the other probable ones (PWKL).
 
     The score is the mean over the profiles, weighted by the belief, of the divergence
-    from the estimated one, in bits.
+    from the estimated one, in bits. Chances of responses below `LEAST_CHANCE` (1e-4) count as
+    `LEAST_CHANCE`, so that no score is infinite.
 
     Parameters
     ----------
@@ -134,13 +143,13 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
         """Return the weighted divergence for each item, in bits."""
         bank = belief.bank
         here = _configurations(bank, self.estimate(belief), items)
-        return _from(bank.channels(items), here, belief.masses(items))
+        return _from(floored(bank.channels(items)), here, belief.masses(items))
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the weighted divergence for each item, ``(examinees, items)``."""
         bank = beliefs.bank
         here = _configurations(bank, self.estimate(beliefs), bank.item_names)
-        return _from(bank.channels(), here, beliefs.masses(np.arange(len(bank.items))))
+        return _from(floored(bank.channels()), here, beliefs.masses(np.arange(len(bank.items))))
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,8 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
     """Select the item that tells probable profiles best from each other (MPWKL).
 
     The score is the mean divergence between two profiles drawn from the belief, in bits;
-    no profile is singled out.
+    no profile is singled out. Chances of responses below `LEAST_CHANCE` (1e-4) count as
+    `LEAST_CHANCE`, so that no score is infinite.
 
     Parameters
     ----------
@@ -167,30 +177,40 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
 
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
         """Return the mean divergence for each item, in bits."""
-        return _between(belief.bank.channels(items), belief.masses(items))
+        return _between(floored(belief.bank.channels(items)), belief.masses(items))
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the mean divergence for each item, ``(examinees, items)``."""
         items = np.arange(len(beliefs.bank.items))
-        return _between(beliefs.bank.channels(), beliefs.masses(items))
+        return _between(floored(beliefs.bank.channels()), beliefs.masses(items))
+
+
+def floored(channels: Floats) -> Floats:
+    """Return channels in which no chance is below `LEAST_CHANCE`, the rows summing to one.
+
+    Responses that an item does not have, or that nobody gives, keep the chance 0.
+
+    Parameters
+    ----------
+    channels
+        ``(items, configurations, responses)``.
+    """
+    given = channels.max(axis=-2, keepdims=True, initial=0.0) > 0
+    least = np.where(given, np.maximum(channels, LEAST_CHANCE), 0.0)
+    rows: Floats = least / least.sum(axis=-1, keepdims=True)
+    return rows
 
 
 def _mean_logs(channels: Floats, masses: Floats) -> Floats:
-    """Return Σ_c m_c log₂ N[c, x], ``(…, items, responses)``; −inf where a zero has weight."""
-    zero = channels <= 0
-    logs = np.log2(np.where(zero, 1.0, channels))
-    means = np.matmul(masses[..., None, :], logs)[..., 0, :]
-    # Padding has no mass, and so no weight.
-    never = np.matmul(masses[..., None, :], zero.astype(np.float64))[..., 0, :] > 0
-    result: Floats = np.where(never, -np.inf, means)
-    return result
+    """Return Σ_c m_c log₂ N[c, x], ``(…, items, responses)``; 0 for responses never given."""
+    logs = np.log2(np.where(channels > 0, channels, 1.0))
+    means: Floats = np.matmul(masses[..., None, :], logs)[..., 0, :]
+    return means
 
 
 def _expected(responses: Floats, logs: Floats) -> Floats:
-    """Return Σ_x P(x) log₂ …, where what is impossible counts nothing."""
-    with np.errstate(invalid="ignore"):  # 0 · −inf, which is not taken
-        parts = np.where(responses > 0, responses * logs, 0.0)
-    result: Floats = parts.sum(axis=-1)
+    """Return Σ_x P(x) log₂ …."""
+    result: Floats = (responses * logs).sum(axis=-1)
     return result
 
 

@@ -182,7 +182,6 @@ class ChosenBy:
     ) -> BatchSelection:
         """Return for each examinee the item that the function names."""
         names = beliefs.bank.item_names
-        alone = self.alone or belief_alone
         items = np.full(len(allowed), MISSING, dtype=np.intp)
         scores = np.where(allowed, 0.0, -np.inf)
         for number in np.flatnonzero(allowed.any(axis=1)).tolist():
@@ -191,21 +190,11 @@ class ChosenBy:
                 seed = drawn(luck, allowed.shape)[number, 0]
                 rng = np.random.default_rng(int(seed * 2**53))
             open_items = [names[i] for i in np.flatnonzero(allowed[number])]
-            chosen = self.select(alone(beliefs, number), open_items, rng=rng).item
+            belief = self.alone(beliefs, number) if self.alone else beliefs.alone(number)
+            chosen = self.select(belief, open_items, rng=rng).item
             items[number] = beliefs.bank.position(chosen)
             scores[number, items[number]] = 1.0
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
-
-
-def belief_alone(beliefs: BatchBelief, examinee: int) -> SkillBelief:
-    """Return the belief about one examinee of a batch, made anew from the responses."""
-    from bnmind.adaptive.beliefs import start_belief
-
-    belief = start_belief(beliefs.bank)
-    row = beliefs.responses[examinee]
-    for place in np.flatnonzero(row != MISSING).tolist():
-        belief = belief.update(beliefs.bank.item_names[place], int(row[place]))
-    return belief
 
 
 def item_cost(item: Item) -> float:

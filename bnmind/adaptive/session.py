@@ -180,10 +180,7 @@ class Session(Value):
                     f"{fault}, at events.{number} in {place}", str(place)
                 ) from fault
         state = replay.state()
-        try:
-            now = believed(prior, state.responses)
-        except BnmindError as fault:
-            raise SessionFileError(f"{fault}, in {place}", str(place)) from fault
+        now = believed(prior, state.responses, error_chance=prior.error_chance)
         return cls(made, prior, saved.events, state, now, None if salvage else place, saved.about)
 
     def __repr__(self) -> str:
@@ -234,6 +231,9 @@ class Session(Value):
     def answer(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session after an answer, to whichever item.
 
+        An answer that the bank holds for impossible after the others is taken in too; see
+        `impossible`.
+
         Parameters
         ----------
         item
@@ -249,8 +249,6 @@ class Session(Value):
             If there is no such item.
         InvalidResponseError
             If the item has no such response, or was answered already.
-        ImpossibleEvidenceError
-            If the answers together have probability zero; it names them.
         SessionFileError
             If another program has written to the file meanwhile.
         FileWriteError
@@ -312,6 +310,15 @@ class Session(Value):
         from bnmind.adaptive.session_json import session_to_json
 
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether no profile of the skills explains all the answers, by the bank.
+
+        Then the bank holds a chance of 0 for an answer that was given. The test goes on:
+        each answer counts as an error with the chance ``belief.error_chance``, 2**-20.
+        """
+        return self.belief.error_chance != self.prior.error_chance
 
     @cached_property
     def posterior(self) -> Mapping[str, Mapping[str, float]]:
@@ -377,6 +384,7 @@ class Session(Value):
             sum(item.cost for item in asked),
             sum(item.time for item in asked),
             self.stop_reason,
+            self.impossible,
         )
 
     def _withheld(self, item: str) -> tuple[str, ...]:
@@ -388,7 +396,8 @@ class Session(Value):
 
     def _after(self, event: Event) -> Session:
         state = self.state.after(self.bank, event)
-        belief = believed(self.belief, state.responses)
+        usual = self.prior.error_chance
+        belief = believed(self.belief, state.responses, error_chance=usual)
         after = dataclasses.replace(self, events=(*self.events, event), state=state, belief=belief)
         if after.path is not None:
             after._write(after.path, self.events)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
 from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
-from bnmind.errors import InvalidResponseError
+from bnmind.adaptive.response_errors import updated_anyway
+from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
 
 __all__ = ["Event", "EventKind", "Replay", "SessionState", "believed"]
 
@@ -175,18 +177,28 @@ class _Done:
     """How many items it has added to those set aside."""
 
 
-def believed(belief: SkillBelief, responses: Mapping[str, int]) -> SkillBelief:
+def believed(
+    belief: SkillBelief, responses: Mapping[str, int], *, error_chance: float = 0.0
+) -> SkillBelief:
     """Return a belief changed to that after these responses and no others.
 
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the responses together have probability zero; it names them.
+    Parameters
+    ----------
+    belief
+        The belief to change.
+    responses
+        The position of the response to each item.
+    error_chance
+        That of the belief if the responses are possible; otherwise see `updated_anyway`.
     """
-    for item, response in belief.responses.items():
-        if responses.get(item) != response:
-            belief = belief.without(item)
+    changed = [item for item, given in belief.responses.items() if responses.get(item) != given]
+    for item in changed:
+        belief = belief.without(item)
+    if changed and belief.error_chance != error_chance:
+        # Without a response that was changed the others may be possible.
+        with suppress(ImpossibleEvidenceError):
+            belief = belief.with_errors(error_chance)
     for item, response in responses.items():
         if item not in belief.responses:
-            belief = belief.update(item, response)
+            belief = updated_anyway(belief, item, response)
     return belief

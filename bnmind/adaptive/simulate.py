@@ -69,8 +69,17 @@ class _Task:
                 abilities=self.abilities[some],
                 eligible=self.eligible[some],
             )
-            arrays = (found.asked, found.reasons, found.set_aside, found.values, found.classified)
-            parts.append(SelectorRun(self.name, *arrays))
+            parts.append(
+                SelectorRun(
+                    self.name,
+                    found.asked,
+                    found.reasons,
+                    found.set_aside,
+                    found.values,
+                    found.classified,
+                    found.impossible,
+                )
+            )
         return joined_runs(parts, np.arange(len(self.numbers)))
 
 
@@ -93,6 +102,10 @@ def simulate(
     The tests go on side by side in batches, question by question. A selector's tests
     depend neither on the selectors beside it nor on the other examinees, and so neither on
     the workers nor, up to the last digits of the measures, on the size of a batch.
+
+    An answer that the bank holds for impossible ends no test: from then on each answer of
+    this examinee counts as an error with a chance of 2**-20, as in a live session, and
+    `SelectorRun.impossible` says so.
 
     Parameters
     ----------

@@ -14,17 +14,14 @@ from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.design import NOTHING_LEFT
 from bnmind.adaptive.examinees import Levels
+from bnmind.adaptive.response_errors import updated_batch_anyway
 from bnmind.adaptive.rules import Rule, allowed_items, asked_mask
 from bnmind.adaptive.selector import Selector
 from bnmind.adaptive.simulate_measures import Measure, Moment, Predictor
 from bnmind.adaptive.stopper import BatchProgress, Reasons, Stopper
-from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 
-__all__ = ["IMPOSSIBLE", "BatchOfTests", "TestProtocol", "run_batch"]
-
-IMPOSSIBLE = "the answer was impossible by the model"
-"""Why a test ends whose answers contradict the bank; the last one is not believed."""
+__all__ = ["BatchOfTests", "TestProtocol", "run_batch"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +58,8 @@ class BatchOfTests:
     """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
     classified: Levels
     """``(examinees, skills)``, the most probable level of each skill at the end."""
+    impossible: NDArray[np.bool_]
+    """``(examinees,)``, whether no profile of the skills explains all the answers."""
 
 
 class _Luck:
@@ -112,6 +111,7 @@ def run_batch(
     aside = np.zeros(responses.shape, dtype=bool)
     reasons = np.full(n, "", dtype=object)
     classified = np.zeros(levels.shape, dtype=np.intp)
+    impossible = np.zeros(n, dtype=bool)
     values: list[Floats] = []
     while True:
         rows = going_on
@@ -140,21 +140,16 @@ def run_batch(
         asked[going_on, -1] = selection.items
         aside[going_on] |= selection.set_aside
         given = responses[going_on, selection.items].astype(np.intp)
-        try:
-            beliefs = beliefs.update(selection.items, given)
-        except ImpossibleEvidenceError:
-            predicted = protocol.predictor(beliefs)
-            possible = predicted[np.arange(len(given)), selection.items, given] > 0
-            if possible.all():
-                raise
-            wrong = going_on[~possible]
-            reasons[wrong] = IMPOSSIBLE
-            skills = bank.skills
-            left = beliefs.take(~possible)
-            classified[wrong] = np.stack([left.marginal(s).argmax(axis=1) for s in skills], axis=1)
-            going_on = going_on[possible]
-            beliefs = beliefs.take(possible).update(selection.items[possible], given[possible])
-    return BatchOfTests(asked, reasons.astype(np.str_), aside, np.stack(values, axis=2), classified)
+        beliefs = updated_batch_anyway(beliefs, selection.items, given)
+        impossible[going_on] = beliefs.error_chances > 0
+    return BatchOfTests(
+        asked,
+        reasons.astype(np.str_),
+        aside,
+        np.stack(values, axis=2),
+        classified,
+        impossible,
+    )
 
 
 def _measured(

@@ -16,7 +16,6 @@ from bnmind._values import Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
-from bnmind.adaptive.selector_plain import belief_alone
 from bnmind.errors import InvalidModelError
 
 __all__ = [
@@ -77,7 +76,7 @@ class BatchProgress(Value):
         if self.sequence is not None:
             row = self.sequence[examinee][self.sequence[examinee] != MISSING]
         return Progress(
-            belief_alone(self.beliefs, examinee),
+            self.beliefs.alone(examinee),
             tuple(names[i] for i in row.tolist()),
             tuple(names[i] for i in np.flatnonzero(self.allowed[examinee]).tolist()),
         )

@@ -310,6 +310,14 @@ def _show(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
             "-" if math.isnan(run.overlap) else percent(run.overlap),
         )
     show_table(console, table)
+    for run in result.runs:
+        if run.impossible.any():
+            console.print(
+                f"{run.selector}: by the bank nobody gives all the answers of"
+                f" {counted(int(run.impossible.sum()), 'examinee')}; each of these answers counts"
+                " as an error with a chance of 1 in 1,048,576.",
+                soft_wrap=True,
+            )
     _show_steps(console, result)
     console.print(f"Written: {counted(len(written), 'file')} in {out}", soft_wrap=True)
 
@@ -342,6 +350,7 @@ def _as_json(result: SimulationResult, seed: int, written: Sequence[Path]) -> di
                 "selector": run.selector,
                 "mean_length": float(run.lengths.mean()),
                 "overlap": _finite(run.overlap),
+                "impossible": int(run.impossible.sum()),
                 "exposure": dict(zip(result.items, run.exposure.tolist(), strict=True)),
                 "by_items_asked": curves,
             }

@@ -47,6 +47,10 @@ Examples:
 PREPARING = "preparing the test"
 
 _COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
+_IMPOSSIBLE = (
+    "By the bank nobody gives all these answers together; each of them now counts as an error"
+    " with a chance of 1 in 1,048,576."
+)
 _SHOWN = 5
 """Items that a hint ranks."""
 
@@ -188,7 +192,10 @@ def _step(console: Console, session: Session) -> Session | None:
         elif given is Command.HINT:
             _show_why(console, session)
         elif isinstance(given, _Given):
+            was_possible = not session.impossible
             session = _answered(session, given)
+            if session.impossible and was_possible:
+                console.print(f"  {_IMPOSSIBLE}", soft_wrap=True)
     except SessionFileError as fault:
         # Nothing that is typed from here on could be saved.
         raise BnmindError(
@@ -267,6 +274,8 @@ def _show_report(console: Console, session: Session) -> None:
     from bnmind.cli.show import counted, percent, plain_table, show_table
 
     report = session.report()
+    if report.impossible:
+        console.print(f"\n{_IMPOSSIBLE}", soft_wrap=True)
     asked = counted(len(report.asked), "item")
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
     console.print(
