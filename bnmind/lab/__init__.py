@@ -13,7 +13,8 @@ from bnmind.lab.compare import Comparison, Contest, GameRow, Summary, compare
 from bnmind.lab.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.games import assumed_channel, play_game, replay
 from bnmind.lab.plots import plot_lengths
-from bnmind.lab.store import comparison_csv, save_comparison, write_files
+from bnmind.lab.result_files import write_files
+from bnmind.lab.store import comparison_csv, save_comparison
 from bnmind.lab.transcript import PlayedTurn, Transcript
 from bnmind.lab.transcript_json import transcript_from_json, transcript_to_json
 

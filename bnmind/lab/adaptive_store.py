@@ -14,7 +14,7 @@ from bnmind.lab.adaptive_plots import (
     plot_measures,
     plot_test_lengths,
 )
-from bnmind.lab.store import png, write_files
+from bnmind.lab.result_files import png, write_files
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,7 +32,6 @@ from bnmind.strategies.score_parts import MostParts
 from bnmind.strategies.score_weighted_entropy import (
     WeightedEntropy,
     read_weights,
-    weighted_entropy,
     write_weights,
 )
 from bnmind.strategies.score_worst_case import WorstCase, guaranteed_information
@@ -49,6 +48,7 @@ from bnmind.strategies.tree_check import check_tree, walk_tree
 from bnmind.strategies.tree_compare import Parting, TreeComparison, compare_trees
 from bnmind.strategies.tree_files import read_tree, write_tree
 from bnmind.strategies.tree_plot import tree_to_svg
+from bnmind.strategies.weighted_entropy_player import weighted_entropy
 
 __all__ = [
     "STRATEGIES",

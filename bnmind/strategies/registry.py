@@ -21,10 +21,10 @@ from bnmind.strategies.score_entropy import EntropyLeft
 from bnmind.strategies.score_expected_size import ExpectedSize
 from bnmind.strategies.score_larmouth import Larmouth
 from bnmind.strategies.score_parts import MostParts
-from bnmind.strategies.score_weighted_entropy import weighted_entropy
 from bnmind.strategies.score_worst_case import WorstCase
 from bnmind.strategies.shapiro import first_possible
 from bnmind.strategies.strategy import Strategy
+from bnmind.strategies.weighted_entropy_player import weighted_entropy
 
 __all__ = ["STRATEGIES", "strategy_by_name"]
 

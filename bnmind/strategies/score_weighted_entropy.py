@@ -6,7 +6,6 @@ import json
 import math
 import operator
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from bnmind._text_files import write_file
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.fixed_point import entropy_terms, fixed_point_bits
-from bnmind.strategies.myopic import Myopic
 from bnmind.strategies.score import CellTerms
 from bnmind.strategies.score_entropy import EntropyLeft
 
@@ -25,8 +23,8 @@ __all__ = [
     "MAX_WEIGHT",
     "UNIT",
     "WeightedEntropy",
+    "parse_weights",
     "read_weights",
-    "weighted_entropy",
     "write_weights",
 ]
 
@@ -99,15 +97,6 @@ class WeightedEntropy:
         return fixed_point_bits(self.board.n_codes, largest_weight=MAX_WEIGHT)
 
 
-def weighted_entropy() -> Myopic:
-    """Return the strategy ``weighted-entropy``, with the weights that come with bnmind.
-
-    They are fitted for 4x6, turn by turn.
-    """
-    text = files("bnmind.strategies").joinpath("weights_4x6.json").read_text(encoding="utf-8")
-    return Myopic(_parse(text, "weights_4x6.json"), name="weighted-entropy")
-
-
 def read_weights(path: Path) -> WeightedEntropy:
     """Return the weights in a JSON file.
 
@@ -116,7 +105,7 @@ def read_weights(path: Path) -> WeightedEntropy:
     ModelFileError
         If it cannot be read, or holds no weights.
     """
-    return _parse(read_text(path, most=SMALL_FILE), str(path))
+    return parse_weights(read_text(path, most=SMALL_FILE), str(path))
 
 
 def write_weights(score: WeightedEntropy, path: Path) -> None:
@@ -138,7 +127,14 @@ def write_weights(score: WeightedEntropy, path: Path) -> None:
     write_file(path, json.dumps(document, indent=1) + "\n")
 
 
-def _parse(text: str, where: str) -> WeightedEntropy:
+def parse_weights(text: str, where: str) -> WeightedEntropy:
+    """Return the weights in a text; `where` names its file in messages.
+
+    Raises
+    ------
+    ModelFileError
+        If the text holds no weights.
+    """
     try:
         return _weights(parse_json(text))
     except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
