@@ -163,11 +163,11 @@ def test_more_vertices_than_bits() -> None:
 
 def test_sizes_beyond_floating_point_are_not_called_proven() -> None:
     graph = random_graph(1, 18, 5)
-    large = InteractionGraph(graph.names, (10**6,) * graph.n, graph.neighbors)
+    large = InteractionGraph(graph.names, (10**6,) * graph.n, graph.adjacent)
     found = ExactOrder()(large)
     assert found.total_size > 2**53
     assert not found.proven
-    huge = InteractionGraph(graph.names, (10**90,) * graph.n, graph.neighbors)
+    huge = InteractionGraph(graph.names, (10**90,) * graph.n, graph.adjacent)
     assert ExactOrder()(huge).total_size > 10**300
 
 

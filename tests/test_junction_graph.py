@@ -17,7 +17,10 @@ def test_scopes_become_cliques() -> None:
     )
     assert graph.names == ("x", "y", "z", "alone")
     assert graph.sizes == (2, 3, 4, 5)
+    assert graph.adjacent == ((1, 2), (0, 2), (0, 1), ())
     assert graph.neighbors == (0b110, 0b101, 0b011, 0)
+    assert graph == InteractionGraph.from_masks(graph.names, graph.sizes, graph.neighbors)
+    assert graph == InteractionGraph(graph.names, graph.sizes, graph.adjacent)
     assert graph.n_edges == 3
     assert graph.is_clique(graph.mask(["x", "y", "z"]))
     assert not graph.is_clique(graph.vertices)
@@ -34,12 +37,16 @@ def test_all_faults_are_told_at_once() -> None:
         InteractionGraph.from_scopes({"x": 2}, [("x", "nowhere"), ("elsewhere",)])
     assert len(caught.value.problems) == 2
     with pytest.raises(InvalidModelError) as caught:
-        InteractionGraph(("x", "y", "y"), (0, 2, 2), (0b010, 0b001, 0b100))
+        InteractionGraph(("x", "y", "y"), (0, 2, 2), ((1,), (0,), (2,)))
     assert len(caught.value.problems) == 3
     with pytest.raises(InvalidModelError, match="neighbor of its neighbors"):
-        InteractionGraph(("x", "y"), (2, 2), (0b10, 0))
+        InteractionGraph(("x", "y"), (2, 2), ((1,), ()))
+    with pytest.raises(InvalidModelError, match="ascending"):
+        InteractionGraph(("x", "y", "z"), (2, 2, 2), ((2, 1), (0,), (0,)))
+    with pytest.raises(InvalidModelError, match="among the other"):
+        InteractionGraph(("x", "y"), (2, 2), ((1, 2), (0,)))
     with pytest.raises(InvalidModelError, match="for each of 2 variables"):
-        InteractionGraph(("x", "y"), (2,), (0, 0))
+        InteractionGraph(("x", "y"), (2,), ((), ()))
     with pytest.raises(InvalidModelError, match="'z'"):
         graph_of([2], []).mask(["z"])
 

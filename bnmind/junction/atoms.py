@@ -97,11 +97,11 @@ def combined_order(
     neighbors = list(graph.neighbors)
     for atom, order in parts:
         inner = [neighbors[v] & atom if atom >> v & 1 else 0 for v in range(graph.n)]
-        induced = InteractionGraph(graph.names, graph.sizes, tuple(inner))
+        induced = InteractionGraph.from_masks(graph.names, graph.sizes, inner)
         for v, clique in zip(order, elimination_cliques(induced, order), strict=True):
             for u in bits(clique & ~(1 << v)):
                 neighbors[u] |= 1 << v
                 neighbors[v] |= 1 << u
     # Chordal graphs glued at cliques are chordal: min-fill finds an order that adds no edge.
-    filled = InteractionGraph(graph.names, graph.sizes, tuple(neighbors))
+    filled = InteractionGraph.from_masks(graph.names, graph.sizes, neighbors)
     return vertices_in_order(filled, MinFill()(filled).variables)

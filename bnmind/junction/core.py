@@ -18,13 +18,15 @@ triangulation of probabilistic networks", Computational Intelligence 21 (2005), 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from heapq import heappop, heappush
 
-from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.peeling import peeled
 
-__all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "moved", "scored", "whole_graph"]
+__all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "placed", "scored", "whole_graph"]
 
 MANTISSA = 11
 """Leading bits of a score that its logarithm is looked up by."""
@@ -39,6 +41,13 @@ _MOST_FACTORED = 2**32
 """A larger number of states is not factored for its logarithm."""
 
 _LARGEST_FLOAT = 1e300
+
+MOST_SEARCHED = 2_000
+"""In a core of more vertices the light ones are eliminated without a search, since a pass of a
+search takes time and memory that grow as the square of the number of vertices."""
+
+_HEAVIEST = 128
+"""But none whose clique has more cells than 2 to this power."""
 
 
 @dataclass(frozen=True)
@@ -73,44 +82,62 @@ class Core:
 
 
 def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
-    """Return an order of the simplicial vertices, the other vertices, and their core."""
-    neighbors = list(graph.neighbors)
-    # `left` are those not known to be no simplicial vertex.
-    left = alive = graph.vertices
-    first = []
-    covered = set()
-    while left:
-        low = left & -left
-        v = low.bit_length() - 1
-        left ^= low
-        around = mask = neighbors[v]
-        while mask:
-            bit = mask & -mask
-            if (around ^ bit) & ~neighbors[bit.bit_length() - 1]:
-                break
-            mask ^= bit
-        if mask:
-            continue
-        first.append(v)
-        alive ^= low
-        covered.add(around)
-        left |= around
-        mask = around
-        while mask:
-            bit = mask & -mask
-            neighbors[bit.bit_length() - 1] ^= low
-            mask ^= bit
-    kept = list(bits(alive))
+    """Return an order of the simplicial vertices, the other vertices, and their core.
+
+    If more than `MOST_SEARCHED` vertices are left, light ones are eliminated too.
+    """
+    around = [set(members) for members in graph.adjacent]
+    first, covered = _simplicial(around)
+    gone = set(first)
+    kept = [v for v in range(graph.n) if v not in gone]
+    if len(kept) > MOST_SEARCHED:
+        weights = [_logarithm(size, _MOST_FRACTION) for size in graph.sizes]
+        heaviest = _HEAVIEST << _MOST_FRACTION
+        light, more = peeled(around, weights, kept, most=MOST_SEARCHED, heaviest=heaviest)
+        first += light
+        covered |= more
+        gone.update(light)
+        kept = [v for v in kept if v not in gone]
     place = {v: i for i, v in enumerate(kept)}
+    inside = [clique for clique in covered if clique and gone.isdisjoint(clique)]
     return (
         first,
         kept,
         scored(
-            [moved(neighbors[v], place) for v in kept],
+            [placed(around[v], place) for v in kept],
             [graph.sizes[v] for v in kept],
-            [moved(mask, place) for mask in sorted(covered) if mask and not mask & ~alive],
+            sorted(placed(clique, place) for clique in inside),
         ),
     )
+
+
+def _simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]:
+    """Take simplicial vertices out of a graph as long as there are any, the lowest first.
+
+    Returns
+    -------
+    order, covered
+        The vertices taken out, and the neighborhoods that they had then.
+    """
+    order = []
+    covered = set()
+    # Those not known to be no simplicial vertex.
+    waiting = list(range(len(around)))
+    is_waiting = [True] * len(around)
+    while waiting:
+        v = heappop(waiting)
+        is_waiting[v] = False
+        members = around[v]
+        if any(len(members & around[u]) < len(members) - 1 for u in members):
+            continue
+        order.append(v)
+        covered.add(frozenset(members))
+        for u in members:
+            around[u].remove(v)
+            if not is_waiting[u]:
+                is_waiting[u] = True
+                heappush(waiting, u)
+    return order, covered
 
 
 def whole_graph(graph: InteractionGraph) -> Core:
@@ -118,14 +145,9 @@ def whole_graph(graph: InteractionGraph) -> Core:
     return scored(graph.neighbors, graph.sizes, [])
 
 
-def moved(mask: int, place: Mapping[int, int]) -> int:
-    """Return the places of a set of vertices as a bit mask."""
-    places = 0
-    while mask:
-        low = mask & -mask
-        places |= 1 << place[low.bit_length() - 1]
-        mask ^= low
-    return places
+def placed(vertices: Iterable[int], place: Mapping[int, int]) -> int:
+    """Return the places of some vertices as a bit mask."""
+    return sum([1 << place[v] for v in vertices])
 
 
 def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int]) -> Core:

@@ -160,7 +160,7 @@ def _arranged(graph: InteractionGraph) -> tuple[InteractionGraph, tuple[BlockCla
     arranged = InteractionGraph(
         tuple(graph.names[v] for v in order),
         tuple(graph.sizes[v] for v in order),
-        tuple(sum(1 << place[u] for u in bits(graph.neighbors[v])) for v in order),
+        tuple(tuple(sorted(place[u] for u in graph.adjacent[v])) for v in order),
     )
     return arranged, tuple(
         BlockClass(tuple(tuple(place[v] for v in block) for block in cls.blocks)) for cls in classes

@@ -28,7 +28,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import (
     EliminationOrder,
     OrderFinder,
@@ -238,17 +238,17 @@ class _Estimate:
         if not functions:
             return float(min(found.total_size, _LARGEST_FLOAT))
         place = {name: i for i, name in enumerate(graph.names)}
-        children: dict[int, int] = {}
+        children: dict[int, set[int]] = {}
         for name, *others in functions:
             if name in place:
-                mask = sum(1 << place[v] for v in (name, *others) if v in place)
-                children[place[name]] = mask
+                children[place[name]] = {place[v] for v in others if v in place}
         total = 0
         for clique in maximal_cliques(graph, vertices_in_order(graph, found.variables)):
+            sizes = {v: graph.sizes[v] for v in clique}
             determined = [
-                graph.sizes[v] for v in bits(clique) if v in children and not children[v] & ~clique
+                size for v, size in sizes.items() if v in children and children[v] <= sizes.keys()
             ]
-            total += graph.clique_size(clique) // max(determined, default=1)
+            total += math.prod(sizes.values()) // max(determined, default=1)
         return float(min(total, _LARGEST_FLOAT))
 
 

@@ -1,17 +1,20 @@
 """The interaction graph of a set of tables: who shares a table with whom.
 
 Vertices are variables with a number of states; every table (of a Bayesian network:
-every family, which is what moralization means) makes a clique of its scope. Sets of
-vertices are bit masks in Python integers, so a graph may have any size.
+every family, which is what moralization means) makes a clique of its scope. A graph lists the
+neighbors of each vertex; algorithms on graphs of some hundred vertices take sets of vertices as
+bit masks in Python integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import CheckedValue, made
 from bnmind.errors import InvalidModelError
 
 __all__ = ["InteractionGraph", "bits"]
@@ -38,8 +41,8 @@ class InteractionGraph(CheckedValue):
     Examples
     --------
     >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")])
-    >>> graph.neighbors
-    (2, 5, 2)
+    >>> graph.adjacent, graph.neighbors
+    (((1,), (0, 2), (1,)), (2, 5, 2))
     >>> graph.clique_size(graph.mask(["a", "b"]))
     6
     """
@@ -48,17 +51,17 @@ class InteractionGraph(CheckedValue):
     """The variables; a vertex is a position in this tuple."""
     sizes: tuple[int, ...]
     """The number of states of each variable, at least one."""
-    neighbors: tuple[int, ...]
-    """The neighbors of each vertex as a bit mask, without the vertex itself."""
+    adjacent: tuple[tuple[int, ...], ...]
+    """The neighbors of each vertex, ascending, without the vertex itself."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         n = len(self.names)
-        if not (len(self.sizes) == len(self.neighbors) == n):
+        if not (len(self.sizes) == len(self.adjacent) == n):
             raise InvalidModelError(
                 [
                     f"expected a size and a neighborhood for each of {n} variables, got "
-                    f"{len(self.sizes)} and {len(self.neighbors)}"
+                    f"{len(self.sizes)} and {len(self.adjacent)}"
                 ]
             )
         problems = [
@@ -68,22 +71,14 @@ class InteractionGraph(CheckedValue):
         ]
         if len(set(self.names)) != n:
             problems.append("expected distinct variables, got one of them twice")
-        # Who names each vertex as a neighbor.
-        named = [0] * n
-        for v, mask in enumerate(self.neighbors):
-            own = 1 << v
-            if mask < 0 or mask >> n or mask & own:
+        pairs = {(v, u) for v, around in enumerate(self.adjacent) for u in around}
+        for v, around in enumerate(self.adjacent):
+            if v in around or not all(0 <= u < n for u in around):
                 problems.append(f"expected neighbors of {self.names[v]} among the other variables")
-                continue
-            while mask:
-                low = mask & -mask
-                named[low.bit_length() - 1] |= own
-                mask ^= low
-        problems += [
-            f"expected {self.names[v]} to be a neighbor of its neighbors"
-            for v, (mask, by) in enumerate(zip(self.neighbors, named, strict=True))
-            if mask & ~by and not (mask < 0 or mask >> n or mask >> v & 1)
-        ]
+            elif any(first >= second for first, second in pairwise(around)):
+                problems.append(f"expected the neighbors of {self.names[v]} in ascending order")
+            elif any((u, v) not in pairs for u in around):
+                problems.append(f"expected {self.names[v]} to be a neighbor of its neighbors")
         if problems:
             raise InvalidModelError(problems)
 
@@ -108,26 +103,43 @@ class InteractionGraph(CheckedValue):
         """
         names = tuple(sizes)
         index = {name: i for i, name in enumerate(names)}
-        neighbors = [0] * len(names)
+        around: list[set[int]] = [set() for _ in names]
         unknown: dict[str, None] = {}
         for scope in scopes:
-            mask = 0
-            places = []
+            members = set()
             for name in scope:
                 if name in index:
-                    place = index[name]
-                    places.append(place)
-                    mask |= 1 << place
+                    members.add(index[name])
                 else:
                     unknown[name] = None
-            for v in places:
-                neighbors[v] |= mask
-        neighbors = [mask & ~(1 << v) for v, mask in enumerate(neighbors)]
-        if unknown:
-            raise InvalidModelError(
-                f"expected scopes of known variables, got {name!r}" for name in unknown
-            )
-        return cls(names, tuple(int(size) for size in sizes.values()), tuple(neighbors))
+            for v in members:
+                around[v] |= members
+        problems = [f"expected scopes of known variables, got {name!r}" for name in unknown]
+        counts = tuple(int(size) for size in sizes.values())
+        problems += [
+            f"expected at least one state for {name}, got {size}"
+            for name, size in zip(names, counts, strict=True)
+            if size < 1
+        ]
+        if problems:
+            raise InvalidModelError(problems)
+        for v, members in enumerate(around):
+            members.discard(v)
+        # Right from the way it is made: what the constructor checks need not be checked.
+        adjacent = tuple(tuple(sorted(members)) for members in around)
+        return made(cls, names=names, sizes=counts, adjacent=adjacent)
+
+    @classmethod
+    def from_masks(
+        cls, names: Sequence[str], sizes: Sequence[int], neighbors: Sequence[int]
+    ) -> InteractionGraph:
+        """Return a graph whose neighborhoods are given as bit masks."""
+        return cls(tuple(names), tuple(sizes), tuple(tuple(bits(mask)) for mask in neighbors))
+
+    @cached_property
+    def neighbors(self) -> tuple[int, ...]:
+        """The neighbors of each vertex as a bit mask."""
+        return tuple(sum([1 << u for u in around]) for around in self.adjacent)
 
     @property
     def n(self) -> int:
@@ -142,7 +154,7 @@ class InteractionGraph(CheckedValue):
     @property
     def n_edges(self) -> int:
         """The number of edges."""
-        return sum(mask.bit_count() for mask in self.neighbors) // 2
+        return sum(map(len, self.adjacent)) // 2
 
     def mask(self, names: Iterable[str]) -> int:
         """Return a set of variables as a bit mask.
@@ -217,5 +229,5 @@ class InteractionGraph(CheckedValue):
         return InteractionGraph(
             tuple(self.names[v] for v in kept),
             tuple(self.sizes[v] for v in kept),
-            tuple(sum(1 << place[u] for u in bits(self.neighbors[v] & mask)) for v in kept),
+            tuple(tuple(place[u] for u in self.adjacent[v] if u in place) for v in kept),
         )

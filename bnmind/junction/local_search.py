@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError
-from bnmind.junction.core import moved, scored
-from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.core import placed, scored
+from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import (
     EliminationOrder,
     OrderFinder,
@@ -90,11 +90,12 @@ class LocalSearch(CheckedValue):
         left = 0 if best.proven else self.max_windows
         while left:
             tree = _Tree(graph, vertices_in_order(graph, best.variables))
-            tried: set[int] = set()
+            tried: set[frozenset[int]] = set()
             for window in tree.windows(self.window):
-                if tree.variables(window) in tried:
+                variables = tree.variables(window)
+                if variables in tried:
                     continue
-                tried.add(tree.variables(window))
+                tried.add(variables)
                 left -= 1
                 order = self._searched(tree, window)
                 found = measured_order(graph, order, method=method)
@@ -110,17 +111,17 @@ class LocalSearch(CheckedValue):
         """Return an order of the whole graph after a search in a window."""
         graph = tree.graph
         variables = tree.variables(window)
-        members = list(bits(variables))
+        members = sorted(variables)
         place = {v: i for i, v in enumerate(members)}
-        around = {v: graph.neighbors[v] & variables for v in members}
+        around = {v: variables.intersection(graph.adjacent[v]) for v in members}
         separators = {s for i in window for j, s in tree.beside[i] if j not in window and s}
         for separator in separators:
-            for v in bits(separator):
-                around[v] |= separator & ~(1 << v)
+            for v in separator:
+                around[v] |= separator - {v}
         core = scored(
-            [moved(around[v], place) for v in members],
+            [placed(around[v], place) for v in members],
             [graph.sizes[v] for v in members],
-            sorted(moved(separator, place) for separator in separators),
+            sorted(placed(separator, place) for separator in separators),
         )
         greedy = RandomizedGreedy(restarts=self.passes, patience=_PATIENCE, seed=self.seed)
         inner = greedy.search(core, large=graph.n > _FEW_VERTICES).order
@@ -128,41 +129,38 @@ class LocalSearch(CheckedValue):
 
 
 class _Tree:
-    """A junction tree as bit masks."""
+    """A junction tree as sets of vertices."""
 
     def __init__(self, graph: InteractionGraph, order: Sequence[int]) -> None:
         self.graph = graph
-        self.masks, self.sizes, edges = joined_cliques(graph, order)
-        self.beside: list[list[tuple[int, int]]] = [[] for _ in self.masks]
+        self.cliques, self.sizes, edges = joined_cliques(graph, order)
+        self.beside: list[list[tuple[int, frozenset[int]]]] = [[] for _ in self.cliques]
         for i, j, separator in edges:
             self.beside[i].append((j, separator))
             self.beside[j].append((i, separator))
 
-    def variables(self, window: frozenset[int]) -> int:
+    def variables(self, window: frozenset[int]) -> frozenset[int]:
         """Return the vertices of some cliques."""
-        union = 0
-        for i in window:
-            union |= self.masks[i]
-        return union
+        return frozenset().union(*[self.cliques[i] for i in window])
 
     def windows(self, most: int) -> Iterator[frozenset[int]]:
         """Yield a window around each clique that is not negligible, the largest first."""
         least = sum(self.sizes) // _NEGLIGIBLE
-        centers = sorted(range(len(self.masks)), key=lambda i: (-self.sizes[i], i))
+        centers = sorted(range(len(self.cliques)), key=lambda i: (-self.sizes[i], i))
         return (self._window(i, most) for i in centers if self.sizes[i] >= least)
 
     def _window(self, center: int, most: int) -> frozenset[int]:
         """Return a connected set of cliques, grown by the largest neighbor that has room."""
         inside = {center}
-        union = self.masks[center]
+        union = set(self.cliques[center])
         beside = {j for j, separator in self.beside[center] if separator}
         while True:
-            fitting = [j for j in beside if (union | self.masks[j]).bit_count() <= most]
+            fitting = [j for j in beside if len(union | self.cliques[j]) <= most]
             if not fitting:
                 return frozenset(inside)
             chosen = max(fitting, key=lambda j: (self.sizes[j], -j))
             inside.add(chosen)
-            union |= self.masks[chosen]
+            union |= self.cliques[chosen]
             beside = {j for j in fitting if j != chosen}
             beside |= {j for j, s in self.beside[chosen] if s and j not in inside}
 
@@ -173,7 +171,7 @@ class _Tree:
         for i, origin in reached:
             for j, separator in self.beside[i]:
                 if j != origin and j not in window:
-                    order += bits(self.masks[j] & ~separator)
+                    order += sorted(self.cliques[j] - separator)
                     reached.append((j, i))
         order.reverse()
         return order

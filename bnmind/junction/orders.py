@@ -35,6 +35,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -96,8 +97,8 @@ class OrderFinder(Protocol):
 class Elimination(NamedTuple):
     """What eliminating all vertices in some order makes; one entry for each, in that order."""
 
-    cliques: tuple[int, ...]
-    """The elimination cliques, as bit masks."""
+    cliques: tuple[tuple[int, ...], ...]
+    """The elimination cliques as vertices, first eliminated first."""
     parents: tuple[int, ...]
     """Where in the order the next eliminated member of each clique is; -1 if there is none.
     The parent's clique holds all of the clique but its own vertex."""
@@ -116,51 +117,39 @@ def elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
     .. [1] J. W. H. Liu, "The role of elimination trees in sparse factorization", SIAM
        Journal on Matrix Analysis and Applications 11 (1990), 134-172, section 4.
     """
-    n = len(order)
     place = [0] * graph.n
     for i, v in enumerate(order):
         place[v] = i
-    # The same sets twice: as vertices, and as places in the order, where the lowest bit is
-    # the next to be eliminated.
-    rests, places = [0] * n, [0] * n
-    parents = [-1] * n
-    maximal = [True] * n
+    # All sets are of places in the order, the next to be eliminated first.
+    below: list[list[tuple[int, ...]]] = [[] for _ in order]
+    parents = [-1] * len(order)
+    maximal = []
     cliques = []
     covered = set()
-    left = graph.vertices
-    neighbors = graph.neighbors
     for i, v in enumerate(order):
-        own = 1 << v
-        left ^= own
-        around = neighbors[v] & left
-        rest = rests[i]
-        later = places[i]
-        new = around & ~rest
-        rest |= new
-        while new:
-            low = new & -new
-            later |= 1 << place[low.bit_length() - 1]
-            new ^= low
-        clique = rest | own
-        cliques.append(clique)
-        if later:
-            low = later & -later
-            parent = low.bit_length() - 1
-            parents[i] = parent
-            rests[parent] |= rest ^ 1 << order[parent]
-            places[parent] |= later ^ low
+        later = {p for p in [place[u] for u in graph.adjacent[v]] if p > i}
+        for rest in below[i]:
+            later.update(rest)
+        below[i] = []
+        later.discard(i)
+        rest = tuple(sorted(later))
+        clique = (i, *rest)
+        cliques.append(tuple([order[p] for p in clique]))
+        if rest:
+            parents[i] = rest[0]
+            below[rest[0]].append(rest)
         # Fact 3 of the module.
-        maximal[i] = clique not in covered
+        maximal.append(clique not in covered)
         covered.add(rest)
     return Elimination(tuple(cliques), tuple(parents), tuple(maximal))
 
 
 def elimination_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[int, ...]:
     """Return the elimination clique of each vertex of an order, as bit masks."""
-    return elimination(graph, order).cliques
+    return tuple(sum([1 << v for v in clique]) for clique in elimination(graph, order).cliques)
 
 
-def maximal_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[int, ...]:
+def maximal_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the elimination cliques that are in no other one, first found first."""
     found = elimination(graph, order)
     return tuple(clique for clique, kept in zip(found.cliques, found.maximal, strict=True) if kept)
@@ -176,11 +165,11 @@ def measured_order(
     """
     found = elimination(graph, order)
     sizes = [
-        graph.clique_size(clique)
+        math.prod([graph.sizes[v] for v in clique])
         for clique, maximal in zip(found.cliques, found.maximal, strict=True)
         if maximal
     ]
-    adds_no_edge = sum(mask.bit_count() - 1 for mask in found.cliques) == graph.n_edges
+    adds_no_edge = sum(map(len, found.cliques)) - graph.n == graph.n_edges
     return EliminationOrder(
         variables=tuple(graph.names[v] for v in order),
         total_size=sum(sizes),

@@ -7,7 +7,8 @@ do not touch are joined by empty separators, so there is always one tree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -81,12 +82,14 @@ class JunctionTree(CheckedValue):
             When the order is not one of exactly the variables of the graph.
         """
         vertices = vertices_in_order(graph, order.variables)
-        masks, sizes, joined = joined_cliques(graph, vertices)
-        edges = sorted(
-            Edge(min(i, j), max(i, j), graph.members(separator)) for i, j, separator in joined
-        )
+        found, sizes, joined = joined_cliques(graph, vertices)
+
+        def named(members: Iterable[int]) -> tuple[str, ...]:
+            return tuple([graph.names[v] for v in sorted(members)])
+
+        edges = sorted(Edge(min(i, j), max(i, j), named(shared)) for i, j, shared in joined)
         cliques = tuple(
-            Clique(graph.members(mask), size) for mask, size in zip(masks, sizes, strict=True)
+            Clique(named(clique), size) for clique, size in zip(found, sizes, strict=True)
         )
         return cls(cliques, tuple(edges), order)
 
@@ -110,12 +113,12 @@ class JunctionTree(CheckedValue):
 
 def joined_cliques(
     graph: InteractionGraph, order: Sequence[int]
-) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
-    """Return the junction tree of an order of vertices in bit masks.
+) -> tuple[list[frozenset[int]], list[int], list[tuple[int, int, frozenset[int]]]]:
+    """Return the junction tree of an order of vertices.
 
     Returns
     -------
-    masks, sizes, edges
+    cliques, sizes, edges
         The maximal cliques, first eliminated first; their sizes in cells; and for each edge
         the places of its cliques and their separator.
     """
@@ -123,35 +126,30 @@ def joined_cliques(
     # Each elimination clique hangs on that of its next eliminated member, which holds the
     # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
     # that equals its parent but for its own vertex takes the parent in.
-    masks: list[int] = []
+    cliques: list[frozenset[int]] = []
     home = [-1] * len(order)
     for i, (clique, parent) in enumerate(zip(found.cliques, found.parents, strict=True)):
         if found.maximal[i]:
-            home[i] = len(masks)
-            masks.append(clique)
-        if parent >= 0 and home[parent] < 0:
-            rest = clique ^ 1 << order[i]
-            if rest == found.cliques[parent]:
-                home[parent] = home[i]
-    sizes = [graph.clique_size(mask) for mask in masks]
-    below: dict[int, list[tuple[int, int]]] = {}
+            home[i] = len(cliques)
+            cliques.append(frozenset(clique))
+        # The parent's clique holds the rest of this one.
+        if parent >= 0 and home[parent] < 0 and len(clique) - 1 == len(found.cliques[parent]):
+            home[parent] = home[i]
+    sizes = [math.prod([graph.sizes[v] for v in clique]) for clique in cliques]
+    below: dict[int, list[tuple[frozenset[int], int]]] = {}
     for i, parent in enumerate(found.parents):
         if parent >= 0 and home[i] != home[parent]:
-            separator = found.cliques[i] ^ 1 << order[i]
+            separator = frozenset(found.cliques[i][1:])
             below.setdefault(home[parent], []).append((separator, home[i]))
-    joined = [
-        (i, j, separator)
-        for j, hanging in below.items()
-        for i, j, separator in _hung(j, hanging, sizes)
-    ]
+    joined = [edge for j, hanging in below.items() for edge in _hung(j, hanging, sizes)]
     roots = [home[i] for i, parent in enumerate(found.parents) if parent < 0]
-    joined += [(i, j, 0) for i, j in pairwise(roots)]
-    return masks, sizes, joined
+    joined += [(i, j, frozenset()) for i, j in pairwise(roots)]
+    return cliques, sizes, joined
 
 
 def _hung(
-    parent: int, hanging: list[tuple[int, int]], sizes: list[int]
-) -> list[tuple[int, int, int]]:
+    parent: int, hanging: list[tuple[frozenset[int], int]], sizes: list[int]
+) -> list[tuple[int, int, frozenset[int]]]:
     """Return the edges that join cliques to the one below which they hang.
 
     Where a separator lies in that of another clique below the same parent, the clique may
@@ -163,22 +161,23 @@ def _hung(
     parent
         The clique that they hang on.
     hanging
-        The separator of each, as a bit mask, and its place among the cliques.
+        The separator of each, and its place among the cliques.
     sizes
         The sizes of all cliques.
     """
     if len(hanging) == 1:
         return [(hanging[0][1], parent, hanging[0][0])]
     # A separator lies in another one only if that comes earlier here, small cliques first.
-    hanging.sort(key=lambda item: (-item[0].bit_count(), sizes[item[1]], item[1]))
+    hanging.sort(key=lambda item: (-len(item[0]), sizes[item[1]], item[1]))
     edges = []
-    smaller: list[tuple[int, int]] = []
+    # For each separator the smallest clique that has it, if it is smaller than the parent.
+    smaller: dict[frozenset[int], int] = {}
     for separator, i in hanging:
         on = parent
-        for other, j in smaller:
-            if not separator & ~other and sizes[j] < sizes[on]:
+        for other, j in smaller.items():
+            if sizes[j] < sizes[on] and separator <= other:
                 on = j
         edges.append((i, on, separator))
         if sizes[i] < sizes[parent]:
-            smaller.append((separator, i))
+            smaller.setdefault(separator, i)
     return edges
