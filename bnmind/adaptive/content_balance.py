@@ -26,6 +26,13 @@ class ContentBalance:
     from the start. A code of which no item is left to ask closes nothing else: where
     enemies, testlets or exposure control take away what a minimum needs, it is missed.
 
+    The minima hold in tests of variable length too. A stopper such as `SkillsCertain` that
+    is satisfied before the minima are met waits until they are, or until no item is left
+    that could help to meet them; meanwhile the items that they need are the only ones open.
+    `MaximalItems`, `MaximalCost`, `MaximalTime` and a `StopBy` that is a limit do not wait:
+    give ``length`` the number of `MaximalItems`, so that the minima are met before. Put the
+    rule after `Enemies` and before `Testlets`.
+
     Parameters
     ----------
     minima, maxima
@@ -79,9 +86,37 @@ class ContentBalance:
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
-        codes = sorted({*self.minima, *self.maxima})
-        if not codes:
+        if not (self.minima or self.maxima):
             return allowed
+        left, short, missing = self._short(bank, asked, allowed)
+        needed = missing.sum(axis=1)
+        if self.length is None:
+            pressing = needed > 0
+        else:
+            so_far = (asked != MISSING).sum(axis=1)
+            pressing = (needed > 0) & (self.length - so_far <= needed)
+        return np.where(pressing[:, None], left & short, left)
+
+    def needed(
+        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return which of the items allowed the minima still need, ``(examinees, items)``.
+
+        None for a minimum that no item allowed can help to meet.
+        """
+        if not self.minima:
+            return np.zeros_like(allowed)
+        left, short, _ = self._short(bank, asked, allowed)
+        return left & short
+
+    def _short(
+        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
+        """Return what the maxima leave, which items are of codes short of minima, and how short.
+
+        The last is ``(examinees, codes)``, counting only items that can still be asked.
+        """
+        codes = sorted({*self.minima, *self.maxima})
         belongs = named_codes(bank, codes)
         counts = asked_mask(bank, asked).astype(np.intp) @ belongs.T.astype(np.intp)
         never = np.iinfo(np.intp).max
@@ -89,15 +124,7 @@ class ContentBalance:
         most = np.array([self.maxima.get(code, never) for code in codes], dtype=np.intp)
         closed = counts >= most
         left: NDArray[np.bool_] = allowed & ~(closed.astype(np.intp) @ belongs > 0)
-        missing = np.maximum(least - counts, 0)
         # What cannot be asked any more is not waited for.
         there = left.astype(np.intp) @ belongs.T.astype(np.intp)
-        missing = np.minimum(missing, there)
-        needed = missing.sum(axis=1)
-        if self.length is None:
-            pressing = needed > 0
-        else:
-            so_far = (asked != MISSING).sum(axis=1)
-            pressing = (needed > 0) & (self.length - so_far <= needed)
-        short = (missing > 0).astype(np.intp) @ belongs > 0
-        return np.where(pressing[:, None], left & short, left)
+        missing = np.minimum(np.maximum(least - counts, 0), there)
+        return left, (missing > 0).astype(np.intp) @ belongs > 0, missing

@@ -10,16 +10,24 @@ from numpy.typing import NDArray
 
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
+from bnmind.adaptive.ending import ending
 from bnmind.adaptive.rules import Enemies, Rule, Testlets, allowed_items
 from bnmind.adaptive.selector import Selector
 from bnmind.adaptive.selector_entropy import MinimalEntropy
-from bnmind.adaptive.stopper import Progress, Stopper
+from bnmind.adaptive.stopper import Progress, Reasons, Stopper
 from bnmind.errors import InvalidModelError
 
-__all__ = ["NOTHING_LEFT", "Design"]
+__all__ = ["Design", "Outlook"]
 
-NOTHING_LEFT = "no item is left that may be asked"
-"""Why a test ends that no stopper ends."""
+
+@dataclass(frozen=True)
+class Outlook:
+    """How a test goes on, or why it is over."""
+
+    allowed: tuple[str, ...]
+    """The items open, in bank order."""
+    stop_reason: str
+    """Why the test is over, in words; an empty text if it goes on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +62,7 @@ class Design:
             raise InvalidModelError([f"expected a seed of at least 0, got {self.seed}"])
 
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the items that may be asked next, in bank order.
+        """Return the items that the rules allow to be asked next, in bank order.
 
         Parameters
         ----------
@@ -63,20 +71,48 @@ class Design:
         set_aside
             The items that exposure control withholds.
         """
-        positions = np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
-        withheld = set(set_aside)
-        names = self.bank.item_names
-        available: NDArray[np.bool_] = np.array([[name not in withheld for name in names]])
-        mask = allowed_items(self.bank, self.rules, positions, available=available)[0]
-        return tuple(names[i] for i in np.flatnonzero(mask).tolist())
+        available = self._available(set_aside)
+        mask = allowed_items(self.bank, self.rules, self._positions(asked), available=available)
+        return self._names(mask[0])
 
-    def stop_reason(self, progress: Progress) -> str:
-        """Return why the test is over, in words; an empty text if it goes on."""
-        if self.stopper is not None and (reason := self.stopper.stop(progress)):
-            return reason
-        if len(progress.asked) == len(self.bank.items):
-            return "every item was asked"
-        return "" if progress.allowed else NOTHING_LEFT
+    def outlook(
+        self, belief: SkillBelief, asked: Sequence[str] = (), set_aside: Sequence[str] = ()
+    ) -> Outlook:
+        """Return which items are open, and why the test is over if it is.
+
+        The items open are those that `allowed` returns, unless the stopper waits for the
+        minima of `ContentBalance`: then those that the minima need.
+
+        Parameters
+        ----------
+        belief
+            What is known of the examinee.
+        asked, set_aside
+            As for `allowed`.
+        """
+
+        def told(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+            return np.array([stopper.stop(Progress(belief, tuple(asked), self._names(allowed[0])))])
+
+        found = ending(
+            self.bank,
+            self.rules,
+            self.stopper,
+            self._positions(asked),
+            available=self._available(set_aside),
+            told=told,
+        )
+        return Outlook(self._names(found.allowed[0]), str(found.reasons[0]))
+
+    def _positions(self, asked: Sequence[str]) -> NDArray[np.intp]:
+        return np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
+
+    def _available(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
+        withheld = set(set_aside)
+        return np.array([[name not in withheld for name in self.bank.item_names]])
+
+    def _names(self, mask: NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(self.bank.item_names[i] for i in np.flatnonzero(mask).tolist())
 
     def rng(self, step: int) -> np.random.Generator:
         """Return the generator for a question, by how many were asked before it."""

@@ -15,8 +15,9 @@ from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.beliefs import start_belief
-from bnmind.adaptive.design import NOTHING_LEFT, Design
+from bnmind.adaptive.design import Design, Outlook
 from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
+from bnmind.adaptive.ending import NOTHING_LEFT
 from bnmind.adaptive.files import read_text
 from bnmind.adaptive.rank import RankedItem, rank_items
 from bnmind.adaptive.report import SessionReport, SkillReport
@@ -192,19 +193,24 @@ class Session(Value):
         return self.design.bank
 
     @cached_property
+    def _outlook(self) -> Outlook:
+        return self.design.outlook(self.belief, self.state.asked, self.state.set_aside)
+
+    @property
     def allowed(self) -> tuple[str, ...]:
         """The items that may be asked next, in bank order."""
-        return self.design.allowed(self.state.asked, self.state.set_aside)
+        return self._outlook.allowed
 
     @property
     def progress(self) -> Progress:
         """What a stopper is told."""
-        return Progress(self.belief, self.state.asked, self.allowed)
+        allowed = self.design.allowed(self.state.asked, self.state.set_aside)
+        return Progress(self.belief, self.state.asked, allowed)
 
-    @cached_property
+    @property
     def stop_reason(self) -> str:
         """Why the test is over, in words; empty if it goes on."""
-        return self.design.stop_reason(self.progress)
+        return self._outlook.stop_reason
 
     @cached_property
     def selection(self) -> Selection:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.belief import SkillBelief
-from bnmind.adaptive.design import NOTHING_LEFT
+from bnmind.adaptive.ending import Ending, ending
 from bnmind.adaptive.examinees import Levels
 from bnmind.adaptive.response_errors import updated_batch_anyway
-from bnmind.adaptive.rules import Rule, allowed_items, asked_mask
+from bnmind.adaptive.rules import Rule, asked_mask
 from bnmind.adaptive.selector import Selector
 from bnmind.adaptive.simulate_measures import Measure, Moment, Predictor
 from bnmind.adaptive.stopper import BatchProgress, Reasons, Stopper
@@ -125,8 +125,8 @@ def run_batch(
         )
         values.append(_measured(protocol.measures, moment, rows, values))
         available = eligible[rows] & ~aside[rows]
-        allowed = allowed_items(bank, protocol.rules, asked[rows], available=available)
-        ended = _reasons(protocol.stopper, moment, allowed, asked[rows])
+        found = _ending(protocol, moment, asked[rows], available)
+        allowed, ended = found.allowed, found.reasons
         stays = ended == ""
         if not stays.all():
             reasons[rows[~stays]] = ended[~stays]
@@ -163,17 +163,17 @@ def _measured(
     return now
 
 
-def _reasons(
-    stopper: Stopper | None,
+def _ending(
+    protocol: TestProtocol,
     moment: Moment,
-    allowed: NDArray[np.bool_],
-    sequence: NDArray[np.intp],
-) -> Reasons:
-    """Return why tests end, in the order of `Design.stop_reason`; empty if they go on."""
-    everything = "every item was asked"
-    left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
-    found = np.where(moment.asked.all(axis=1), everything, left)
-    if stopper is None or not len(found):
-        return found
-    said = stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed, sequence))
-    return np.where(said != "", said, found)
+    asked: NDArray[np.intp],
+    available: NDArray[np.bool_],
+) -> Ending:
+    """Return which tests go on, with which items open, as `Design.outlook` does."""
+
+    def told(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        return stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed, asked))
+
+    return ending(
+        protocol.bank, protocol.rules, protocol.stopper, asked, available=available, told=told
+    )

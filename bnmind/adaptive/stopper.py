@@ -6,8 +6,8 @@ A stopper returns the reason to stop, in words, or an empty text to go on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "BatchProgress",
+    "Limiting",
     "Progress",
     "Reasons",
     "StopBy",
     "Stopper",
+    "limits_of",
     "reasons_where",
 ]
 
@@ -92,6 +94,23 @@ class Stopper(Protocol):
         """Return the same for many examinees, ``(examinees,)``."""
 
 
+@runtime_checkable
+class Limiting(Protocol):
+    """A stopper of which a part ends a test whatever is still missing in it."""
+
+    def limits(self) -> Stopper | None:
+        """Return the part that does; None if there is none."""
+
+
+def limits_of(stopper: Stopper) -> Stopper | None:
+    """Return the part of a stopper that waits for nothing, such as a number of items.
+
+    The other stoppers wait for the content minima of `ContentBalance`. None if there is no
+    such part; a stopper of yours is one that waits, unless it has a method ``limits``.
+    """
+    return stopper.limits() if isinstance(stopper, Limiting) else None
+
+
 def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
     """Return a reason where tests stop, and an empty text elsewhere."""
     return np.where(stops, reason, "")
@@ -112,7 +131,7 @@ class AnyOf:
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
     >>> stopper = AnyOf((MaximalItems(10), EntropyBelow(2.5)))
     >>> stopper.stop(Progress(start_belief(bank)))
-    'the entropy of the skills is 2.00 bits, at most 2.50'
+    'the entropy of the skills is at most 2.5 bits'
     """
 
     stoppers: tuple[Stopper, ...]
@@ -123,6 +142,11 @@ class AnyOf:
     def stop(self, progress: Progress) -> str:
         """Return the reason of the first stopper that has one."""
         return next(filter(None, (stopper.stop(progress) for stopper in self.stoppers)), "")
+
+    def limits(self) -> Stopper | None:
+        """Return the limits among the stoppers, any of which ends a test; see `limits_of`."""
+        parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
+        return AnyOf(parts) if parts else None
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return for each examinee the reason of the first stopper that has one."""
@@ -152,6 +176,11 @@ class AllOf:
         reasons = [stopper.stop(progress) for stopper in self.stoppers]
         return " and ".join(reasons) if all(reasons) else ""
 
+    def limits(self) -> Stopper | None:
+        """Return the limits, if every one of the stoppers has some; see `limits_of`."""
+        parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
+        return AllOf(parts) if len(parts) == len(self.stoppers) else None
+
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return for each examinee all the reasons, if every stopper has one."""
         each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
@@ -175,11 +204,18 @@ class StopBy:
     batch_function
         The same for a `BatchProgress`: ``(examinees,)`` reasons or truth values. Without it
         a simulation calls ``function`` for one examinee after the other, which takes long.
+    is_limit
+        Whether the test ends even if content minima are not met, as by a number of items.
     """
 
     function: Callable[[Progress], str | bool]
     reason: str = "the test's own rule says so"
     batch_function: Callable[[BatchProgress], Sequence[str] | NDArray[np.bool_]] | None = None
+    is_limit: bool = field(default=False, kw_only=True)
+
+    def limits(self) -> Stopper | None:
+        """Return the stopper itself if it is a limit; see `limits_of`."""
+        return self if self.is_limit else None
 
     def stop(self, progress: Progress) -> str:
         """Return what the function says."""

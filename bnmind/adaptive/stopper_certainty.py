@@ -1,5 +1,8 @@
 """Stopping by what is known: entropy, the profile, each skill, the ability, what is to be gained.
 
+A threshold counts as reached within `TOLERANCE`, so that rounding in the last digits, which
+differs between one belief and a batch of them, does not decide when a test ends.
+
 References
 ----------
 C. Tatsuoka, "Data analytic methods for latent partially ordered classification models", J.
@@ -21,7 +24,17 @@ from bnmind.adaptive.selector_entropy import MinimalEntropy
 from bnmind.adaptive.stopper import BatchProgress, Progress, Reasons, reasons_where
 from bnmind.errors import InvalidModelError
 
-__all__ = ["DeviationBelow", "EntropyBelow", "GainBelow", "ProfileCertain", "SkillsCertain"]
+__all__ = [
+    "TOLERANCE",
+    "DeviationBelow",
+    "EntropyBelow",
+    "GainBelow",
+    "ProfileCertain",
+    "SkillsCertain",
+]
+
+TOLERANCE = 1e-9
+"""How far from a threshold it counts as reached."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +55,15 @@ class EntropyBelow:
 
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
-        left = progress.belief.entropy
-        if left > self.bits:
-            return ""
-        return f"the entropy of the skills is {left:.2f} bits, at most {self.bits:.2f}"
+        return self._reason if progress.belief.entropy <= self.bits + TOLERANCE else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        reason = f"the entropy of the skills is at most {self.bits:.2f} bits"
-        return reasons_where(progress.beliefs.entropy <= self.bits, reason)
+        return reasons_where(progress.beliefs.entropy <= self.bits + TOLERANCE, self._reason)
+
+    @property
+    def _reason(self) -> str:
+        return f"the entropy of the skills is at most {self.bits:g} bits"
 
 
 @dataclass(frozen=True)
@@ -70,12 +83,13 @@ class ProfileCertain:
 
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
-        return self._reason if progress.belief.profile().probability >= self.probability else ""
+        found = progress.belief.profile().probability
+        return self._reason if found >= self.probability - TOLERANCE else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         found = progress.beliefs.profile().probabilities
-        return reasons_where(found >= self.probability, self._reason)
+        return reasons_where(found >= self.probability - TOLERANCE, self._reason)
 
     @property
     def _reason(self) -> str:
@@ -104,14 +118,16 @@ class SkillsCertain:
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         skills = self.skills or progress.bank.skills
-        sure = all(progress.belief.marginal(s).max() >= self.probability for s in skills)
+        least = self.probability - TOLERANCE
+        sure = all(progress.belief.marginal(skill).max() >= least for skill in skills)
         return self._reason if sure else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         sure = np.ones(len(progress.beliefs), dtype=bool)
+        least = self.probability - TOLERANCE
         for skill in self.skills or progress.bank.skills:
-            sure &= progress.beliefs.marginal(skill).max(axis=1) >= self.probability
+            sure &= progress.beliefs.marginal(skill).max(axis=1) >= least
         return reasons_where(sure, self._reason)
 
     @property
@@ -141,11 +157,13 @@ class DeviationBelow:
 
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
-        return self._reason if ability_deviation(progress.belief) <= self.deviation else ""
+        found = ability_deviation(progress.belief)
+        return self._reason if found <= self.deviation + TOLERANCE else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        return reasons_where(ability_deviation(progress.beliefs) <= self.deviation, self._reason)
+        found = ability_deviation(progress.beliefs)
+        return reasons_where(found <= self.deviation + TOLERANCE, self._reason)
 
     @property
     def _reason(self) -> str:
@@ -176,13 +194,13 @@ class GainBelow:
         if not progress.allowed:
             return self._reason
         best = self.scored.scores(progress.belief, progress.allowed).max()
-        return self._reason if best <= self.gain else ""
+        return self._reason if best <= self.gain + TOLERANCE else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         scores = self.scored.batch_scores(progress.beliefs)
         best = np.where(progress.allowed, scores, -np.inf).max(axis=1)
-        return reasons_where(best <= self.gain, self._reason)
+        return reasons_where(best <= self.gain + TOLERANCE, self._reason)
 
     @property
     def _reason(self) -> str:

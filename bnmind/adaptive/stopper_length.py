@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.adaptive.stopper import BatchProgress, Progress, Reasons, reasons_where
+from bnmind.adaptive.stopper import BatchProgress, Progress, Reasons, Stopper, reasons_where
 from bnmind.errors import InvalidModelError
 
-__all__ = ["MaximalCost", "MaximalItems", "MaximalTime"]
+__all__ = ["TOLERANCE", "MaximalCost", "MaximalItems", "MaximalTime"]
+
+TOLERANCE = 1e-9
+"""The share of a cost or time that rounding of its sum may take away."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,10 @@ class MaximalItems:
         """Return the reasons to stop, ``(examinees,)``."""
         return reasons_where(progress.asked.sum(axis=1) >= self.items, self._reason)
 
+    def limits(self) -> Stopper:
+        """Return the stopper itself: it ends a test even if content minima are not met."""
+        return self
+
     @property
     def _reason(self) -> str:
         return f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
@@ -62,12 +69,16 @@ class MaximalCost:
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         spent = sum(progress.bank.item(name).cost for name in progress.asked)
-        return self._reason if spent >= self.cost else ""
+        return self._reason if spent >= self.cost * (1 - TOLERANCE) else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         each = np.array([item.cost for item in progress.bank.items])
-        return reasons_where(progress.asked @ each >= self.cost, self._reason)
+        return reasons_where(progress.asked @ each >= self.cost * (1 - TOLERANCE), self._reason)
+
+    def limits(self) -> Stopper:
+        """Return the stopper itself: it ends a test even if content minima are not met."""
+        return self
 
     @property
     def _reason(self) -> str:
@@ -95,12 +106,16 @@ class MaximalTime:
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         spent = sum(progress.bank.item(name).time for name in progress.asked)
-        return self._reason if spent >= self.time else ""
+        return self._reason if spent >= self.time * (1 - TOLERANCE) else ""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         each = np.array([item.time for item in progress.bank.items])
-        return reasons_where(progress.asked @ each >= self.time, self._reason)
+        return reasons_where(progress.asked @ each >= self.time * (1 - TOLERANCE), self._reason)
+
+    def limits(self) -> Stopper:
+        """Return the stopper itself: it ends a test even if content minima are not met."""
+        return self
 
     @property
     def _reason(self) -> str:
