@@ -104,8 +104,7 @@ def made(kind: type[_Kind], **values: Any) -> _Kind:
     For what is made very often: its constructor is not run.
     """
     instance = object.__new__(kind)
-    for name, value in values.items():
-        object.__setattr__(instance, name, value)
+    instance.__dict__.update(values)
     return instance
 
 

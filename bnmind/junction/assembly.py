@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
 from bnmind.junction.compounds import compounds
 from bnmind.junction.conflict import impossible, minimal_conflict
@@ -135,12 +137,30 @@ def _cells_by_case(request: Request, potentials: Sequence[Potential], domains: D
 
 def _by_case(request: Request, cells: int) -> Plan:
     """Return the plan that is planned anew for the evidence of each run."""
+    return _plan(
+        request,
+        request.known.cells_before,
+        trees=(),
+        sources=(),
+        program=Program(0, (), (), (), ()),
+        numbered=(),
+        answers=(),
+        halved=False,
+        by_case=cells,
+    )
+
+
+def _plan(request: Request, before: int | None, **fields: Any) -> Plan:
+    """Return a plan: what it takes from its request, and other fields as they are given.
+
+    The cells ``before`` are those of the plan that is narrowed when it is restricted.
+    """
     query, known = request.query, request.known
     likelihoods = {label_of(v.name) for v in query.soft}
-    return Plan(
-        trees=(),
+    return made(
+        Plan,
         evidence=request.free,
-        inputs={n: scope for n, scope in request.inputs.items() if n not in likelihoods},
+        inputs=ReadOnlyDict({n: s for n, s in request.inputs.items() if n not in likelihoods}),
         soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
         targets=query.targets,
         savings=Savings(
@@ -150,17 +170,12 @@ def _by_case(request: Request, cells: int) -> Plan:
             known.cells_before,
         ),
         limits=query.limits,
-        sources=(),
         derived=request.derived,
-        certain=request.certain,
-        program=Program(0, (), (), (), ()),
-        numbered=(),
-        answers=(),
-        narrow=partial(_narrow, query, known, known.cells_before),
+        certain=ReadOnlyDict(request.certain),
+        narrow=partial(_narrow, query, known, before),
         conflict=partial(_conflict_of_run, query, known),
         without_signs=partial(_without_signs, query, known),
-        halved=False,
-        by_case=cells,
+        **fields,
     )
 
 
@@ -198,10 +213,16 @@ def _reduced(
             functions.append(FunctionTable(scope, rows, len(tables)))
             continue
         values = table(potential, domains).reshape([sizes[name] for name in scope])
-        tables.append(Table(scope, values))
+        tables.append(made(Table, scope=scope, values=sealed(values)))
     request = replace(request, large=tuple(large))
     protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
-    whole = Reduction(sizes, lifts, tuple(tables), tuple(functions))
+    whole = made(
+        Reduction,
+        sizes=ReadOnlyDict(sizes),
+        lifts=ReadOnlyDict(lifts),
+        tables=tuple(tables),
+        functions=tuple(functions),
+    )
     return request, whole, without_conjugates(whole, protected)
 
 
@@ -282,34 +303,17 @@ def _assemble(
             hidden = frozenset(number[name] for name in scope if name not in observed)
             registers[target] = passing.answer(hidden)
     program = builder.build(r for r in registers.values() if r is not None)
-    known = request.known
-    likelihoods = {label_of(v.name) for v in query.soft}
-    before = known.cells_before or cells
-    plan = Plan(
+    plan = _plan(
+        request,
+        request.known.cells_before or cells,
         trees=tuple(trees),
-        evidence=request.free,
-        inputs={n: scope for n, scope in request.inputs.items() if n not in likelihoods},
-        soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
-        targets=query.targets,
-        savings=Savings(
-            query.barren,
-            len(query.evidence) + len(request.derived),
-            request.impossible,
-            known.cells_before,
-        ),
-        limits=query.limits,
         sources=sources,
-        derived=request.derived,
-        certain=request.certain,
         program=program,
         numbered=tuple(number),
         answers=tuple(
             answer_of(model, target, observed, number, registers[i], program.scopes)
             for i, target in enumerate(query.targets)
         ),
-        narrow=partial(_narrow, query, known, before),
-        conflict=partial(_conflict_of_run, query, known),
-        without_signs=partial(_without_signs, query, known),
         halved=model.halved,
     )
     if plan.refusal is not None and not query.to_be_restricted:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
+from bnmind._values import ReadOnlyDict, made
 from bnmind.errors import InvalidModelError
 from bnmind.junction.assembly import build
 from bnmind.junction.best_order import BestOrder
@@ -242,11 +243,12 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
     if not options.get("whole"):
         needed = {v.name for s in [observed, *wanted, *tables.values()] for v in s}
         relevant = without_barren(relevant, needed)
-    return Query(
+    return made(
+        Query,
         potentials=relevant,
         evidence=observed,
         targets=tuple(wanted),
-        inputs=tables,
+        inputs=ReadOnlyDict(tables),
         soft=uncertain,
         barren=len(model.potentials) - len(relevant),
         **options,

@@ -42,7 +42,9 @@ def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
     reduced model's sums equals the model's sums, which are real. Variables that are
     ``protected``, because the result or the evidence is about them, stay whole.
     """
-    scopes = [frozenset(t.scope) for t in model.tables if np.iscomplexobj(t.values)]
+    scopes = [frozenset(t.scope) for t in model.tables if t.values.dtype.kind == "c"]
+    if not scopes:
+        return model
     left = set(scopes)
     candidates = set().union(*scopes) - set(protected)
     candidates -= {name for function in model.functions for name in function.scope}

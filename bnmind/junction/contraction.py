@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from bnmind._values import made
 from bnmind.junction.program import Expand, LookUp, Operation, Product, Program, Scope, Step, Sum
 from bnmind.junction.recipes import Recipe, recipe_of
 
@@ -86,8 +87,9 @@ class ProgramBuilder:
             if isinstance(operation, Product) and not operation.sums and step.left in gone:
                 other = overwriting.get(id(operation))
                 if other is None:
-                    other = overwriting[id(operation)] = replace(operation, overwrites=True)
-                step = step._replace(operation=other)
+                    other = made(Product, **{**vars(operation), "overwrites": True})
+                    overwriting[id(operation)] = other
+                step = Step(other, step.left, step.right)
             steps.append(step)
         return Program(
             self._n_inputs,
@@ -122,23 +124,34 @@ class ProgramBuilder:
     def _without_barren(self, operands: list[int], keep: Variables) -> tuple[list[int], Variables]:
         """Return the operands that matter, and the heads of their product if it is conditional."""
         heads = self.heads
-        changed = bool(heads)
-        while changed:
-            changed = False
-            held, shared = set(keep), set(keep)
-            for register in operands:
-                scope = self._members[register]
-                shared |= held & scope
+        if len(operands) == 1:
+            head = heads.get(operands[0], _NONE)
+            return ([], _NONE) if head and keep.isdisjoint(head) else (operands, head)
+        left = [r for r in operands if r in heads and keep.isdisjoint(heads[r])]
+        while left:
+            shared = self._shared(operands) if len(operands) > 1 else _NONE
+            barren = {r for r in left if shared.isdisjoint(heads[r])}
+            if not barren:
+                break
+            operands = [r for r in operands if r not in barren]
+            left = [r for r in left if r not in barren]
+        for register in operands:
+            if register not in heads:
+                return operands, _NONE
+        return operands, _NONE.union(*[heads[register] for register in operands])
+
+    def _shared(self, operands: Sequence[int]) -> Variables:
+        """Return the variables that several operands hold."""
+        first, second, *others = [self._members[register] for register in operands]
+        shared = first & second
+        if others:
+            held = set(first | second)
+            more = set(shared)
+            for scope in others:
+                more |= held & scope
                 held |= scope
-            for register in operands:
-                head = heads.get(register, _NONE)
-                if head and shared.isdisjoint(head):
-                    operands = [r for r in operands if r != register]
-                    changed = True
-        if not heads:
-            return operands, _NONE
-        together = [heads.get(register, _NONE) for register in operands]
-        return operands, _NONE.union(*together) if all(together) else _NONE
+            shared = frozenset(more)
+        return shared
 
     def _carry_out(self, operands: list[int], keep: Variables) -> int:
         """Add the steps of a recipe, known or new."""

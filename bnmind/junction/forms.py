@@ -35,7 +35,7 @@ from bnmind.junction.orders import (
     maximal_cliques,
     vertices_in_order,
 )
-from bnmind.junction.randomized import quick_search
+from bnmind.junction.randomized import started
 from bnmind.junction.support import Domains, n_cells, n_numbers
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
@@ -253,7 +253,7 @@ class _Estimate:
 
 
 def _min_fill(graph: InteractionGraph) -> EliminationOrder:
-    order, _ = quick_search(graph)
+    order = started(graph).order(graph)
     assert order is not None  # without a limit
     return order
 

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import CheckedValue, made
 from bnmind.errors import InvalidModelError
 from bnmind.junction.graph import InteractionGraph
 
@@ -170,8 +170,9 @@ def measured_order(
         if maximal
     ]
     adds_no_edge = sum(map(len, found.cliques)) - graph.n == graph.n_edges
-    return EliminationOrder(
-        variables=tuple(graph.names[v] for v in order),
+    return made(
+        EliminationOrder,
+        variables=tuple([graph.names[v] for v in order]),
         total_size=sum(sizes),
         largest=max(sizes, default=0),
         proven=proven or (adds_no_edge and min(graph.sizes, default=2) > 1),

@@ -120,7 +120,9 @@ def read_answers(
         flat = flat / np.repeat(sums, lengths)
     flat.setflags(write=False)
     joints = [
-        flat[start : start + length].reshape(values.shape)
+        flat[start : start + length]
+        if values.ndim == 1
+        else flat[start : start + length].reshape(values.shape)
         for start, length, values in zip(starts, lengths, found, strict=True)
     ]
     return Found(joints, sums.tolist(), doubt)

@@ -73,18 +73,23 @@ class Product:
     """Whether shared variables are summed out, by a matrix product."""
     overwrites: bool = False
     """Whether the left register is not needed any more and may take the product."""
+    same_shapes: tuple[bool, bool, bool] = (False, False, False)
+    """Whether the left register, the right one and the product have these shapes already."""
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the product."""
         if self.left_axes is not None:
             left = left.transpose(self.left_axes)
-        left = left.reshape(self.left_shape)
+        left_is, right_is, product_is = self.same_shapes
+        if not left_is:
+            left = left.reshape(self.left_shape)
         if self.right_axes is not None:
             right = right.transpose(self.right_axes)
-        right = right.reshape(self.right_shape)
+        if not right_is:
+            right = right.reshape(self.right_shape)
         if self.sums:
             product: Values = np.matmul(left, right)
-            return product.reshape(self.shape)
+            return product if product_is else product.reshape(self.shape)
         if self.overwrites and left.shape == self.shape != () and left.dtype == right.dtype:
             return np.multiply(left, right, out=left)
         return left * right

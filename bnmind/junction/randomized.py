@@ -27,10 +27,10 @@ from bnmind.errors import InvalidModelError
 from bnmind.junction.core import Core, core_of
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy_kernel import CompiledSearch
-from bnmind.junction.greedy_pass import Climb, PlainSearch, Score
+from bnmind.junction.greedy_pass import Climb, Pass, PlainSearch, Score
 from bnmind.junction.orders import EliminationOrder, measured_order
 
-__all__ = ["FEW_VERTICES", "MOST_WORK", "RandomizedGreedy", "Searched", "quick_search"]
+__all__ = ["FEW_VERTICES", "MOST_WORK", "RandomizedGreedy", "Searched", "Start", "started"]
 
 _SCORES = (
     (Score.FILL, Score.NOISY_FILL),
@@ -70,6 +70,34 @@ _MOST_IN_PYTHON = 36_000
 FEW_VERTICES = 150
 _FEW_IN_CORE = 50
 """Unless there are more vertices than either, a search starts in Python."""
+
+
+class Start(NamedTuple):
+    """The first pass over a graph, min-fill after its simplicial variables."""
+
+    first: list[int]
+    """The simplicial vertices of the graph, in order."""
+    kept: list[int]
+    """The vertices of its core."""
+    core: Core
+    found: Pass | None
+    """The pass over the core; None if that has no vertices."""
+
+    @property
+    def work(self) -> int:
+        """Counted work of the pass."""
+        return 0 if self.found is None else self.found.work
+
+    def order(self, graph: InteractionGraph) -> EliminationOrder | None:
+        """Return the order of the pass; None if it was given up."""
+        order = () if self.found is None else self.found.order
+        if order is None:
+            return None
+        return measured_order(graph, self.whole(order), method="min-fill")
+
+    def whole(self, order: Sequence[int]) -> list[int]:
+        """Return an order of the core's vertices as one of the graph's."""
+        return [*self.first, *(self.kept[v] for v in order)]
 
 
 class Searched(NamedTuple):
@@ -126,6 +154,7 @@ class RandomizedGreedy(CheckedValue):
         most: float = math.inf,
         limit: float = math.inf,
         compiled: bool = False,
+        start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order met with a bounded amount of work, and the work done.
 
@@ -140,26 +169,28 @@ class RandomizedGreedy(CheckedValue):
             None is returned for an order if that of the first pass has more cells.
         compiled
             Whether the compiled search is there already; the result is the same.
+        start
+            The first pass, if it has been made; the result is the same.
         """
-        first, kept, core = core_of(graph)
-        found = Searched((), 0, 0)
-        if core.n:
-            large = _is_large(graph, core, compiled=compiled)
-            found = self.search(core, large=large, most=most, limit=limit)
-            if not found.order:
+        if start is None or (start.found is not None and start.found.order is None):
+            start = started(graph, limit=limit, compiled=compiled)
+        found = Searched((), 0, start.work)
+        if start.found is not None:
+            if start.found.order is None:
                 return None, found.work
-        whole = [*first, *(kept[v] for v in found.order)]
+            large = _is_large(graph, start.core, compiled=compiled)
+            found = self.search(start.core, large=large, most=most, first=start.found)
         method = f"randomized greedy ({found.passes} passes)"
-        return measured_order(graph, whole, method=method), found.work
+        return measured_order(graph, start.whole(found.order), method=method), found.work
 
     def wanted(self, cells: int, n: int) -> float:
         """Return the work that is worth its time for a tree of so many cells and variables."""
         return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
 
     def search(
-        self, core: Core, *, large: bool, most: float = math.inf, limit: float = math.inf
+        self, core: Core, *, large: bool, most: float = math.inf, first: Pass | None = None
     ) -> Searched:
-        """Return the best order of a core; an empty one if it is over a limit.
+        """Return the best order of a core.
 
         Parameters
         ----------
@@ -167,8 +198,10 @@ class RandomizedGreedy(CheckedValue):
             A graph of at least one vertex.
         large
             Whether the first passes are compiled already; the result is the same.
-        most, limit
+        most
             As for `within`.
+        first
+            The pass of the first score, if it has been made.
         """
         search: PlainSearch | CompiledSearch
         search = CompiledSearch(core) if large else PlainSearch(core)
@@ -178,10 +211,9 @@ class RandomizedGreedy(CheckedValue):
         for score, noisy in _SCORES:
             if plain and work >= most:
                 break
-            found = search.greedy(score, zero, math.inf if plain else limit)
+            found = first if first is not None and not plain else search.greedy(score, zero)
             work += found.work
-            if found.order is None:
-                return Searched((), 0, work)
+            assert found.order is not None  # without a limit
             plain.append((Climb(found.order, found.total, zero), noisy))
             if self.restarts is None and not large:
                 ahead = min(_budget(self.effort, core.n, plain[-1][0].total), most)
@@ -224,27 +256,19 @@ class RandomizedGreedy(CheckedValue):
         return Searched(best.order, passes, work)
 
 
-def quick_search(
-    graph: InteractionGraph, *, limit: float = math.inf, compiled: bool = False
-) -> tuple[EliminationOrder | None, int]:
-    """Return what a search starts from, simplicial variables first, then min-fill; and the work.
+def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool = False) -> Start:
+    """Return what a search starts from: simplicial variables first, then min-fill.
 
-    None for an order that makes cliques of more than ``limit`` cells; ``compiled`` as in
+    The pass is given up if it makes cliques of more than ``limit`` cells; ``compiled`` as in
     `RandomizedGreedy.within`.
     """
     first, kept, core = core_of(graph)
-    order: Sequence[int] = ()
-    work = 0
-    if core.n:
-        large = _is_large(graph, core, compiled=compiled)
-        search = CompiledSearch(core) if large else PlainSearch(core)
-        found = search.greedy(Score.FILL, np.zeros(core.n, dtype=np.int64), limit)
-        work = found.work
-        if found.order is None:
-            return None, work
-        order = found.order
-    whole = [*first, *(kept[v] for v in order)]
-    return measured_order(graph, whole, method="min-fill"), work
+    if not core.n:
+        return Start(first, kept, core, None)
+    large = _is_large(graph, core, compiled=compiled)
+    search = CompiledSearch(core) if large else PlainSearch(core)
+    found = search.greedy(_SCORES[0][0], np.zeros(core.n, dtype=np.int64), limit)
+    return Start(first, kept, core, found)
 
 
 def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from bnmind._values import made
 from bnmind.junction.many_operands import FEW_OPERANDS, multiplied_to_few
 from bnmind.junction.program import Expand, LookUp, Operation, Product, Scatter, Scope, Sum
 
@@ -44,6 +45,10 @@ def members(mask: int) -> Scope:
         found.append(low.bit_length() - 1)
         mask ^= low
     return tuple(found)
+
+
+_SAME, _OTHERS = (True, True, True), (False, False, False)
+"""Whether the operands and the product of a matrix product are matrices as they are."""
 
 
 class Move(NamedTuple):
@@ -195,14 +200,19 @@ class _Planner:
         b, m = self._size(batch_mask), self._size(self.masks[i] & ~both)
         k, n = self._size(summed), self._size(self.masks[j] & ~both)
         scope = (*batch, *rows, *columns)
-        operation = Product(
-            _axes(left, (*batch, *rows, *middle)),
-            _axes(right, (*batch, *middle, *columns)),
-            (b, m, k) if b > 1 else (m, k),
-            (b, k, n) if b > 1 else (k, n),
-            tuple([sizes[v] for v in scope]),
-            b * m * k * n,
+        # Each group of axes is one as it is.
+        single = len(rows) == len(middle) == len(columns) == 1 and len(batch) == (b > 1)
+        operation = made(
+            Product,
+            left_axes=_axes(left, (*batch, *rows, *middle)),
+            right_axes=_axes(right, (*batch, *middle, *columns)),
+            left_shape=(b, m, k) if b > 1 else (m, k),
+            right_shape=(b, k, n) if b > 1 else (k, n),
+            shape=tuple([sizes[v] for v in scope]),
+            cost=b * m * k * n,
             sums=True,
+            overwrites=False,
+            same_shapes=_SAME if single else _OTHERS,
         )
         return self._add(operation, i, j, scope)
 
@@ -266,14 +276,17 @@ class _Planner:
         columns = tuple([v for v in right if not mask >> v & 1])
         scope = (*left, *columns)
         shape = tuple([sizes[v] for v in scope])
-        operation = Product(
-            None,
-            _axes(right, [v for v in scope if held >> v & 1]),
-            shape[: len(left)] + (1,) * len(columns),
-            tuple([sizes[v] if held >> v & 1 else 1 for v in scope]),
-            shape,
-            self._size(mask | held),
+        operation = made(
+            Product,
+            left_axes=None,
+            right_axes=_axes(right, [v for v in scope if held >> v & 1]),
+            left_shape=shape[: len(left)] + (1,) * len(columns),
+            right_shape=tuple([sizes[v] if held >> v & 1 else 1 for v in scope]),
+            shape=shape,
+            cost=self._size(mask | held),
             sums=False,
+            overwrites=False,
+            same_shapes=(not columns, len(right) == len(scope), True),
         )
         return self._add(operation, i, j, scope)
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, made, sealed
 from bnmind.junction.support import Domains
 from bnmind.pgm.factor import Values
 
@@ -139,10 +140,23 @@ class Reduction(Sealed):
         return np.ascontiguousarray(np.broadcast_to(flat, sizes)).ravel()
 
 
+@lru_cache(maxsize=256)
+def _all_of(n: int) -> NDArray[np.intp]:
+    """Return the positions of n states."""
+    return sealed(np.arange(n, dtype=np.intp))
+
+
 def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
     """Return sizes and lifts that drop impossible states and certain variables."""
     lifts = {
-        name: Lift(name if len(kept) > 1 else None, np.asarray(kept, dtype=np.intp))
+        name: made(
+            Lift,
+            home=name if len(kept) > 1 else None,
+            # Ascending ones from zero on, if the last is in its place.
+            positions=_all_of(len(kept))
+            if kept[-1] == len(kept) - 1
+            else sealed(np.array(kept, dtype=np.intp)),
+        )
         for name, kept in domains.items()
     }
     return {n: len(k) for n, k in domains.items() if len(k) > 1}, lifts

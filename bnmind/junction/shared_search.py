@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, OrderFinder
-from bnmind.junction.randomized import FEW_VERTICES, MOST_WORK, RandomizedGreedy, quick_search
+from bnmind.junction.randomized import FEW_VERTICES, MOST_WORK, RandomizedGreedy, Start, started
 
 __all__ = ["SharedSearch"]
 
@@ -37,6 +37,8 @@ class SharedSearch:
     """The work that is left for searches."""
     quick_work: int = field(init=False, default=0)
     """The work of all quick orders, which is not counted in `left`."""
+    _last: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
+    """The last quick order: a search of the same graph goes on from it."""
     _compiled: bool = field(init=False, default=False)
     """Whether some search has been so large that the compiled one is there."""
 
@@ -48,9 +50,10 @@ class SharedSearch:
         """Return the order of one greedy pass; None if its tree is over a limit."""
         self._compiled |= graph.n > FEW_VERTICES
         limit = min(limit, self.limit)
-        order, work = quick_search(graph, limit=limit, compiled=self._compiled)
-        self.quick_work += work
-        return order
+        start = started(graph, limit=limit, compiled=self._compiled)
+        self._last = graph, start
+        self.quick_work += start.work
+        return start.order(graph)
 
     def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
         """Return an order found with the work that is left; None if its tree is over the limit.
@@ -65,8 +68,13 @@ class SharedSearch:
         if not isinstance(self.finder, RandomizedGreedy):
             return self.finder(graph)
         self._compiled |= graph.n > FEW_VERTICES
+        start = self._last[1] if self._last and self._last[0] is graph else None
         order, work = self.finder.within(
-            graph, most=min(share, self.left), limit=self.limit, compiled=self._compiled
+            graph,
+            most=min(share, self.left),
+            limit=self.limit,
+            compiled=self._compiled,
+            start=start,
         )
         self.left -= work
         return order

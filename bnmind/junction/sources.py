@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed, sealed
+from bnmind._values import Sealed, made, sealed
 from bnmind.junction.contraction import Function
 from bnmind.junction.program import Scope
 from bnmind.junction.reduction import FunctionTable, Reduction
@@ -23,6 +24,9 @@ __all__ = ["Answer", "Rows", "Source", "answer_of", "deterministic", "sources_of
 
 _WORTH_LOOKING_UP = 64
 """Smaller tables are not searched for a variable that the others determine."""
+
+_SMALL = 2**12
+"""Tables of so many cells at most are searched for negative numbers together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +129,15 @@ class Answer(Sealed):
         """The shape of the full table."""
         return tuple(v.n_states for v in self.variables)
 
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether the reduced variables are the target's own."""
+        return self.cells is None and not self.observed and self.shape == self.full
+
     def lift(self, values: Values, at: Mapping[str, int]) -> Values:
         """Return values over the reduced variables as a table over the target's own."""
+        if self._is_whole:
+            return sealed(values) if values.flags.writeable else values
         hidden = tuple(v.n_states for v in self.variables if v.name not in self.observed)
         if self.cells is not None:
             flat = np.zeros(math.prod(hidden))
@@ -153,26 +164,27 @@ def sources_of(
 ) -> tuple[Source, ...]:
     """Return what a program starts from: the model's tables, the large ones, the inputs."""
     sources = []
-    for content in model.tables:
+    all_signed = _are_signed([content.values for content in model.tables])
+    for content, signed in zip(model.tables, all_signed, strict=True):
         seen = tuple(name for name in content.scope if name in observed)
         rest = tuple(name for name in content.scope if name not in observed)
         values = content.values
         if seen:
             axes = [content.scope.index(name) for name in (*seen, *rest)]
-            values = np.ascontiguousarray(np.transpose(values, axes))
-        signed = np.iscomplexobj(values) or bool(values.size and values.min() < 0)
+            values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
         child, positions = _determined_child(len(rest), len(seen), values)
         scope = tuple(number[name] for name in rest)
         sources.append(
-            Source(
-                scope,
-                seen,
-                values,
-                values.size,
-                "a table",
-                signed,
-                None if child is None else scope[child],
-                positions,
+            made(
+                Source,
+                scope=scope,
+                observed=seen,
+                values=values,
+                n_cells=values.size,
+                label="a table",
+                signed=signed,
+                child=None if child is None else scope[child],
+                positions=None if positions is None else sealed(positions),
             )
         )
     for function in model.functions:
@@ -191,6 +203,21 @@ def sources_of(
         scope = tuple(number[name] for name in names)
         sources.append(Source(scope, (), None, cells, label, input=label, take=take))
     return tuple(sources)
+
+
+def _are_signed(tables: Sequence[Values]) -> list[bool]:
+    """Return which tables hold negative or complex numbers."""
+    signed = [values.dtype.kind == "c" for values in tables]
+    small = [i for i, v in enumerate(tables) if not signed[i] and 0 < v.size <= _SMALL]
+    for i, values in enumerate(tables):
+        if not signed[i] and values.size > _SMALL:
+            signed[i] = bool(values.min() < 0)
+    if small:
+        flat = np.concatenate([tables[i].ravel() for i in small])
+        starts = [0, *accumulate([tables[i].size for i in small[:-1]])]
+        for i, least in zip(small, np.minimum.reduceat(flat, starts).tolist(), strict=True):
+            signed[i] = least < 0
+    return signed
 
 
 def deterministic(sources: Sequence[Source]) -> dict[int, Function]:
@@ -234,7 +261,9 @@ def _determined_child(
     n_hidden: int, n_observed: int, values: Values
 ) -> tuple[int | None, NDArray[np.intp] | None]:
     """Return which hidden variable the others determine, with its positions, if there is one."""
-    if values.size < _WORTH_LOOKING_UP or not np.all((values == 0) | (values == 1)):
+    if values.size < _WORTH_LOOKING_UP or values.item(0) not in (0, 1):
+        return None, None
+    if not np.all((values == 0) | (values == 1)):
         return None, None
     for child in range(n_hidden):
         axis = n_observed + child
@@ -262,7 +291,17 @@ def answer_of(
         whole = (v.n_states,)
         plain = lift.home == v.name and len(lift.positions) == v.n_states
         if plain and scopes[register] == (number[v.name],):
-            return Answer(target, (), None, whole, whole, register, None)
+            return made(
+                Answer,
+                variables=target,
+                observed=(),
+                axes=None,
+                view=whole,
+                shape=whole,
+                register=register,
+                cells=None,
+                _is_whole=True,
+            )
     hidden = [v for v in target if v.name not in observed]
     scope = [number[name] for name in model.scope(v.name for v in hidden)]
     found = () if register is None else scopes[register]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import CheckedValue, made
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder, elimination, vertices_in_order
 
@@ -88,10 +88,11 @@ class JunctionTree(CheckedValue):
             return tuple([graph.names[v] for v in sorted(members)])
 
         edges = sorted(Edge(min(i, j), max(i, j), named(shared)) for i, j, shared in joined)
-        cliques = tuple(
-            Clique(named(clique), size) for clique, size in zip(found, sizes, strict=True)
-        )
-        return cls(cliques, tuple(edges), order)
+        cliques = [
+            made(Clique, variables=named(clique), size=size)
+            for clique, size in zip(found, sizes, strict=True)
+        ]
+        return made(cls, cliques=tuple(cliques), edges=tuple(edges), order=order)
 
     @property
     def total_size(self) -> int:
