@@ -27,12 +27,8 @@ from bnmind.mastermind import (
     reply_masses,
     symmetry,
 )
-from bnmind.mastermind.symmetry import (
-    GuessClasses,
-    HistoryGroup,
-    guess_classes,
-    history_group,
-)
+from bnmind.mastermind.history_group import HistoryGroup, history_group
+from bnmind.mastermind.symmetry import GuessClasses, guess_classes
 from tests.modes import examples
 from tests.strategies import channels, codes, possible_histories
 

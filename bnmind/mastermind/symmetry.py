@@ -6,19 +6,7 @@ itself, whatever the replies were and whatever channel they came through. All gu
 such permutations carry into each other have the same masses of replies, so that one of
 each class need be looked at: the lexicographically smallest.
 
-======  ====================================================================
-symbol  name here
-======  ====================================================================
-(π, σ)  takes a guess x to y, y_i = σ(x_π(i))
-G       the (π, σ) that fix every guess of the history; `HistoryGroup`
-—       kind: positions at which all guesses so far agree, color for color
-U       unused: the colors of no guess so far
-N       the part of G that moves positions within kinds, and colors within U
-Q       moves: G / N, permutations of the kinds, each with its σ off U
-======  ====================================================================
-
-A kind is a column of the history, and a move takes columns to columns, so that it fixes σ
-on all used colors. N has Π |kind|! · |U|! members and is never listed; Q is.
+The words and symbols are those of `bnmind.mastermind.history_group`: kinds, moves, U, N, G.
 
 The representatives are grown from left to right (orderly generation: [1]_). A beginning of
 a guess is dropped if some member of G surely makes it smaller, however it goes on. It is
@@ -38,10 +26,8 @@ References
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -50,16 +36,20 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, whole_array
 from bnmind._values import Value
-from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
+from bnmind.mastermind.history_group import (
+    Colors,
+    HistoryGroup,
+    Indices,
+    history_group,
+    require_at_most,
+)
 
 __all__ = [
     "MAX_CLASSES",
     "MAX_COMPARISONS",
     "GuessClasses",
-    "HistoryGroup",
     "guess_classes",
-    "history_group",
 ]
 
 MAX_COMPARISONS = 2**28
@@ -68,64 +58,9 @@ MAX_COMPARISONS = 2**28
 MAX_CLASSES = 2**24
 """The most classes that are kept: with their sizes and the guesses a gigabyte."""
 
-_MAX_MOVES = 2**20  # what is listed of Q: a hundred megabytes while it is found
 _MAX_NUMBERED = 2**40  # so that a number of codes times that of moves is a 64-bit integer
 _BLOCK = 2**15  # images that are built side by side
 _FIRST_MOVES = 32  # most beginnings are refuted by few moves, so few are tried first
-
-Indices = NDArray[np.intp]
-Colors = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, eq=False)
-class HistoryGroup:
-    """The permutations of positions and colors that map each guess of a history to itself.
-
-    Made by `history_group`.
-
-    Examples
-    --------
-    >>> history_group(Board(4, 6), [(1, 1, 2, 3)]).order  # 1–1, 2–3 and 4–5–6 swap
-    24
-    """
-
-    board: Board
-    """The board."""
-    guesses: tuple[tuple[int, ...], ...]
-    """The guesses made so far, each once, oldest first."""
-    kinds: Indices
-    """``(pegs,)``, the kind of each position, numbered in order of appearance."""
-    moves: Indices
-    """``(moves, kinds)``, the kind that each kind comes from."""
-    images: Colors
-    """``(moves, colors + 1)``, the color that each used color becomes; 0 for other colors."""
-
-    def __post_init__(self) -> None:
-        for name in ("kinds", "moves", "images"):
-            array = getattr(self, name).copy()
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (HistoryGroup, (self.board, self.guesses, self.kinds, self.moves, self.images))
-
-    @cached_property
-    def unused(self) -> tuple[int, ...]:
-        """The colors of no guess so far, ascending."""
-        used = {color for guess in self.guesses for color in guess}
-        return tuple(color for color in range(1, self.board.colors + 1) if color not in used)
-
-    @cached_property
-    def order(self) -> int:
-        """How many permutations there are, the identity among them."""
-        sizes = Counter(self.kinds.tolist()).values()
-        within = math.prod(math.factorial(size) for size in sizes)
-        return len(self.moves) * within * math.factorial(len(self.unused))
-
-    @property
-    def least_classes(self) -> int:
-        """What the number of classes is at least: as many as if none were small."""
-        return -(-self.board.n_codes // self.order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,29 +101,6 @@ class GuessClasses(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.board, self.guesses, self.representatives, self.sizes, self.comparisons)
         return (GuessClasses, values)
-
-
-def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGroup:
-    """Return the permutations that map each of the guesses to itself.
-
-    It takes a fraction of a millisecond where little symmetry is left, and says by
-    ``order`` whether classes are worth their search.
-
-    Raises
-    ------
-    InvalidCodeError
-        If a guess is no code of the board.
-    TooLargeError
-        If the permutations of the kinds are too many to be listed.
-    """
-    checked = dict.fromkeys(board.code(board.index(guess)) for guess in guesses)
-    history = tuple(checked)
-    columns = [tuple(guess[i] for guess in history) for i in range(board.pegs)]
-    numbers = {column: kind for kind, column in enumerate(dict.fromkeys(columns))}
-    kinds = np.array([numbers[column] for column in columns], dtype=np.intp)
-    table = np.array(list(numbers), dtype=np.uint8).reshape(len(numbers), len(history))
-    moves, images = _moves(board, table, np.bincount(kinds))
-    return HistoryGroup(board, history, kinds, moves, images)
 
 
 @checked
@@ -249,34 +161,6 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     sizes = np.concatenate([search.sizes(beginnings[block], ties[block]) for block in blocks])
     places = np.concatenate([_indices(board, beginnings[block]) for block in blocks])
     return GuessClasses(board, group.guesses, places, sizes, comparisons)
-
-
-def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colors]:
-    """Return Q: permutations of the columns of the history that some σ makes of it.
-
-    Kind a comes from kind b of the same size, and σ takes the column of b to that of a.
-    Those of the kinds so far, with what σ must then be, are kept side by side.
-    """
-    moves = np.zeros((1, 0), dtype=np.intp)
-    images: Colors = np.zeros((1, board.colors + 1), dtype=np.uint8)
-    for kind, column in enumerate(columns):
-        sources = np.flatnonzero(sizes == sizes[kind])
-        _require_at_most(_MAX_MOVES, "permutations of columns", len(moves) * len(sources), board)
-        row, source = (axis.ravel() for axis in np.indices((len(moves), len(sources))))
-        source = sources[source]
-        free = np.all(moves[row] != source[:, None], axis=1)
-        row, source = row[free], source[free]
-        longer = images[row]
-        for guess, color in enumerate(column):
-            before = columns[source, guess]
-            image = longer[np.arange(len(row)), before]
-            # σ is a function, and no two colors become one.
-            fits = (image == color) | ((image == 0) & np.all(longer != color, axis=1))
-            row, source, longer, before = row[fits], source[fits], longer[fits], before[fits]
-            longer[np.arange(len(row)), before] = color
-        moves = np.column_stack([moves[row], source])
-        images = longer
-    return moves, images
 
 
 class _Search:
@@ -453,15 +337,6 @@ def _indices(board: Board, codes: Colors) -> Indices:
 
 
 def _require_affordable(board: Board, classes: int, comparisons: int) -> None:
-    _require_at_most(_MAX_NUMBERED, "codes", board.n_codes, board)
-    _require_at_most(MAX_CLASSES, "classes of equivalent guesses", classes, board)
-    _require_at_most(MAX_COMPARISONS, "comparisons of permuted guesses", comparisons, board)
-
-
-def _require_at_most(budget: int, what: str, needed: int, board: Board) -> None:
-    if needed > budget:
-        raise TooLargeError(
-            f"expected at most {budget:,} {what}, got at least {needed:,} on the board {board}",
-            needed=needed,
-            budget=budget,
-        )
+    require_at_most(_MAX_NUMBERED, "codes", board.n_codes, board)
+    require_at_most(MAX_CLASSES, "classes of equivalent guesses", classes, board)
+    require_at_most(MAX_COMPARISONS, "comparisons of permuted guesses", comparisons, board)
