@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction.best_order import BestOrder
-from bnmind.junction.exact_kernel import MOST_VERTICES, expand, lower_bounds, problem
+from bnmind.junction.exact_bounds import lower_bounds
+from bnmind.junction.exact_kernel import MOST_VERTICES, expand, problem
 from bnmind.junction.exact_order import ExactOrder, _arranged
 from bnmind.junction.exact_search import replayed_order, search, search_small
 from bnmind.junction.graph import InteractionGraph

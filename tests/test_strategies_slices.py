@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bnmind.errors import TooLargeError
-from bnmind.junction import exact_kernel
-from bnmind.junction.exact_kernel import lower_bounds, problem
+from bnmind.junction import exact_bounds
+from bnmind.junction.exact_bounds import lower_bounds
+from bnmind.junction.exact_kernel import problem
 from bnmind.mastermind import Board, Reply, Turn, brute_force, color_elimination, reply
 from bnmind.mastermind.brute_force import masses_by_pairs
 from bnmind.mastermind.color_elimination import masses_by_elimination
@@ -176,7 +177,7 @@ def test_lower_bounds_in_parts_are_the_lower_bounds(graph: Any) -> None:
     arrays, sets = problem(graph, ()), np.arange(1 << graph.n, dtype=np.int64)
     needed = (arrays.neighbors, arrays.sizes, arrays.products)
     at_once = lower_bounds(sets, *needed)
-    with mock.patch.object(exact_kernel, "_SETS_AT_ONCE", 5):
+    with mock.patch.object(exact_bounds, "_SETS_AT_ONCE", 5):
         assert np.array_equal(lower_bounds(sets, *needed), at_once)
     assert lower_bounds(sets[:0], *needed).shape == (0,)
 

@@ -64,7 +64,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.junction.exact_kernel import Ints, expand, lower_bounds, problem
+from bnmind.junction.exact_bounds import lower_bounds
+from bnmind.junction.exact_kernel import expand, problem
+from bnmind.junction.exact_sets import Ints
 from bnmind.junction.graph import InteractionGraph, bits
 from bnmind.junction.symmetry import BlockClass, canonical
 
