@@ -99,7 +99,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 def run(statement: str, **environment: str) -> str:
     """Return what a statement prints in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", statement],
+        [sys.executable, "-P", "-W", "error", "-c", statement],  # not from the working directory
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
