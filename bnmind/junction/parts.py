@@ -82,13 +82,15 @@ def planned(
     search = SharedSearch(query.order, most)
     graph = _graph(model, request)
     parts: list[Part] = []
+    order = None
     if parents is not None and not request.inputs and len(query.targets) > 1:
-        start = search.quick(graph)
-        if start is None or start.total_size >= _WORTH_DIVIDING:
+        order = search.small(graph, _WORTH_DIVIDING)
+        if order is None:
+            start = search.quick(graph)
             cells = math.inf if start is None else start.total_size
             parts = _divided(model, request, parents, (search, graph.n, cells))
     if not parts:
-        order = search.order(graph)
+        order = order or search.order(graph)
         if order is None:
             raise limits.refusal_of_cells(limits.hopeless_cells)
         parts = [Part(JunctionTree.from_order(graph, order))]

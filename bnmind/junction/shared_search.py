@@ -46,14 +46,30 @@ class SharedSearch:
         effort = self.finder.effort if isinstance(self.finder, RandomizedGreedy) else 1.0
         self.left = max(1.0, effort) * MOST_WORK
 
+    def small(self, graph: InteractionGraph, cells: int) -> EliminationOrder | None:
+        """Return the order of a graph whose tree is below so many cells; else None.
+
+        The quick order of its core tells whether to look for one.
+        """
+        found = self._started(graph, math.inf).found
+        if found is not None and found.total >= cells:
+            return None
+        order = self.order(graph)
+        return order if order is not None and order.total_size < cells else None
+
     def quick(self, graph: InteractionGraph, limit: float = math.inf) -> EliminationOrder | None:
         """Return the order of one greedy pass; None if its tree is over a limit."""
+        return self._started(graph, limit).order(graph)
+
+    def _started(self, graph: InteractionGraph, limit: float) -> Start:
+        """Return the first pass over a graph, given up beyond a limit."""
+        if limit == math.inf and self._last is not None and self._last[0] is graph:
+            return self._last[1]
         self._compiled |= graph.n > FEW_VERTICES
-        limit = min(limit, self.limit)
-        start = started(graph, limit=limit, compiled=self._compiled)
+        start = started(graph, limit=min(limit, self.limit), compiled=self._compiled)
         self._last = graph, start
         self.quick_work += start.work
-        return start.order(graph)
+        return start
 
     def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
         """Return an order found with the work that is left; None if its tree is over the limit.
