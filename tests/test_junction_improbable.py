@@ -346,3 +346,18 @@ def test_other_functions_of_many_parents_are_as_quick(kind: str) -> None:
     explained = compile_explanation(network, evidence=["S"]).run({"S": state})
     n_yes = sum(explained.states[v.name] == "yes" for v in parents)
     assert n_yes == {"difference": 200}.get(kind, 240)
+
+
+def test_improbable_states_of_a_hidden_sum_are_not_zero() -> None:
+    """Their terms cancel, while the evidence has all its digits."""
+    expected = binom.pmf(np.arange(41), 40, 0.05)
+    network = votes(40, 0.05)
+    plan = compile_plan(factorize(network, "S"), soft=["X39"], targets=[["S"], ["S", "X0"]])
+    assert plan.is_signed
+    batch = plan.run_batch({"X39": np.array([-1, -1])})
+    for s, both in ((plan.run({}).joints), [joint[1] for joint in batch.joints]):
+        np.testing.assert_allclose(s, expected, rtol=1e-9)
+        np.testing.assert_allclose(both.sum(axis=1), expected, rtol=1e-9)
+        # No vote for it and all forty votes: impossible, and known to be.
+        assert both[40, 0] == both[0, 1] == 0
+        assert np.count_nonzero(both) == 80

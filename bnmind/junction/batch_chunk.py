@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bnmind.information import Floats
 from bnmind.junction.batch_memory import moving_registers
 from bnmind.junction.case_program import CaseProgram
-from bnmind.junction.plan_answers import HUGE, TINY, cleared, doubt_of, refuse_others
+from bnmind.junction.plan_answers import DOUBTFUL, HUGE, TINY, cleared, doubt_of, refuse_others
 from bnmind.junction.plan_sums import sums_by_logarithms
 from bnmind.junction.underflow import MATTERS, PLAIN, Arithmetic, Underflow
 from bnmind.pgm.factor import Values
@@ -313,6 +313,9 @@ class Chunks:
                 refuse_others(whole.sum(axis=0), terms, real=not plan.halved)
                 joint = cleared(joint, there)
                 doubt = np.maximum(doubt, doubt_of(joint.sum(axis=0), terms))
+                # A cell whose terms have cancelled may be possible all the same.
+                cancelled = ((joint == 0) & (there > 0)).any(axis=0)
+                doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
             # All answers sum to the same, but for what is scaled, lost or cancels.
             if totals is None or kind.scaled or absolute is not None or every:
                 total = joint.sum(axis=0)

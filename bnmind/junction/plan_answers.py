@@ -63,6 +63,8 @@ class Found(NamedTuple):
     """What each summed to."""
     doubt: float
     """How many times as large as the sums the terms were that they are made of."""
+    has_cancelled: bool
+    """Whether some cell is zero only because its terms cancel: it may be possible all the same."""
 
 
 def lost_digits(case: int | None = None) -> CancellationError:
@@ -108,9 +110,11 @@ def read_answers(
     lengths = [math.prod(answer.shape) for answer in answers]
     starts = [0, *accumulate(lengths[:-1])]
     doubt = 1.0
+    has_cancelled = False
     if plan.is_signed:
         sizes = _magnitudes(plan, registers, powers) * abs(number)
         flat = cleared(flat, sizes)
+        has_cancelled = bool(np.any((flat == 0) & (sizes > 0)))
     sums = np.add.reduceat(flat, starts)
     if plan.is_signed:
         terms = np.add.reduceat(sizes, starts)
@@ -125,7 +129,7 @@ def read_answers(
         else flat[start : start + length].reshape(values.shape)
         for start, length, values in zip(starts, lengths, found, strict=True)
     ]
-    return Found(joints, sums.tolist(), doubt)
+    return Found(joints, sums.tolist(), doubt, has_cancelled)
 
 
 def doubt_of(sums: Floats, terms: Floats) -> Floats:

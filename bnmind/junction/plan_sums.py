@@ -119,7 +119,8 @@ def _is_all(plan: Plan, registers: Sequence[Values], run: _Run, *, scaled: bool)
 
 def _trusted(plan: Plan, found: Found) -> list[Values]:
     """Return the joints, unless too few of their digits are left."""
-    if found.doubt > LOST or (found.doubt > DOUBTFUL and plan.unsigned is not None):
+    is_doubtful = found.doubt > DOUBTFUL or found.has_cancelled
+    if found.doubt > LOST or (is_doubtful and plan.unsigned is not None):
         raise lost_digits()
     return found.joints
 
