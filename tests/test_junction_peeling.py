@@ -15,7 +15,7 @@ from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy_pass import Score, greedy_pass
 from bnmind.junction.orders import elimination
 from bnmind.junction.peeling import peeled
-from bnmind.junction.randomized import RandomizedGreedy, quick_search
+from bnmind.junction.randomized import RandomizedGreedy, started
 from tests.graphs import graph_of, graphs, naive_total
 
 NO_LIMIT = 10**9
@@ -86,7 +86,8 @@ def test_a_long_cycle_is_eliminated_to_its_end() -> None:
     graph = cycle(5_000)
     first, kept, _ = core_of(graph)
     assert (len(first), kept) == (5_000, [])
-    order, work = quick_search(graph)
+    start = started(graph)
+    order, work = start.order(graph), start.work
     assert order is not None
     assert (order.largest, order.total_size, work) == (8, 8 * 4_998, 0)
     assert RandomizedGreedy()(graph).total_size == 8 * 4_998

@@ -58,7 +58,7 @@ def test_beliefs_are_over_the_codes(board: Board, more: int) -> None:
 def path(n: int) -> InteractionGraph:
     """Return a graph of n vertices in a row."""
     neighbors = [(1 << v >> 1) | (1 << (v + 1) if v + 1 < n else 0) for v in range(n)]
-    return InteractionGraph(tuple(f"v{v}" for v in range(n)), (2,) * n, tuple(neighbors))
+    return InteractionGraph.from_masks([f"v{v}" for v in range(n)], (2,) * n, neighbors)
 
 
 def test_noise_is_for_every_vertex() -> None:
