@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 import bnmind.junction.assembly as assembly
 import bnmind.junction.forms as forms
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
-from bnmind.junction import compile_marginal_map, compile_plan
+from bnmind.junction import (
+    compile_explanation,
+    compile_marginal_map,
+    compile_plan,
+    compile_sampling,
+)
 from bnmind.junction.no_effects import without_effects
 from bnmind.pgm import Factor, FactorModel, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
 from bnmind.pgm.files import write_model
@@ -290,3 +295,93 @@ def test_factors_of_one_variable_never_underflow() -> None:
     assert 1 < len(parts) < 60
     logs = sum(math.log(float(p.values[1].real)) for p in parts if isinstance(p, Factor))
     assert logs == pytest.approx(60 * math.log(1e-12), rel=1e-4)
+
+
+def log_of(network: Network, states: Mapping[str, str]) -> float:
+    """Return the logarithm of the probability of states of all variables."""
+    at = {v.name: v.index(states[v.name]) for v in network.variables}
+    return sum(
+        math.log(cpd.table_on([[at[v.name]] for v in cpd.scope]).item()) for cpd in network.cpds
+    )
+
+
+def test_forty_diseases_are_explained(ordinary: Network) -> None:
+    evidence = findings_of(ordinary, POSITIVE)
+    plan = compile_explanation(ordinary, evidence=list(evidence))
+    assert plan.plan.by_case is not None
+    assert "planned for each case" in repr(plan)
+    assert "planned for each case" in str(plan)
+    for case in (evidence, dict.fromkeys(evidence, "no")):
+        found = plan.run(case)
+        states = {**case, **found.states}
+        assert found.log_probability == pytest.approx(log_of(ordinary, states), rel=1e-12)
+        for name, state in list(found.states.items())[::5]:
+            other = {**states, name: YES[state == "no"]}
+            assert log_of(ordinary, other) <= found.log_probability
+
+
+def test_samples_of_forty_diseases(
+    ordinary: Network, answer: tuple[float, dict[str, float]]
+) -> None:
+    evidence = findings_of(ordinary, POSITIVE)
+    plan = compile_sampling(ordinary, evidence=list(evidence))
+    assert plan.plan is not None
+    assert plan.plan.by_case is not None
+    n = 4000
+    samples = plan.run(evidence, n_samples=n, rng=np.random.default_rng(0))
+    log, marginals = answer
+    assert samples.log_evidence == pytest.approx(log, rel=1e-10)
+    for name, p in marginals.items():
+        within = 5 * math.sqrt(p * (1 - p) / n) + 1e-3
+        assert samples.frequencies(name)[1] == pytest.approx(p, abs=within)
+
+
+def test_each_case_is_explained_and_sampled_as_by_one_plan() -> None:
+    network = diagnosis(n_diseases=9, n_findings=12, parents=(3, 7), seed=3)
+    names = list(findings_of(network, ()))
+    soft = names[:2]
+    whole = compile_explanation(network, evidence=names[2:], soft=soft)
+    assert whole.plan.by_case is None
+    most = whole.plan.multiplications // 2
+    own = compile_explanation(network, evidence=names[2:], soft=soft, max_multiplications=most)
+    drawn = compile_sampling(network, evidence=names[2:], soft=soft)
+    assert drawn.plan is not None
+    few = compile_sampling(
+        network,
+        evidence=names[2:],
+        soft=soft,
+        max_multiplications=drawn.plan.multiplications // 2,
+    )
+    assert own.plan.by_case is not None
+    assert few.plan is not None
+    assert few.plan.by_case is not None
+    rng = np.random.default_rng(0)
+    for positive in ((), (4,), (1, 7), (0, 5, 9)):
+        evidence: dict[str, Any] = findings_of(network, positive)
+        evidence[names[0]] = {"no": 0.3, "yes": 0.9}
+        expected, found = whole.run(evidence), own.run(evidence)
+        assert found.log_probability == pytest.approx(expected.log_probability, rel=1e-12)
+        assert found.states == expected.states
+        logs = [p.run(evidence, n_samples=2, rng=rng).log_evidence for p in (drawn, few)]
+        assert logs[0] == pytest.approx(logs[1], rel=1e-12)
+    with pytest.raises(TooLargeError):
+        own.run(dict.fromkeys(names, "yes"))
+
+
+def test_networks_without_noisy_findings_are_refused_as_before() -> None:
+    network = diagnosis(n_diseases=9, n_findings=12, parents=(3, 7), seed=3)
+    for compiled in (compile_explanation, compile_sampling):
+        with pytest.raises(TooLargeError):
+            compiled(network, evidence=["D0"], soft=["D1"], max_multiplications=3)
+
+
+def test_impossible_findings_of_a_case_are_named() -> None:
+    network = diagnosis(n_diseases=9, n_findings=12, parents=(3, 7), leaks=(0.0, 0.0), seed=3)
+    diseases, names = [f"D{i}" for i in range(9)], list(findings_of(network, ()))
+    whole = compile_explanation(network, evidence=names, soft=diseases)
+    most = whole.plan.multiplications // 2
+    plan = compile_explanation(network, evidence=names, soft=diseases, max_multiplications=most)
+    assert plan.plan.by_case is not None
+    with pytest.raises(ImpossibleEvidenceError) as caught:
+        plan.run({**dict.fromkeys(diseases, "no"), **findings_of(network, (2,))})
+    assert caught.value.evidence["F2"] == "yes"

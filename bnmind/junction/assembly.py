@@ -38,7 +38,7 @@ from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
 from bnmind.pgm.tabular import TabularCPD
 
-__all__ = ["build"]
+__all__ = ["build", "by_case"]
 
 _CONFLICT_CELLS = 2**24
 """Contradictions are not searched for in larger plans: all findings are named."""
@@ -68,7 +68,7 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
         potentials, domains = _formed(request, potentials, domains)
         cells = _cells_by_case(request, potentials, domains)
         if cells > _WORTH_PLANNING_AGAIN:
-            return _by_case(request, cells)
+            return by_case(request, cells)
     request, whole, model = _reduced(request, potentials, domains)
     # Functions come after the tables.
     ordered = sorted(potentials, key=lambda p: is_kept_as_function(p, domains))
@@ -91,7 +91,7 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
         formed, states = _formed(request, potentials, domains)
         cells = _cells_by_case(request, formed, states)
         if cells > _WORTH_PLANNING_AGAIN:
-            return _by_case(request, cells)
+            return by_case(request, cells)
         if formed != potentials:
             states = possible_states(formed, states, keep=request.observed)
             # What cannot be written out as it is may be in other forms.
@@ -135,7 +135,7 @@ def _cells_by_case(request: Request, potentials: Sequence[Potential], domains: D
     return estimated_cells(potentials, domains, observed=request.observed, joints=names)
 
 
-def _by_case(request: Request, cells: int) -> Plan:
+def by_case(request: Request, cells: int) -> Plan:
     """Return the plan that is planned anew for the evidence of each run."""
     return _plan(
         request,

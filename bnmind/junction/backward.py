@@ -83,9 +83,10 @@ def compile_elimination(
 
 def told(plan: Plan) -> str:
     """Return what a plan is given and its size, for a line about it."""
+    size = f"{plan.cells:,} cells" if plan.by_case is None else "planned for each case"
     given = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
     shown = ", ".join(given[:6]) + (f", … {len(given)} in all" if len(given) > 6 else "")
-    return f" | {shown or 'nothing'}; {plan.cells:,} cells"
+    return f" | {shown or 'nothing'}; {size}"
 
 
 def _keeping_operands(program: Program) -> Program:

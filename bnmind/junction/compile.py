@@ -8,21 +8,21 @@ from typing import Any, TypeAlias
 from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, made
 from bnmind.errors import InvalidModelError
-from bnmind.junction.assembly import build
+from bnmind.junction.assembly import build, by_case
 from bnmind.junction.best_order import BestOrder
 from bnmind.junction.findings import label_of
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
-from bnmind.junction.query import Query
+from bnmind.junction.query import Known, Query, opened
 from bnmind.junction.randomized import RandomizedGreedy
 from bnmind.junction.relevance import without_barren
 from bnmind.junction.tree import JunctionTree
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["compile_all", "compile_plan", "families", "junction_tree"]
+__all__ = ["compile_all", "compile_by_case", "compile_plan", "families", "junction_tree"]
 
 
 @checked
@@ -179,17 +179,42 @@ def compile_all(
     limits
         The most that a run may cost.
     """
-    query = _query(
+    return build(_query_of_all(potentials, evidence, soft, order=order, limits=limits))
+
+
+def compile_by_case(
+    potentials: Sequence[Potential],
+    *,
+    evidence: Iterable[str],
+    soft: Iterable[str],
+    order: OrderFinder | None,
+    limits: Limits,
+    cells: int,
+) -> Plan:
+    """Return a plan in name for what `compile_all` refuses, of so many cells.
+
+    Its ``narrow`` is still to be replaced by what plans for a case.
+    """
+    query = _query_of_all(potentials, evidence, soft, order=order, limits=limits)
+    request, _, _ = opened(query, Known())
+    return by_case(request, cells)
+
+
+def _query_of_all(
+    potentials: Sequence[Potential], evidence: Iterable[str], soft: Iterable[str], **options: Any
+) -> Query:
+    """Return the query that eliminates every variable."""
+    order = options.pop("order")
+    return _query(
         FactorModel(tuple(potentials)),
         (evidence, soft, [()], {}),
         order=order or RandomizedGreedy(),
         order_restricted=order or RandomizedGreedy(),
-        limits=limits,
         compress=False,
         factorize=False,
         whole=True,
+        **options,
     )
-    return build(query)
 
 
 _Asked: TypeAlias = tuple[

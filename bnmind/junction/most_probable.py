@@ -22,18 +22,14 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.information import Floats
-from bnmind.junction.backward import (
-    compile_elimination,
-    told,
-    walk_back,
-)
+from bnmind.junction.backward import told, walk_back
 from bnmind.junction.conflict import impossible
+from bnmind.junction.elimination_by_case import Elimination, plan_of_case
 from bnmind.junction.findings import Evidence, read_findings
 from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
-from bnmind.junction.small_tables import small_tables
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -61,7 +57,8 @@ class ExplanationPlan(Value):
     variables: tuple[Variable, ...]
     """What is explained: all that is not evidence, in the order of the model."""
     plan: Plan
-    """Its program eliminates everything, and keeps what is read on the way back."""
+    """Its program eliminates everything, and keeps what is read on the way back. It has none where
+    each case is planned by itself, see `Plan.by_case`."""
 
     def __repr__(self) -> str:
         return f"ExplanationPlan({len(self.variables)} variables{told(self.plan)})"
@@ -87,9 +84,11 @@ class ExplanationPlan(Value):
             each other.
         UnknownNameError, InvalidModelError
             If the evidence is not that which the plan was made for.
+        TooLargeError
+            If the plan for this evidence is over its limits, where each case has its own.
         """
-        plan = self.plan
-        evidence = read_findings(evidence, plan.evidence, plan.soft)
+        evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
+        plan = plan_of_case(self.plan, evidence)
         logs = logarithms(plan.start(evidence), len(plan.sources))
         log_probability = float(sum(logs[register] for register in plan.scalars))
         filled = run_logarithms(plan.program, logs, np.maximum)
@@ -136,7 +135,8 @@ def compile_explanation(
     ------
     TooLargeError
         If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
-        predicted; it names the largest clique, or a variable whose table is too large.
+        predicted, unless each case can be planned by itself; it names the largest clique, or a
+        variable whose table is too large.
     UnknownNameError, InvalidModelError
         As in `compile_plan`.
 
@@ -156,12 +156,15 @@ def compile_explanation(
     ({'rain': 'no', 'sprinkler': 'on'}, -1.245)
     """
     observed = tuple(evidence)
-    names = [v.name for v in model.variables]
-    limits = Limits(max_bytes, max_multiplications)
-    tables = small_tables(model.potentials, names, sums_only=False, max_cells=limits.table_cells)
-    plan = compile_elimination(
-        tables, evidence=observed, soft=tuple(soft), order=order, limits=limits
+    search = Elimination(
+        model.potentials,
+        tuple(v.name for v in model.variables),
+        sums_only=False,
+        evidence=observed,
+        soft=tuple(soft),
+        order=order,
+        limits=Limits(max_bytes, max_multiplications),
     )
     given = frozenset(observed)
     variables = tuple(v for v in model.variables if v.name not in given)
-    return ExplanationPlan(variables, plan)
+    return ExplanationPlan(variables, search.plan())

@@ -29,15 +29,15 @@ from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.junction.backward import compile_elimination, told, walk_back
+from bnmind.junction.backward import told, walk_back
 from bnmind.junction.conflict import impossible
+from bnmind.junction.elimination_by_case import Elimination, plan_of_case
 from bnmind.junction.findings import Evidence, Findings, read_findings
 from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS, Limits
 from bnmind.junction.logarithms import logarithms, run_logarithms
 from bnmind.junction.orders import OrderFinder
 from bnmind.junction.plan import Plan
 from bnmind.junction.relevance import closure
-from bnmind.junction.small_tables import small_tables
 from bnmind.junction.underflow import MATTERS, Arithmetic
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
@@ -150,6 +150,9 @@ class SamplingPlan(Value):
             each other.
         UnknownNameError, InvalidModelError
             If the evidence is not that which the plan was made for, or the number negative.
+        TooLargeError
+            If there are too many states to draw; or if the plan for this evidence is over its
+            limits, where each case has its own.
         """
         if n_samples < 0:
             raise InvalidModelError(
@@ -170,7 +173,9 @@ class SamplingPlan(Value):
         }
         log_evidence = 0.0
         if self.plan is not None:
-            drawn, log_evidence = _backward(self.plan, evidence, n_samples, rng)
+            drawn, log_evidence = _backward(
+                plan_of_case(self.plan, evidence), evidence, n_samples, rng
+            )
             at.update(drawn)
         # It numbers the evidence, but does not draw it.
         at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
@@ -309,7 +314,8 @@ def compile_sampling(
     ------
     TooLargeError
         If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
-        predicted; it names the largest clique, or a variable whose table is too large.
+        predicted, unless each case can be planned by itself; it names the largest clique, or a
+        variable whose table is too large.
     UnknownNameError, InvalidModelError
         As in `compile_plan`.
 
@@ -329,15 +335,16 @@ def compile_sampling(
     first, forward = _parts(model, [v.name for v in (*observed, *uncertain)])
     plan = None
     if first:
-        names = [v.name for v in model.variables]
-        limits = Limits(max_bytes, max_multiplications)
-        plan = compile_elimination(
-            small_tables(first, names, sums_only=True, max_cells=limits.table_cells),
-            evidence=[v.name for v in observed],
-            soft=[v.name for v in uncertain],
+        draws = Elimination(
+            first,
+            tuple(v.name for v in model.variables),
+            sums_only=True,
+            evidence=tuple(v.name for v in observed),
+            soft=tuple(v.name for v in uncertain),
             order=order,
-            limits=limits,
+            limits=Limits(max_bytes, max_multiplications),
         )
+        plan = draws.plan()
     return SamplingPlan(model, observed, uncertain, plan, forward)
 
 
