@@ -17,7 +17,7 @@ from bnmind.strategies import read_tree, read_weights
 from tests.command_server import CommandServer
 from tests.test_cli_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
 
-MOMENTS = 8
+MOMENTS = 5
 """How often each command is killed by each signal, within the time that it takes."""
 
 

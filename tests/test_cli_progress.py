@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -84,6 +86,73 @@ def test_a_terminal_shows_a_bar_that_vanishes(
     assert "2/4, about " in shown
     assert shown.endswith("\x1b[2K")
     assert "\x1b[?25h" in shown  # the cursor is back
+
+
+ENDLESS = """
+import time
+from bnmind.cli import progress
+from bnmind.cli.work import working
+
+progress._SHOWN_AFTER = 0.0
+working("waiting", lambda report: time.sleep(120))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
+def test_a_signal_that_ends_the_process_leaves_the_terminal_with_a_cursor(
+    number: signal.Signals,
+) -> None:
+    ours, its = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        stderr=its,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+    )
+    os.close(its)
+    try:
+        shown = b""
+        while b"waiting" not in shown:
+            assert select.select([ours], [], [], 60)[0]
+            shown += os.read(ours, 4096)
+        assert b"\x1b[?25l" in shown
+        process.send_signal(number)
+        assert process.wait(60) == -number
+        while select.select([ours], [], [], 0)[0]:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:  # the other end is closed, and all is read
+                break
+            shown += part
+        assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l")
+        assert shown.endswith(b"\x1b[2K\x1b[?25h")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_handlers_of_others_stay_and_ours_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    def mine(_number: int, _frame: object) -> None: ...
+
+    before = signal.signal(signal.SIGHUP, mine)
+    try:
+        handlers = working("counting", _handlers)
+        assert handlers[1] is mine
+        assert callable(handlers[0])
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        assert signal.getsignal(signal.SIGHUP) is mine
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def _handlers(_report: Report) -> list[object]:
+    time.sleep(0.4)
+    return [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from bnmind.cli.errors import say
@@ -30,6 +34,11 @@ _JUDGED_AFTER = 4.0
 
 _COMPILING_AFTER = 1.0
 """Seconds after which compiling is mentioned; reading machine code from disk takes less."""
+
+_ENDING = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
+]
+"""Signals that end a process, on this system; Ctrl-C is an exception, which takes the bar away."""
 
 COMPILING = "compiling, which only the first run has to do"
 
@@ -150,6 +159,7 @@ class _Bar:
         self._patience = _Patience()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
+        self._restored = ExitStack()
 
     def update(self) -> None:
         compiling = self._patience.is_compiling()
@@ -157,6 +167,7 @@ class _Bar:
             if self._patience.seconds < _SHOWN_AFTER:
                 return
             self._bar = _bar()
+            self._restored.enter_context(_terminal_restored())
             self._bar.start()
             self._task = self._bar.add_task("", total=None, count="")
         assert self._task is not None
@@ -171,8 +182,36 @@ class _Bar:
 
     def end(self) -> None:
         """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
+        with self._restored:
+            if self._bar is not None:
+                self._bar.stop()
+
+
+@contextmanager
+def _terminal_restored() -> Iterator[None]:
+    """Show the cursor again, which a bar hides, should a signal end the process meanwhile.
+
+    A handler that somebody else has set is left alone, and so is a signal that is ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers
+        return
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, _restore_and_end)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _restore_and_end(number: int, _frame: FrameType | None) -> None:
+    """Take the bar away without its help, as it may just be drawn; end by the signal."""
+    with suppress(OSError):
+        os.write(2, b"\r\x1b[2K\x1b[?25h")
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def _bar() -> Progress:
