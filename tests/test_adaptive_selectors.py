@@ -218,8 +218,6 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
 def test_a_batch_scores_and_selects_as_one_by_one(
     selector: ScoringSelector[SkillBelief], kind: type[ProfileBatch | PlanBatch]
 ) -> None:
-    if isinstance(selector, ScoredBy):
-        selector = ScoredBy(lambda belief, items: belief.information(items))
     rng = np.random.default_rng(3)
     responses = rng.integers(-1, 2, (6, len(BANK.items)))
     responses[:, 6] = MISSING

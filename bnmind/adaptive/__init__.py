@@ -12,7 +12,7 @@ from bnmind.adaptive.belief import Profile, SkillBelief
 from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
 from bnmind.adaptive.content_balance import ContentBalance
 from bnmind.adaptive.cross_validation import CrossValidation, cross_validate
-from bnmind.adaptive.design import Design
+from bnmind.adaptive.design import Design, Outlook
 from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
 from bnmind.adaptive.examinees import Examinees
 from bnmind.adaptive.exposure_eligibility import ItemEligibility
@@ -174,6 +174,7 @@ __all__ = [
     "NoisyAnd",
     "NoisyOr",
     "OnlyItems",
+    "Outlook",
     "PairStatistics",
     "PerCost",
     "PlanBatch",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.ending import ending
+from bnmind.adaptive.luck import generator_of
 from bnmind.adaptive.rules import Enemies, Rule, Testlets, allowed_items
 from bnmind.adaptive.selector import Selector
 from bnmind.adaptive.selector_entropy import MinimalEntropy
@@ -115,5 +116,8 @@ class Design:
         return tuple(self.bank.item_names[i] for i in np.flatnonzero(mask).tolist())
 
     def rng(self, step: int) -> np.random.Generator:
-        """Return the generator for a question, by how many were asked before it."""
-        return np.random.default_rng([self.seed, step])
+        """Return the generator for a question, by how many were asked before it.
+
+        It is that of the first examinee in a simulation with the same seed.
+        """
+        return generator_of(self.seed, step)

@@ -17,6 +17,7 @@ from bnmind.adaptive.selector import (
     by_rank,
     drawn,
     in_bank_order,
+    luck_of,
 )
 from bnmind.errors import InvalidModelError
 
@@ -26,6 +27,9 @@ __all__ = ["Randomesque"]
 @dataclass(frozen=True)
 class Randomesque:
     """Select one of the few best items, all with the same chance.
+
+    It always needs luck, among one item too: a generator in `select`, numbers in
+    `select_batch`.
 
     Parameters
     ----------
@@ -44,8 +48,10 @@ class Randomesque:
     best: int = 5
 
     def __post_init__(self) -> None:
-        if not self.best >= 1:
-            raise InvalidModelError([f"expected to draw among at least 1 item, got {self.best}"])
+        if not (self.best >= 1 and self.best % 1 == 0):
+            raise InvalidModelError(
+                [f"expected to draw among a whole number of items, at least 1, got {self.best}"]
+            )
 
     def select(
         self,
@@ -56,7 +62,7 @@ class Randomesque:
     ) -> Selection:
         """Return one of the best items; the first number drawn decides."""
         ordered = in_bank_order(belief, items)
-        luck = drawn(None if rng is None else rng.random(len(ordered)), (len(ordered),))
+        luck = luck_of(belief, rng)
         scores = self.scored.scores(belief, ordered)
         ranked = by_rank(scores, self.scored.tolerance)[: self.best]
         chosen = int(ranked[int(luck[0] * len(ranked))])
@@ -73,7 +79,7 @@ class Randomesque:
     ) -> BatchSelection:
         """Return for each examinee one of the best items."""
         first = drawn(luck, allowed.shape)[:, 0]
-        scores = np.where(allowed, self.scored.batch_scores(beliefs), -np.inf)
+        scores = self.scored.allowed_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)
         among = np.minimum(allowed.sum(axis=1), min(self.best, allowed.shape[1]))
         chosen = ranked[np.arange(len(ranked)), (first * among).astype(np.intp)]

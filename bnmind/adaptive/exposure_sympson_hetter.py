@@ -28,6 +28,7 @@ from bnmind.adaptive.selector import (
     by_rank,
     drawn,
     in_bank_order,
+    luck_of,
 )
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -95,7 +96,7 @@ class SympsonHetter:
     ) -> Selection:
         """Return the best item that passes its draw."""
         ordered = in_bank_order(belief, items)
-        luck = drawn(None if rng is None else rng.random(len(ordered)), (len(ordered),))
+        luck = luck_of(belief, rng)[[belief.bank.position(name) for name in ordered]]
         scores = self.scored.scores(belief, ordered)
         ranked = by_rank(scores, self.scored.tolerance)
         rates = np.array([self.rates.get(name, 1.0) for name in ordered])
@@ -114,7 +115,7 @@ class SympsonHetter:
     ) -> BatchSelection:
         """Return for each examinee the best item that passes its draw."""
         given = drawn(luck, allowed.shape)
-        scores = np.where(allowed, self.scored.batch_scores(beliefs), -np.inf)
+        scores = self.scored.allowed_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)
         passed = np.take_along_axis(allowed & (given < self._rates(beliefs.bank)), ranked, axis=1)
         first = np.argmax(passed, axis=1)

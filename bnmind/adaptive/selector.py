@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._values import Value
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.belief import SkillBelief
 from bnmind.errors import InvalidModelError, NothingToAskError
 from bnmind.information import Floats, tied_best
 
@@ -32,6 +33,7 @@ __all__ = [
     "checked_tolerance",
     "drawn",
     "in_bank_order",
+    "luck_of",
 ]
 
 TOLERANCE = 1e-9
@@ -121,8 +123,8 @@ class Selector(Protocol[_Belief_contra]):
         items
             The names of the items that may be asked, in any order.
         rng
-            Needed by selectors that draw; one number for each item is drawn, whatever
-            the choice.
+            Needed by selectors that draw; one number is drawn for each item of the bank,
+            whatever may be asked and whatever the choice.
 
         Raises
         ------
@@ -167,6 +169,10 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return what each item of the bank is worth, ``(examinees, items)``."""
 
+    def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
+        """Return what the items allowed are worth, ``(examinees, items)``; −inf for others."""
+        return np.where(allowed, self.batch_scores(beliefs), -np.inf)
+
     def select(
         self,
         belief: _Belief_contra,
@@ -188,7 +194,7 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the item with the largest score; see `select`."""
-        scores = np.where(allowed, self.batch_scores(beliefs), -np.inf)
+        scores = self.allowed_scores(beliefs, allowed)
         best = scores.max(axis=1, keepdims=True)
         chosen = np.argmax(scores >= best - self.tolerance, axis=1)
         items = np.where(allowed.any(axis=1), chosen, MISSING)
@@ -213,11 +219,33 @@ def in_bank_order(belief: QuestionBelief, items: Sequence[str]) -> tuple[str, ..
 def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
     """Return the places of scores, best first, along the last axis.
 
-    Scores count as equal if they round to the same multiple of ``tolerance``; the first
-    place comes first.
+    The scores within ``tolerance`` of the largest count as equal, then those within it of the
+    largest that is left, and so on; of equal ones the first place comes first.
     """
-    levels = np.round(scores / tolerance) if tolerance > 0 else scores
-    return np.argsort(-levels, axis=-1, kind="stable")
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=-1)
+    group = np.zeros(ranked.shape, dtype=np.intp)
+    largest = ranked[..., 0]
+    for place in range(1, ranked.shape[-1]):
+        is_lower = ~(ranked[..., place] >= largest - tolerance)
+        largest = np.where(is_lower, ranked[..., place], largest)
+        group[..., place] = group[..., place - 1] + is_lower
+    places: NDArray[np.intp] = np.take_along_axis(
+        order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1
+    )
+    return places
+
+
+def luck_of(belief: SkillBelief, rng: np.random.Generator | None) -> Floats:
+    """Return the luck of one examinee, a number for each item of the bank.
+
+    Raises
+    ------
+    InvalidModelError
+        Without a generator.
+    """
+    n_items = len(belief.bank.items)
+    return drawn(None if rng is None else rng.random(n_items), (n_items,))
 
 
 def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:

@@ -20,6 +20,7 @@ from bnmind.adaptive.selector import (
     checked_tolerance,
     drawn,
     in_bank_order,
+    luck_of,
 )
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
@@ -40,7 +41,7 @@ class RandomItem:
     ) -> Selection:
         """Return an item drawn; its score is the luck that it had."""
         ordered = in_bank_order(belief, items)
-        luck = drawn(None if rng is None else rng.random(len(ordered)), (len(ordered),))
+        luck = luck_of(belief, rng)[[belief.bank.position(name) for name in ordered]]
         item = ordered[int(np.argmax(luck))]
         return Selection(item, ordered, luck, (item,))
 
@@ -98,11 +99,16 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     Parameters
     ----------
     function
-        From a belief and the names of the items to a score for each; the larger the better.
-        In a batch it is called with the positions of all items and the beliefs about all
-        examinees, and returns ``(examinees, items)``.
+        From a belief and the names of the items that may be asked, in bank order, to a score
+        for each; the larger the better. It must depend on nothing else. It serves live tests
+        and simulations. A simulation calls it once for each examinee and question, in
+        Python: it takes as long as that many calls, and by a junction tree a run of the
+        tree each.
     tolerance
         Scores closer than this count as equal.
+    batch_function
+        The same for many examinees at once, for speed in simulations: from a `BatchBelief`
+        and the positions of all items to scores ``(examinees, items)``.
 
     Examples
     --------
@@ -113,8 +119,11 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     'item_2'
     """
 
-    function: Callable[..., ArrayLike]
+    function: Callable[[SkillBelief, tuple[str, ...]], ArrayLike]
     tolerance: float = TOLERANCE
+    batch_function: Callable[[BatchBelief, NDArray[np.intp]], ArrayLike] | None = field(
+        default=None, kw_only=True
+    )
 
     def __post_init__(self) -> None:
         checked_tolerance(self.tolerance)
@@ -124,14 +133,28 @@ class ScoredBy(ScoringSelector[SkillBelief]):
         return _scored(self.function(belief, tuple(items)), (len(items),))
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return what the function says, ``(examinees, items)``."""
-        n_items = len(beliefs.bank.items)
-        return _scored(self.function(beliefs, np.arange(n_items)), (len(beliefs), n_items))
+        """Return what the functions say, ``(examinees, items)``; −inf for items answered."""
+        return self.allowed_scores(beliefs, beliefs.responses == MISSING)
+
+    def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
+        """Return what the functions say of the items allowed; see `ScoringSelector`."""
+        names = np.array(beliefs.bank.item_names, dtype=object)
+        if self.batch_function is not None:
+            found = self.batch_function(beliefs, np.arange(len(names)))
+            return np.where(allowed, _scored(found, allowed.shape, allowed), -np.inf)
+        scores = np.full(allowed.shape, -np.inf)
+        for examinee in np.flatnonzero(allowed.any(axis=1)).tolist():
+            row = allowed[examinee]
+            scores[examinee, row] = self.scores(beliefs.alone(examinee), names[row].tolist())
+        return scores
 
 
-def _scored(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+def _scored(
+    values: ArrayLike, shape: tuple[int, ...], allowed: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Return scores as an array; those of items that are not allowed may be anything."""
     found = np.array(values, dtype=np.float64)
-    if found.shape != shape or np.isnan(found).any():
+    if found.shape != shape or np.isnan(found if allowed is None else found[allowed]).any():
         raise InvalidModelError(
             [f"expected scores of shape {shape} without NaN, got shape {found.shape}"]
         )
@@ -145,13 +168,12 @@ class ChosenBy:
     Parameters
     ----------
     function
-        From a belief, the names of the items that may be asked, in bank order, and the
-        random generator (or None) to the name of one of them. In a batch there is a
-        generator for each examinee, made from their luck, and a belief about each, made
-        by ``alone``.
+        From a belief, the names of the items that may be asked, in bank order, and a random
+        generator (or None) to the name of one of them. The generator is made from the luck
+        of the examinee. A simulation calls the function once for each examinee and question.
     alone
         For batches: from the beliefs and the number of an examinee to the belief about
-        this one.
+        this one; `BatchBelief.alone` unless given.
     """
 
     function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
@@ -165,7 +187,13 @@ class ChosenBy:
         rng: np.random.Generator | None = None,
     ) -> Selection:
         """Return the item that the function names; it scores 1, the others 0."""
-        ordered = in_bank_order(belief, items)
+        luck = None if rng is None else luck_of(belief, rng)
+        return self._chosen(belief, in_bank_order(belief, items), luck)
+
+    def _chosen(
+        self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats | None
+    ) -> Selection:
+        rng = None if luck is None else np.random.default_rng(int(luck[0] * 2**53))
         chosen = self.function(belief, ordered, rng)
         if chosen not in ordered:
             raise UnknownNameError("item that may be asked", chosen, ordered)
@@ -182,16 +210,14 @@ class ChosenBy:
     ) -> BatchSelection:
         """Return for each examinee the item that the function names."""
         names = beliefs.bank.item_names
+        given = None if luck is None else drawn(luck, allowed.shape)
         items = np.full(len(allowed), MISSING, dtype=np.intp)
         scores = np.where(allowed, 0.0, -np.inf)
         for number in np.flatnonzero(allowed.any(axis=1)).tolist():
-            rng = None
-            if luck is not None:
-                seed = drawn(luck, allowed.shape)[number, 0]
-                rng = np.random.default_rng(int(seed * 2**53))
-            open_items = [names[i] for i in np.flatnonzero(allowed[number])]
+            open_items = tuple(names[i] for i in np.flatnonzero(allowed[number]))
             belief = self.alone(beliefs, number) if self.alone else beliefs.alone(number)
-            chosen = self.select(belief, open_items, rng=rng).item
+            own = None if given is None else given[number]
+            chosen = self._chosen(belief, open_items, own).item
             items[number] = beliefs.bank.position(chosen)
             scores[number, items[number]] = 1.0
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
@@ -239,9 +265,13 @@ class PerCost(ScoringSelector[SkillBelief]):
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item, divided by its cost, ``(examinees, items)``."""
-        return self.scored.batch_scores(beliefs) / self._costs(
-            beliefs.bank, beliefs.bank.item_names
-        )
+        costs = self._costs(beliefs.bank, beliefs.bank.item_names)
+        return self.scored.batch_scores(beliefs) / costs
+
+    def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
+        """Return the score of each item allowed, divided by its cost; see `ScoringSelector`."""
+        costs = self._costs(beliefs.bank, beliefs.bank.item_names)
+        return self.scored.allowed_scores(beliefs, allowed) / costs
 
     def _costs(self, bank: ItemBank, items: Sequence[str]) -> Floats:
         costs = np.array([self.cost(bank.item(name)) for name in items], dtype=np.float64)

@@ -14,6 +14,7 @@ from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.ending import Ending, ending
 from bnmind.adaptive.examinees import Levels
+from bnmind.adaptive.luck import generator_of
 from bnmind.adaptive.response_errors import updated_batch_anyway
 from bnmind.adaptive.rules import Rule, asked_mask
 from bnmind.adaptive.selector import Selector
@@ -74,8 +75,7 @@ class _Luck:
             seed, examinees, step, n_items = self.source
             self.drawn = np.empty((len(examinees), n_items))
             for row, number in zip(self.drawn, examinees.tolist(), strict=True):
-                source = np.random.SeedSequence(seed, spawn_key=(number, 1, step))
-                np.random.default_rng(source).random(out=row)
+                generator_of(seed, step, examinee=number).random(out=row)
         return np.asarray(self.drawn, dtype=dtype)
 
 

@@ -198,8 +198,7 @@ class GainBelow:
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        scores = self.scored.batch_scores(progress.beliefs)
-        best = np.where(progress.allowed, scores, -np.inf).max(axis=1)
+        best = self.scored.allowed_scores(progress.beliefs, progress.allowed).max(axis=1)
         return reasons_where(best <= self.gain + TOLERANCE, self._reason)
 
     @property

@@ -1,0 +1,308 @@
+"""A live test is a simulated test: for every selector and stopper that there is.
+
+The members are found, not listed: each public class of `bnmind.adaptive` that selects or stops,
+and each name that the command line knows. Their arguments are drawn by the annotations of their
+parameters, so that a new member is tested as it stands; one that has a parameter of a new kind
+fails until `_VALUES` says how to draw it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnmind.adaptive.beliefs as beliefs_module
+from bnmind import adaptive
+from bnmind.adaptive import (
+    MISSING,
+    AbilityGrid,
+    AnyOf,
+    ContentBalance,
+    Design,
+    Enemies,
+    Examinees,
+    Item,
+    ItemBank,
+    Loss,
+    MaximalItems,
+    Progress,
+    Rule,
+    Session,
+    SkillBelief,
+    Testlets,
+    irt_bank,
+    logistic_items,
+    simulate,
+    start_belief,
+)
+from bnmind.adaptive.luck import generator_of
+from bnmind.cli.adaptive_options import (
+    SELECTOR_NAMES,
+    STOP_NAMES,
+    selector_named,
+    stopper_named,
+)
+from bnmind.errors import BnmindError
+from tests.banks import banks
+
+
+def _members(*methods: str) -> list[type[Any]]:
+    """Return the public classes that have some methods, but for abstract ones and protocols."""
+    found = (getattr(adaptive, name) for name in adaptive.__all__)
+    return [
+        one
+        for one in found
+        if inspect.isclass(one)
+        and all(callable(getattr(one, method, None)) for method in methods)
+        and not inspect.isabstract(one)
+        and not getattr(one, "_is_protocol", False)
+    ]
+
+
+SELECTORS = _members("select", "select_batch")
+SCORING = [one for one in SELECTORS if issubclass(one, adaptive.ScoringSelector)]
+STOPPERS = _members("stop", "stop_batch")
+
+
+def test_members_are_found() -> None:
+    assert len(SELECTORS) >= 16
+    assert len(STOPPERS) >= 11
+
+
+def _score(belief: SkillBelief, items: tuple[str, ...]) -> list[float]:
+    """Score items by the belief, by the last answer, and by which items there are to choose."""
+    answered = list(belief.responses)
+    last = belief.bank.position(answered[-1]) if answered else 0
+    return [
+        round(float(belief.predict(name)[0]), 6) + 0.01 * ((last + place) % len(items))
+        for place, name in enumerate(items)
+    ]
+
+
+def _choose(belief: SkillBelief, items: tuple[str, ...], rng: np.random.Generator | None) -> str:
+    assert rng is not None
+    return items[int(rng.integers(len(items))) - len(belief.responses) % len(items)]
+
+
+def _stop(progress: Progress) -> str:
+    """Stop at three items, or early, with words that tell what there was to see."""
+    answers = list(progress.belief.responses.items())
+    early = bool(answers) and answers[-1][1] == 0 and len(answers) == 2
+    seen = f"{progress.asked[-1:]} {answers[-1:]} {len(progress.allowed)}"
+    return seen if early or len(progress.asked) >= 3 else ""
+
+
+_NUMBERS = st.sampled_from([0.25, 0.5, 0.75, 0.9, 1.0])
+
+Draw = Callable[[st.DataObject, ItemBank, int], Any]
+
+
+def _one_of(kinds: list[type[Any]]) -> Draw:
+    def draw(data: st.DataObject, bank: ItemBank, depth: int) -> Any:
+        kind = data.draw(st.sampled_from(kinds), label="kind")
+        return _made(kind, data, bank, depth + 1)
+
+    return draw
+
+
+def _some_stoppers(data: st.DataObject, bank: ItemBank, depth: int) -> Any:
+    kinds = [one for one in STOPPERS if depth < 2 or not hasattr(one, "stoppers")]
+    kinds = kinds if depth < 2 else [MaximalItems]
+    one = _one_of(kinds)
+    return tuple(one(data, bank, depth) for _ in range(data.draw(st.integers(1, 2))))
+
+
+_VALUES: Mapping[str, Draw] = {
+    "int": lambda data, bank, depth: data.draw(st.integers(1, 5)),
+    "float": lambda data, bank, depth: data.draw(_NUMBERS),
+    "bool": lambda data, bank, depth: data.draw(st.booleans()),
+    "tuple[str, ...] skills": lambda data, bank, depth: tuple(
+        data.draw(st.lists(st.sampled_from(bank.skills), min_size=1, unique=True))
+    ),
+    "tuple[str, ...] order": lambda data, bank, depth: tuple(
+        data.draw(st.permutations(bank.item_names))[: data.draw(st.integers(0, 4))]
+    ),
+    "Mapping[str, float] rates": lambda data, bank, depth: data.draw(
+        st.dictionaries(st.sampled_from(bank.item_names), _NUMBERS)
+    ),
+    "Mapping[str, float] | None weights": lambda data, bank, depth: dict.fromkeys(
+        bank.skills[:1], data.draw(_NUMBERS)
+    ),
+    "tuple[Loss, ...] | None losses": lambda data, bank, depth: Loss.each_skill(bank)[:1],
+    "ScoringSelector[SkillBelief]": lambda data, bank, depth: _one_of(
+        SCORING if depth < 2 else [adaptive.MinimalEntropy]
+    )(data, bank, depth),
+    "tuple[Stopper, ...]": _some_stoppers,
+    "Callable[[SkillBelief, tuple[str, ...]], ArrayLike]": lambda data, bank, depth: _score,
+    "Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]": (
+        lambda data, bank, depth: _choose
+    ),
+    "Callable[[Progress], str | bool]": lambda data, bank, depth: _stop,
+}
+"""How to draw a value of a parameter: by its annotation, or annotation and name."""
+
+
+def _made(kind: type[Any], data: st.DataObject, bank: ItemBank, depth: int = 0) -> Any:
+    """Return an instance of a class, with arguments drawn."""
+    arguments = {}
+    for name, parameter in inspect.signature(kind).parameters.items():
+        annotation = str(parameter.annotation)
+        draw = _VALUES.get(f"{annotation} {name}") or _VALUES.get(annotation)
+        if parameter.default is inspect.Parameter.empty:
+            assert draw, f"say in _VALUES how to draw {name}: {annotation} of {kind.__name__}"
+            arguments[name] = draw(data, bank, depth)
+        elif draw and name != "tolerance" and data.draw(st.booleans(), label=name):
+            arguments[name] = draw(data, bank, depth)
+    return kind(**arguments)
+
+
+_CODED = [Item(f"i{n}", content="xyz"[n % 3], cost=0.1 * (1 + n % 2), time=0.3) for n in range(6)]
+_CODED[1] = Item("i1", content="y", testlet="t")
+_CODED[4] = Item("i4", content="y", testlet="t", enemies=("i2",))
+_NEEDS = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+_BANKS = {
+    "equal items": ItemBank.from_qmatrix(_NEEDS, guess=0.25, slip=0.25, items=_CODED),
+    "unequal items": ItemBank.from_qmatrix(
+        _NEEDS, guess=[0.05, 0.1, 0.15, 0.2, 0.25, 0.3], slip=0.1, items=_CODED
+    ),
+    "zeros": ItemBank.from_qmatrix(
+        _NEEDS, guess=[0, 0, 0.2, 0, 0.1, 0], slip=[0, 0.1, 0, 0, 0, 0], items=_CODED
+    ),
+    "ability": irt_bank(
+        logistic_items([[1.0, -1], [1.4, 0], [0.7, 0], [1.0, 1], [2.0, 0.5]]),
+        AbilityGrid.normal(n_points=9),
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _DesignOfExaminee(Design):
+    """A design with the luck of an examinee of a simulation."""
+
+    number: int = 0
+
+    def rng(self, step: int) -> np.random.Generator:
+        return generator_of(self.seed, step, examinee=self.number)
+
+
+Outcome = tuple[tuple[str, ...], str, tuple[str, ...], bool]
+"""Items asked, in order; the reason to stop; items set aside; whether answers were impossible."""
+
+
+def _live(design: Design, responses: list[int]) -> Outcome:
+    session = Session.start(design, belief=start_belief(design.bank))
+    while not session.stop_reason:
+        item = session.next_item()
+        session = session.answer(item, responses[design.bank.position(item)])
+    aside = tuple(sorted(session.state.set_aside))
+    return (session.state.asked, session.stop_reason, aside, session.impossible)
+
+
+def _simulated(
+    bank: ItemBank, people: Examinees, selector: Any, stopper: Any, rules: Any
+) -> list[Outcome]:
+    run = simulate(bank, people, {"x": selector}, stopper, rules=rules, seed=7).runs[0]
+    names = np.array(bank.item_names, dtype=object)
+    return [
+        (
+            tuple(names[run.asked[row][run.asked[row] != MISSING]]),
+            str(run.reasons[row]),
+            tuple(sorted(names[run.set_aside[row]])),
+            bool(run.impossible[row]),
+        )
+        for row in range(len(people))
+    ]
+
+
+def _fault(act: Callable[[], Any]) -> tuple[Any, type[BnmindError] | None]:
+    try:
+        return act(), None
+    except BnmindError as fault:
+        return None, type(fault)
+
+
+def _compare(
+    data: st.DataObject,
+    make_selector: Callable[[ItemBank], Any],
+    make_stopper: Callable[[ItemBank], Any],
+) -> bool:
+    """Compare tests of a few examinees; return whether selector and stopper fit the bank."""
+    kind = data.draw(st.sampled_from([*_BANKS, "drawn"]), label="bank")
+    bank = _BANKS[kind] if kind in _BANKS else data.draw(banks(max_skills=2))
+    selector, stopper = make_selector(bank), make_stopper(bank)
+    rules: tuple[Rule, ...] = (Enemies(), Testlets())
+    if bank.items[0].content and data.draw(st.booleans(), label="balance"):
+        rules = (Enemies(), ContentBalance({"x": 1, "z": 2}, {"y": 2}), Testlets())
+    rng = np.random.default_rng(data.draw(st.integers(0, 999), label="answers"))
+    widths = [len(bank.responses(name)) for name in bank.item_names]
+    answers = rng.integers(0, widths, (3, len(widths)))
+    people = Examinees.recorded(bank, answers)
+    designs = [_DesignOfExaminee(bank, selector, stopper, rules, 7, row) for row in range(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beliefs_module, "TABLE_PROFILES", data.draw(st.sampled_from([0, 2**16])))
+        expected, fault = _fault(
+            lambda: [
+                _live(design, row.tolist()) for design, row in zip(designs, answers, strict=True)
+            ]
+        )
+        found, other = _fault(lambda: _simulated(bank, people, selector, stopper, rules))
+    assert other is fault, (selector, stopper)
+    assert found == expected, (selector, stopper)
+    return fault is None
+
+
+def _check(
+    make_selector: Callable[[st.DataObject, ItemBank], Any],
+    make_stopper: Callable[[st.DataObject, ItemBank], Any],
+) -> None:
+    compared = 0
+
+    @settings(max_examples=12, deadline=None)
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        nonlocal compared
+        compared += _compare(
+            data, lambda bank: make_selector(data, bank), lambda bank: make_stopper(data, bank)
+        )
+
+    check()
+    assert compared
+
+
+def _any_stopper(data: st.DataObject, bank: ItemBank) -> Any:
+    return _one_of(STOPPERS)(data, bank, 0)
+
+
+def _any_selector(data: st.DataObject, bank: ItemBank) -> Any:
+    return _one_of(SELECTORS)(data, bank, 0)
+
+
+@pytest.mark.parametrize("kind", SELECTORS, ids=lambda kind: kind.__name__)
+def test_a_selector_asks_live_what_it_asks_in_a_simulation(kind: type[Any]) -> None:
+    _check(lambda data, bank: _made(kind, data, bank), _any_stopper)
+
+
+@pytest.mark.parametrize("kind", STOPPERS, ids=lambda kind: kind.__name__)
+def test_a_stopper_ends_a_live_test_where_it_ends_a_simulated_one(kind: type[Any]) -> None:
+    _check(_any_selector, lambda data, bank: _made(kind, data, bank))
+
+
+@pytest.mark.parametrize("name", SELECTOR_NAMES)
+def test_so_does_each_selector_of_the_command_line(name: str) -> None:
+    _check(lambda data, bank: selector_named(name), _any_stopper)
+
+
+@pytest.mark.parametrize("name", STOP_NAMES)
+def test_so_does_each_stopper_of_the_command_line(name: str) -> None:
+    def make(data: st.DataObject, bank: ItemBank) -> Any:
+        number = data.draw(st.integers(1, 4)) if name == "items" else data.draw(_NUMBERS)
+        return AnyOf((stopper_named([f"{name}:{number}"]), MaximalItems(4)))  # type: ignore[arg-type]
+
+    _check(_any_selector, make)
