@@ -153,6 +153,7 @@ def test_minima_are_met_if_they_can_be_and_live_and_simulated_tests_agree(
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     needs = rng.integers(0, 2, (len(codes), 2))
     needs[~needs.any(axis=1), 0] = 1
+    needs[0] = 1  # so that each skill is needed
     bank = ItemBank.from_qmatrix(
         needs, guess=rng.uniform(0.05, 0.3, len(codes)), slip=0.1, items=items
     )

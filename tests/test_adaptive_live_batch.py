@@ -230,12 +230,11 @@ def _fault(act: Callable[[], Any]) -> tuple[Any, type[BnmindError] | None]:
 
 def _compare(
     data: st.DataObject,
+    bank: ItemBank,
     make_selector: Callable[[ItemBank], Any],
     make_stopper: Callable[[ItemBank], Any],
 ) -> bool:
     """Compare tests of a few examinees; return whether selector and stopper fit the bank."""
-    kind = data.draw(st.sampled_from([*_BANKS, "drawn"]), label="bank")
-    bank = _BANKS[kind] if kind in _BANKS else data.draw(banks(max_skills=2))
     selector, stopper = make_selector(bank), make_stopper(bank)
     rules: tuple[Rule, ...] = (Enemies(), Testlets())
     if bank.items[0].content and data.draw(st.booleans(), label="balance"):
@@ -262,17 +261,21 @@ def _check(
     make_selector: Callable[[st.DataObject, ItemBank], Any],
     make_stopper: Callable[[st.DataObject, ItemBank], Any],
 ) -> None:
+    """Compare tests with every bank, and see that the members fit one of them."""
     compared = 0
 
-    @settings(max_examples=12, deadline=None)
-    @given(st.data())
-    def check(data: st.DataObject) -> None:
+    def check(data: st.DataObject, bank: ItemBank) -> None:
         nonlocal compared
         compared += _compare(
-            data, lambda bank: make_selector(data, bank), lambda bank: make_stopper(data, bank)
+            data,
+            bank,
+            lambda bank: make_selector(data, bank),
+            lambda bank: make_stopper(data, bank),
         )
 
-    check()
+    few = settings(max_examples=max(3, settings().max_examples // 40), deadline=None)
+    for drawn in (*map(st.just, _BANKS.values()), banks(max_skills=2)):
+        few(given(st.data(), drawn)(check))()
     assert compared
 
 
