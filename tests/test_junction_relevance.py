@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -16,10 +17,9 @@ from bnmind.junction.relevance import (
     ancestral_groups,
     closure,
     closures,
-    maximal,
     without_barren,
 )
-from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
@@ -47,7 +47,7 @@ def test_divided_queries_answer_the_same(network: Network, data: st.DataObject) 
     whole = compile_plan(network, evidence=observed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "_WORTH_DIVIDING", 0)
-        patch.setattr(parts, "_VARIABLE_COST", -1000)
+        patch.setattr(parts, "_worth", lambda cells, n: math.inf)
         divided = compile_plan(network, evidence=observed)
     try:
         truth = whole.run(evidence)
@@ -78,13 +78,38 @@ def test_a_marriage_that_nobody_asks_about_together_is_left_out() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+def _random_cpd(*names: str) -> TabularCPD:
+    rng = np.random.default_rng([ord(letter) for letter in "".join(names)])
+    child, *parents = (Variable(name, ("0", "1")) for name in names)
+    table = rng.random((2,) * len(names)) + 0.05
+    return TabularCPD(child, tuple(parents), table / table.sum(0))
+
+
+@pytest.mark.parametrize("families", ["a ba cda dc", "a b ca cb da eb", "a b ca cb da eb cab"])
+def test_distributions_that_are_no_network_are_not_divided(families: str) -> None:
+    """Such as two of one variable: they say something about its parents, asked for or not."""
+    cpds = tuple(_random_cpd(*family) for family in families.split())
+    model = FactorModel(cpds)
+    subscripts = ",".join(families.split()) + "->ab"
+    truth = np.einsum(subscripts, *[np.asarray(cpd.values) for cpd in cpds])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "_WORTH_DIVIDING", 0)
+        patch.setattr(parts, "_worth", lambda cells, n: math.inf)
+        plan = compile_plan(model, targets=[["a"], ["b"]])
+    found = plan.run().marginals
+    np.testing.assert_allclose(found["a"], truth.sum(1) / truth.sum(), atol=1e-12)
+    np.testing.assert_allclose(found["b"], truth.sum(0) / truth.sum(), atol=1e-12)
+
+
 def test_groups_are_closed_and_answer_every_target_once() -> None:
     parents: dict[str, list[str]] = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["c"]}
-    names, closed = closures(parents, [], [["d"], ["a"], ["e"], ["b"]])
-    groups = ancestral_groups(names, closed, {mask: mask.bit_count() for mask in maximal(closed)})
+    targets = [["d"], ["a"], ["e"], ["b"], []]
+    closed = closures(parents, [], targets)
+    assert closed is not None
+    groups = ancestral_groups(closed, [], targets, [len(names) for names in closed])
     assert [(sorted(g.names), g.targets) for g in groups.values()] == [
         (["a", "b", "c", "d"], (0, 3)),
-        (["a", "c", "e"], (1, 2)),
+        (["a", "c", "e"], (1, 2, 4)),
     ]
 
 
@@ -94,13 +119,26 @@ def test_closures_are_those_of_a_walk_upward(network: Network, data: st.DataObje
     parents = {c.variable.name: [v.name for v in c.parents] for c in network.cpds}
     some = st.lists(st.sampled_from([*parents, "known"]), unique=True, max_size=3)
     evidence, targets = data.draw(some), data.draw(st.lists(some, max_size=5))
-    names, closed = closures(parents, evidence, targets)
-    sets = [{name for i, name in enumerate(names) if mask >> i & 1} for mask in closed]
-    assert sets == [closure(parents, [*evidence, *target]) for target in targets]
-    largest = [s for s in sets if not any(s < other for other in sets)]
-    kept = [{name for i, name in enumerate(names) if m >> i & 1} for m in maximal(closed)]
-    assert len(kept) == len(set(map(frozenset, kept)))
-    assert {frozenset(s) for s in kept} == {frozenset(s) for s in largest}
+    sets = [closure(parents, [*evidence, *target]) for target in targets]
+    largest = {s for s in sets if not any(s < other for other in sets)}
+    found = closures(parents, evidence, targets)
+    assert found is not None
+    assert len(found) == len(largest)
+    assert set(found) == largest
+    assert [len(s) for s in found] == sorted(map(len, found), reverse=True)
+    size = sum(map(len, largest))
+    assert closures(parents, evidence, targets, most=size) == found
+    if size:
+        assert closures(parents, evidence, targets, most=size - 1) is None
+    cost = data.draw(st.permutations(range(len(found))))
+    answered: dict[int, int] = {}
+    for place, group in ancestral_groups(found, evidence, targets, cost).items():
+        assert group.names == found[place]
+        answered |= dict.fromkeys(group.targets, place)
+    assert answered == {
+        number: min((i for i, s in enumerate(found) if own <= s), key=lambda i: cost[i])
+        for number, own in enumerate(sets)
+    }
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1), min_size=1, max_size=4))

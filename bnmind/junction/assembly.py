@@ -75,7 +75,9 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
     whole_query = request.query.whole
     heads = [None if isinstance(p, Factor) or whole_query else p.variable.name for p in ordered]
     parents = None
-    if model is whole and None not in heads and not request.large:
+    # Two distributions of one variable do not sum to one, nor does what depends on it.
+    is_network = None not in heads and len(set(heads)) == len(heads)
+    if model is whole and is_network and not request.large:
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
     parts = planned(model, request, parents)
     return _assemble(request, model, parts, [] if request.large else heads)
@@ -289,14 +291,14 @@ def _assemble(
             budget=query.most_cells,
         )
     registers: dict[int, int | None] = {}
+    by_head = {name: i for i, name in enumerate(heads)}
     for part in parts:
         shape = _shape(part.tree, number)
         group = part.group
-        mine = [
-            i
-            for i, source in enumerate(sources)
-            if source.scope and (group is None or heads[i] in group.names)
-        ]
+        members: Sequence[int] = range(len(sources))
+        if group is not None:
+            members = sorted([by_head[name] for name in group.names if name in by_head])
+        mine = [i for i in members if sources[i].scope]
         passing = Passing(shape, builder, mine)
         for target in range(len(query.targets)) if group is None else group.targets:
             scope = model.scope(v.name for v in query.targets[target])

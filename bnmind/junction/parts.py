@@ -10,12 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder
 from bnmind.junction.query import Request
 from bnmind.junction.randomized import MOST_WORK
-from bnmind.junction.reduction import Reduction
-from bnmind.junction.relevance import Group, ancestral_groups, closures, maximal
+from bnmind.junction.reduction import Reduction, Scope
+from bnmind.junction.relevance import Group, ancestral_groups, closures
 from bnmind.junction.shared_search import SharedSearch
 from bnmind.junction.tree import JunctionTree
 
@@ -34,6 +34,10 @@ _DIVIDING_WORK = 5 * MOST_WORK
 """The most work that is spent on finding out what groups would cost."""
 
 
+_MOST_MEMBERS = 2_000_000
+"""The most variables that groups may have together: some hundred megabytes."""
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """A part of a query and its junction tree."""
@@ -43,18 +47,38 @@ class Part:
     """The variables and targets, if the query is divided."""
 
 
-def _graph(model: Reduction, request: Request, group: Group | None = None) -> InteractionGraph:
-    """Return the graph of what the evidence leaves open, in a whole model or a group."""
-    scopes = list(model.scopes)
-    joints = request.joints
-    if group is not None:
-        scopes = [scope for scope in scopes if group.names.issuperset(scope)]
-        joints = [request.query.targets[number] for number in group.targets]
-    scopes += [model.scope(v.name for v in scope) for scope in joints]
+def _graph(model: Reduction, request: Request) -> InteractionGraph:
+    """Return the graph of what the evidence leaves open in a model."""
+    joints = [model.scope(v.name for v in scope) for scope in request.joints]
+    return _moral(model, request, [*model.scopes, *joints])
+
+
+def _moral(model: Reduction, request: Request, scopes: Sequence[Scope]) -> InteractionGraph:
     observed = frozenset(request.observed)
     hidden = [tuple(name for name in scope if name not in observed) for scope in scopes]
     sizes = {name: model.sizes[name] for scope in hidden for name in scope}
     return InteractionGraph.from_scopes(sizes, hidden)
+
+
+class _GroupGraphs:
+    """The graphs of groups of a model's variables, each made from the tables of its group."""
+
+    def __init__(self, model: Reduction, request: Request) -> None:
+        self._model, self._request = model, request
+        self._scopes = model.scopes
+        self._first: dict[str, list[int]] = {}
+        for i, scope in enumerate(self._scopes):
+            for name in scope[:1]:
+                self._first.setdefault(name, []).append(i)
+
+    def graph(self, names: frozenset[str], targets: Sequence[int] = ()) -> InteractionGraph:
+        """Return the graph of a group that answers the targets of these numbers."""
+        model, request = self._model, self._request
+        found = sorted([i for name in names & self._first.keys() for i in self._first[name]])
+        scopes = [self._scopes[i] for i in found if names.issuperset(self._scopes[i])]
+        joints = [request.query.targets[number] for number in targets]
+        scopes += [model.scope(v.name for v in scope) for scope in joints]
+        return _moral(model, request, scopes)
 
 
 def planned(
@@ -117,44 +141,50 @@ def _divided(
     """
     search, n, cells = whole
     query = request.query
-    limit = min((cells + _VARIABLE_COST * n) / 2, query.limits.hopeless_cells)
-    names, closed = closures(
-        parents,
-        [v.name for v in query.evidence],
-        [[v.name for v in target] for target in query.targets],
-    )
-    largest = maximal(closed)
-    cost = float(_VARIABLE_COST * sum(mask.bit_count() for mask in largest))
+    limit = min(_worth(cells, n), query.limits.hopeless_cells)
+    evidence = [v.name for v in query.evidence]
+    targets = [[v.name for v in target] for target in query.targets]
+    most = min(limit / _VARIABLE_COST, _MOST_MEMBERS)
+    largest = closures(parents, evidence, targets, most=most)
+    if largest is None:
+        return []
+    made = _GroupGraphs(model, request)
+    cost = float(_VARIABLE_COST * sum(map(len, largest)))
     graphs: dict[int, InteractionGraph] = {}
     starts: dict[int, EliminationOrder] = {}
-    for mask in largest:
-        if cost > limit or search.quick_work > _DIVIDING_WORK:
+    for i, names in enumerate(largest):
+        if search.quick_work > _DIVIDING_WORK:
             return []
-        names_of_part = frozenset(names[i] for i in bits(mask))
-        graphs[mask] = _graph(model, request, Group(names_of_part, ()))
-        start = search.quick(graphs[mask], limit - cost)
+        graphs[i] = made.graph(names)
+        start = search.quick(graphs[i], limit - cost)
         if start is None:
             return []
-        starts[mask] = start
+        starts[i] = start
         cost += start.total_size
-    if cost > limit:
-        return []
-    groups = ancestral_groups(names, closed, {m: start.total_size for m, start in starts.items()})
+        if cost > limit:
+            return []
+    groups = ancestral_groups(
+        largest, evidence, targets, [start.total_size for start in starts.values()]
+    )
     several = any(len(target) > 1 for target in query.targets)
     if several:
         # The cliques of these graphs need not hold the targets.
-        graphs = {mask: _graph(model, request, group) for mask, group in groups.items()}
-        quick = {mask: search.quick(graph) for mask, graph in graphs.items()}
-        starts = {mask: start for mask, start in quick.items() if start is not None}
+        graphs = {i: made.graph(group.names, group.targets) for i, group in groups.items()}
+        quick = {i: search.quick(graph) for i, graph in graphs.items()}
+        starts = {i: start for i, start in quick.items() if start is not None}
         if len(starts) < len(groups):
             return []
     if several or sum(start.total_size for start in starts.values()) > _WORTH_SEARCHING:
-        found = search.orders([graphs[m] for m in groups], [starts[m] for m in groups])
+        found = search.orders([graphs[i] for i in groups], [starts[i] for i in groups])
         starts = dict(zip(groups, found, strict=True))
     return [
-        Part(JunctionTree.from_order(graphs[mask], starts[mask]), group)
-        for mask, group in groups.items()
+        Part(JunctionTree.from_order(graphs[i], starts[i]), group) for i, group in groups.items()
     ]
+
+
+def _worth(cells: float, n: int) -> float:
+    """Return the most that groups may cost which answer a query of so many cells and variables."""
+    return (cells + _VARIABLE_COST * n) / 2
 
 
 def smallest(

@@ -27,6 +27,7 @@ __all__ = [
     "FunctionTable",
     "Lift",
     "Reduction",
+    "Scope",
     "Table",
     "lift_of",
     "with_compound",
@@ -179,8 +180,9 @@ def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
     ):
         continue
     used = {name for scope in _scopes(tables, functions) for name in scope} | safe
+    known = used | summed
     # What no table depends on any more still counts: a factor of its number of states.
-    forgotten = [size for name, size in model.sizes.items() if name not in used | summed]
+    forgotten = [size for name, size in model.sizes.items() if name not in known]
     tables += [Table((), np.asarray(float(size))) for size in forgotten]
     sizes = {name: size for name, size in model.sizes.items() if name in used}
     return replace(model, sizes=sizes, tables=tuple(tables), functions=tuple(functions))
@@ -229,19 +231,25 @@ def _sum_functions(
 
     Where it has a state for every row, that is summed out and leaves nothing.
     """
-    count = 0
-    while True:
-        uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
-        ends = [
-            f
-            for f in functions
-            if uses[f.scope[0]] == 1 and f.scope[0] not in safe and not np.any(f.positions < 0)
-        ]
-        if not ends:
-            return count
-        count += len(ends)
-        summed |= {f.scope[0] for f in ends}
-        functions[:] = [f for f in functions if f not in ends]
+    uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
+    waiting: dict[str, list[FunctionTable]] = {}
+    for function in functions:
+        waiting.setdefault(function.scope[0], []).append(function)
+    ends = [name for name in waiting if uses[name] == 1]
+    gone: set[str] = set()
+    # Each that goes may make others ends.
+    for name in ends:
+        (function,) = waiting[name]
+        if name in safe or np.any(function.positions < 0):
+            continue
+        gone.add(name)
+        for other in function.scope:
+            uses[other] -= 1
+            if uses[other] == 1 and other in waiting and other not in gone:
+                ends.append(other)
+    summed |= gone
+    functions[:] = [f for f in functions if f.scope[0] not in gone]
+    return len(gone)
 
 
 def _essential(table: Table) -> Table:

@@ -10,14 +10,18 @@ than of one in which all common children marry their parents.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
-from bnmind.junction.graph import bits
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 
-__all__ = ["Group", "ancestral_groups", "closure", "closures", "maximal", "without_barren"]
+__all__ = ["Group", "ancestral_groups", "closure", "closures", "without_barren"]
+
+_SLACK = 2
+"""Sets that lie in others, and are found out too late, may have as many variables again."""
 
 
 def without_barren(potentials: Sequence[Potential], needed: Iterable[str]) -> tuple[Potential, ...]:
@@ -52,10 +56,16 @@ class Group:
     """Positions in the list of targets."""
 
 
-def closure(parents: Mapping[str, Sequence[str]], names: Iterable[str]) -> frozenset[str]:
-    """Return variables with all their ancestors; who has no distribution has no parents."""
-    found = set(names)
-    waiting = list(found)
+def closure(
+    parents: Mapping[str, Sequence[str]], names: Iterable[str], base: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return variables with all their ancestors; who has no distribution has no parents.
+
+    Those of ``base`` are in the result, and so are their ancestors before.
+    """
+    found = set(base)
+    waiting = [name for name in names if name not in found]
+    found.update(waiting)
     while waiting:
         for name in parents.get(waiting.pop(), ()):
             if name not in found:
@@ -67,78 +77,115 @@ def closure(parents: Mapping[str, Sequence[str]], names: Iterable[str]) -> froze
 def closures(
     parents: Mapping[str, Sequence[str]],
     evidence: Iterable[str],
-    targets: Sequence[Iterable[str]],
-) -> tuple[tuple[str, ...], list[int]]:
-    """Return for each target its variables and those of the evidence, with all ancestors.
-
-    Returns
-    -------
-    names, closed
-        The variables, and the closures as bit masks of places among them.
-    """
-    # Ancestors first; what is not in it yet waits for its parents.
-    found: dict[str, int] = {}
-
-    def closed(names: Iterable[str]) -> int:
-        whole = 0
-        waiting = list(names)
-        for name in waiting:
-            whole |= found.get(name, 0)
-        missing = [name for name in waiting if name not in found]
-        stack = list(missing)
-        while stack:
-            name = stack[-1]
-            above = parents.get(name, ())
-            later = [parent for parent in above if parent not in found]
-            if later and name not in found:
-                stack += later
-                continue
-            stack.pop()
-            if name not in found:
-                mask = 1 << len(found)
-                for parent in above:
-                    mask |= found[parent]
-                found[name] = mask
-        for name in missing:
-            whole |= found[name]
-        return whole
-
-    base = closed(evidence)
-    masks = [base | closed(target) for target in targets]
-    return tuple(found), masks
-
-
-def maximal(closed: Iterable[int]) -> list[int]:
-    """Return the sets that lie in no other one, the largest first."""
-    kept: list[int] = []
-    for mask in sorted(set(closed), key=lambda mask: (-mask.bit_count(), mask)):
-        for other in kept:
-            if not mask & ~other:
-                break
-        else:
-            kept.append(mask)
-    return kept
-
-
-def ancestral_groups(
-    names: Sequence[str], closed: Sequence[int], cost: Mapping[int, int]
-) -> dict[int, Group]:
-    """Return the groups that answer targets with these closures, by their masks.
+    targets: Sequence[Sequence[str]],
+    *,
+    most: float = math.inf,
+) -> list[frozenset[str]] | None:
+    """Return the sets of a target, the evidence and all their ancestors that lie in no other one.
 
     Parameters
     ----------
-    names, closed
-        As `closures` gives them.
-    cost
-        What it costs to work on each of the maximal ones. A target is answered in the
-        cheapest group that holds it.
+    parents, evidence
+        As for `closure`.
+    targets
+        The variables of each target.
+    most
+        How many variables the sets may have together.
+
+    Returns
+    -------
+    list | None
+        The sets, the largest first; None if they have more than ``most`` variables, or if some
+        variable is its own ancestor: the distributions of what is left out do not sum to one.
     """
-    order = sorted(cost, key=cost.__getitem__)
+    base = closure(parents, evidence)
+    wanted = list(dict.fromkeys(frozenset(target) - base for target in targets))
+    try:
+        place = {name: i for i, name in enumerate(TopologicalSorter(parents).static_order())}
+    except CycleError:
+        return None
+    # A set lies in that of a later variable: those come first, and most others are not walked.
+    wanted.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
+    asked = frozenset().union(*wanted)
+    walked: list[tuple[frozenset[str], frozenset[str]]] = []
+    index = _Index(asked)
+    total = 0
+    for names in reversed(wanted):
+        if index.covers(names):
+            continue
+        found = closure(parents, names, base)
+        total += len(found)
+        if total > _SLACK * most:
+            return None
+        walked.append((names, found))
+        index.add(found)
+    # Those that were walked too early.
+    walked.sort(key=lambda pair: -len(pair[1]))
+    index = _Index(asked)
+    for names, found in walked:
+        if not index.covers(names):
+            index.add(found)
+    return index.sets if sum(map(len, index.sets)) <= most else None
+
+
+class _Index:
+    """Sets of variables, and which of them hold the variables that are asked for."""
+
+    def __init__(self, asked: frozenset[str]) -> None:
+        self.sets: list[frozenset[str]] = []
+        self._holding: dict[str, list[frozenset[str]]] = {name: [] for name in asked}
+
+    def add(self, names: frozenset[str]) -> None:
+        self.sets.append(names)
+        for name in names:
+            if name in self._holding:
+                self._holding[name].append(names)
+
+    def covers(self, names: frozenset[str]) -> bool:
+        """Return whether some set holds all these variables."""
+        if not names:
+            return bool(self.sets)
+        fewest = min([self._holding[name] for name in names], key=len)
+        return any(names <= found for found in fewest)
+
+
+def ancestral_groups(
+    closed: Sequence[frozenset[str]],
+    evidence: Iterable[str],
+    targets: Sequence[Sequence[str]],
+    cost: Sequence[int],
+) -> dict[int, Group]:
+    """Return the groups that answer the targets, by the places of their sets.
+
+    Parameters
+    ----------
+    closed, evidence, targets
+        As `closures` gives and takes them.
+    cost
+        What it costs to work on each set. A target is answered in the cheapest that holds it.
+    """
+    left: dict[str, dict[int, frozenset[str]]] = {}
+    free: list[int] = []
+    known = frozenset(evidence)
+    for number, target in enumerate(targets):
+        names = frozenset(target) - known
+        if names:
+            left.setdefault(min(names), {})[number] = names
+        else:
+            free.append(number)
     answered: dict[int, list[int]] = {}
-    for number, mask in enumerate(closed):
-        whole = next(whole for whole in order if not mask & ~whole)
-        answered.setdefault(whole, []).append(number)
+    for whole in sorted(range(len(closed)), key=lambda i: (cost[i], i)):
+        found, free = free, []
+        for name in closed[whole] & left.keys():
+            fitting = [number for number, names in left[name].items() if names <= closed[whole]]
+            for number in fitting:
+                del left[name][number]
+            if not left[name]:
+                del left[name]
+            found += fitting
+        if found:
+            answered[whole] = sorted(found)
     return {
-        whole: Group(frozenset(names[i] for i in bits(whole)), tuple(numbers))
-        for whole, numbers in answered.items()
+        whole: Group(closed[whole], tuple(numbers))
+        for whole, numbers in sorted(answered.items(), key=lambda item: item[1])
     }

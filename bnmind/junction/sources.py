@@ -303,13 +303,13 @@ def answer_of(
                 _is_whole=True,
             )
     hidden = [v for v in target if v.name not in observed]
-    scope = [number[name] for name in model.scope(v.name for v in hidden)]
+    names = model.scope(v.name for v in hidden)
+    scope = [number[name] for name in names]
     found = () if register is None else scopes[register]
     there = [v for v in scope if v in found]
-    sizes = tuple(model.sizes.values())
-    shape = tuple(sizes[v] for v in scope)
+    shape = tuple([model.sizes[name] for name in names])
     # A register may lack variables that its joint does not depend on.
-    view = tuple(sizes[v] if v in found else 1 for v in scope)
+    view = tuple(size if v in found else 1 for v, size in zip(scope, shape, strict=True))
     axes = tuple(found.index(v) for v in there)
     full = tuple(v.n_states for v in hidden)
     cells = None
