@@ -8,40 +8,31 @@ ranges, shapes and names, the functions check themselves; arrays are left to the
 
 from __future__ import annotations
 
-import collections.abc
 import inspect
-import os
 import sys
-import types
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, wraps
+from collections.abc import Callable, Mapping
+from functools import cache, partial, wraps
 from itertools import chain
-from numbers import Integral, Real
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bnmind._messages import shown
-from bnmind.errors import InvalidArgumentError
+from bnmind._argument_kinds import Kind, Numbers, evaluated, holds, kinds_of, numbers_of, told
+from bnmind.errors import BnmindError, InvalidArgumentError
 
-__all__ = ["check_fields", "checked", "number_array", "whole_array"]
+__all__ = [
+    "check_fields",
+    "check_shape",
+    "checked",
+    "checked_if_it_fails",
+    "number_array",
+    "positions",
+    "whole_array",
+]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-
-_NAMES: Mapping[Any, str] = {os.PathLike: "a path"}
-
-
-class _Kind(NamedTuple):
-    """What an argument may be."""
-
-    fits: Callable[[Any], bool]
-    described: str
-    stays: Callable[[Any], bool] = lambda _: True
-    """Whether a value can be looked at without being used up."""
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -63,22 +54,50 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """
     names = tuple(inspect.signature(function).parameters)
     name = function.__qualname__
-    kinds: dict[str, _Kind] = {}
+    kinds: dict[str, Kind] = {}
+    # The types that fit each argument whatever the value is: a call whose arguments are all of
+    # types seen before costs a look into a set for each.
+    known: dict[str, set[type]] = {n: set() for n in names}
+    in_order = tuple(known.values())
     ready = False
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for types_, value in zip(in_order, args):  # noqa: B905 - strict costs time, for nothing
+            if type(value) not in types_:
+                return careful(*args, **kwargs)
+        for key in kwargs:
+            if type(kwargs[key]) not in known.get(key, ()):
+                return careful(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except Exception as fault:
+            if (error := of_arrays(fault, args, kwargs)) is None:
+                raise
+            raise error from fault
+
+    def careful(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         nonlocal ready
         if not ready:
             # Not before the first call: names in annotations may be imported late.
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
-            kinds.update(_kinds(annotations, function.__globals__))
+            kinds.update(kinds_of(annotations, function.__globals__))
             ready = True
         for key, value in chain(zip(names, args, strict=False), kwargs.items()):
-            if key in kinds and not (kinds[key].fits(value) and kinds[key].stays(value)):
+            if type(value) in known.get(key, ()):
+                continue
+            kind = kinds.get(key)
+            if kind is not None and not (kind.fits(value) and kind.stays(value)):
                 break
+            if key in known and (kind is None or kind.settled(value)):
+                known[key].add(type(value))
         else:
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except Exception as fault:
+                if (error := of_arrays(fault, args, kwargs)) is None:
+                    raise
+                raise error from fault
         given: Any = [_kept(kinds.get(key), value) for key, value in zip(names, args, strict=False)]
         named: Any = {key: _kept(kinds.get(key), value) for key, value in kwargs.items()}
         given += args[len(given) :]
@@ -87,10 +106,71 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*given, **named)
         raise _error(name, kinds, everything)
 
+    def of_arrays(fault: Exception, args: Any, kwargs: Any) -> InvalidArgumentError | None:
+        return _array_error(function, {**dict(zip(names, args, strict=False)), **kwargs}, fault)
+
     return call
 
 
-def _kept(kind: _Kind | None, value: Any) -> Any:
+_OF_NAMES = (LookupError, InvalidArgumentError)
+"""Errors that functions within may raise for what is not theirs to name."""
+
+
+def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Return a function whose errors tell of arguments of the wrong type, if that is why.
+
+    For what is called in inner loops: nothing is looked at while all goes well, so that a wrong
+    argument that does no harm is not noticed.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Instead of an error of Python's, or of a name that is not found, if an argument is of
+        the wrong type.
+    """
+    names = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as fault:
+            if isinstance(fault, BnmindError) and not isinstance(fault, _OF_NAMES):
+                raise  # it has judged the value, and says more
+            annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
+            kinds = kinds_of(annotations, function.__globals__)
+            given = {**dict(zip(names, args, strict=False)), **kwargs}
+            if not all(kinds[key].fits(value) for key, value in given.items() if key in kinds):
+                raise _error(function.__qualname__, kinds, given) from fault
+            if (error := _array_error(function, given, fault)) is None:
+                raise
+            raise error from fault
+
+    return call
+
+
+def _array_error(
+    function: Any, given: Mapping[str, Any], fault: Exception
+) -> InvalidArgumentError | None:
+    """Return the error of an argument that is no array, though annotated as one, if there is one.
+
+    Arrays are not looked at before a function has failed: that would take time.
+    """
+    if isinstance(fault, BnmindError):
+        return None
+    for name, annotation in function.__annotations__.items():
+        if name in given and name != "return":
+            numbers = numbers_of(evaluated(annotation, function.__globals__))
+            if numbers is not None and not holds(given[name], numbers):
+                return InvalidArgumentError(
+                    f"{function.__qualname__}: expected {name} as {numbers.described}, got"
+                    f" {told(given[name])}",
+                    given[name],
+                )
+    return None
+
+
+def _kept(kind: Kind | None, value: Any) -> Any:
     """Return an argument; what can be gone through only once as a tuple."""
     return value if kind is None or kind.stays(value) else tuple(value)
 
@@ -116,6 +196,41 @@ def whole_array(value: Any, what: str) -> NDArray[np.intp]:
     return _array(value, what, np.intp, "iu", "whole numbers")
 
 
+def positions(which: Any, n: int, what: str) -> NDArray[np.intp]:
+    """Return the rows that positions or a mask stand for, among ``n``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are no whole numbers of rows that there are, and no truth value for each.
+
+    Examples
+    --------
+    >>> positions([True, False, True], 3, "examinees").tolist()
+    [0, 2]
+    """
+    try:
+        found = np.asarray(which)
+        if found.ndim == 1 and (not found.size or found.dtype.kind in "iub"):
+            return np.arange(n)[found if found.size else []]
+    except (ValueError, IndexError):
+        pass
+    message = f"expected {what} as positions below {n} or a truth value each, got {told(which)}"
+    raise InvalidArgumentError(message, which)
+
+
+def check_shape(array: NDArray[Any], what: str, shape: tuple[int, ...]) -> None:
+    """Raise `InvalidArgumentError` unless an array has a shape.
+
+    >>> check_shape(np.zeros(3), "luck", (2,))
+    Traceback (most recent call last):
+    bnmind.errors.InvalidArgumentError: expected luck of shape (2,), got shape (3,)
+    """
+    if np.shape(array) != shape:
+        message = f"expected {what} of shape {shape}, got shape {np.shape(array)}"
+        raise InvalidArgumentError(message, array)
+
+
 def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArray[Any]:
     if type(value) is np.ndarray and value.dtype == kind:
         return value
@@ -126,8 +241,8 @@ def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArr
             return found.astype(kind, copy=False)
     except (TypeError, ValueError, OverflowError):
         pass
-    told = f"expected {what} as an array of {expected}, got {_told(value)}"
-    raise InvalidArgumentError(told, value)
+    message = f"expected {what} as an array of {expected}, got {told(value)}"
+    raise InvalidArgumentError(message, value)
 
 
 def check_fields(instance: Any) -> None:
@@ -140,18 +255,47 @@ def check_fields(instance: Any) -> None:
     """
     kind: type = type(instance)
     kinds = _field_kinds(kind)
-    for name, expected in kinds.items():
-        if not expected.fits(getattr(instance, name)):
-            raise _error(kind.__name__, kinds, {n: getattr(instance, n) for n in kinds})
+    for name, (expected, known) in kinds.items():
+        value = getattr(instance, name)
+        if type(value) not in known:
+            if not expected.stays(value):
+                value = tuple(value)
+                object.__setattr__(instance, name, value)
+            if not expected.fits(value):
+                expectations = {n: kinds[n][0] for n in kinds}
+                raise _error(kind.__name__, expectations, {n: getattr(instance, n) for n in kinds})
+            if expected.settled(value):
+                known.add(type(value))
 
 
 @cache
-def _field_kinds(kind: type) -> dict[str, _Kind]:
-    kinds: dict[str, _Kind] = {}
+def _field_kinds(kind: type) -> dict[str, tuple[Kind, set[type]]]:
+    """Return what each field may be, and the types that fit whatever the value is."""
+    kinds: dict[str, Kind] = {}
     for base in reversed(kind.__mro__[:-1]):
         annotations = inspect.get_annotations(base)
-        kinds |= _kinds(annotations, vars(sys.modules[base.__module__]))
-    return {name: expected for name, expected in kinds.items() if name in _fields(kind)}
+        names = vars(sys.modules[base.__module__])
+        kinds |= kinds_of(annotations, names)
+        if "__post_init__" not in vars(base):  # else it reads its arrays itself
+            kinds |= _array_kinds(annotations, names)
+    return {name: (expected, set()) for name, expected in kinds.items() if name in _fields(kind)}
+
+
+def _array_kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Kind]:
+    """Return what fields that are arrays may be: lists too, and numbers of every kind."""
+    found = {}
+    for name, annotation in annotations.items():
+        numbers = numbers_of(evaluated(annotation, names))
+        if numbers is not None:
+            # Lists become arrays, and fractions where none belong have messages of their own.
+            kinds = "biuf" if numbers.kinds in ("b", "iu") else numbers.kinds
+            fits = partial(_may_be_array, numbers._replace(kinds=kinds, is_array=False))
+            found[name] = Kind(fits, numbers.described, settled=lambda _: False)
+    return found
+
+
+def _may_be_array(numbers: Numbers, value: Any) -> bool:
+    return holds(value, numbers)
 
 
 def _fields(kind: Any) -> Mapping[str, Any]:
@@ -159,180 +303,14 @@ def _fields(kind: Any) -> Mapping[str, Any]:
     return found
 
 
-def _error(
-    owner: str, kinds: Mapping[str, _Kind], given: Mapping[str, Any]
-) -> InvalidArgumentError:
+def _error(owner: str, kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> InvalidArgumentError:
     faults = {
         name: value
         for name, value in given.items()
         if name in kinds and not kinds[name].fits(value)
     }
-    told = "; ".join(
-        f"expected {name} to be {kinds[name].described}, got {_told(value)}"
+    message = "; ".join(
+        f"expected {name} to be {kinds[name].described}, got {told(value)}"
         for name, value in faults.items()
     )
-    return InvalidArgumentError(f"{owner}: {told}", next(iter(faults.values())))
-
-
-def _told(value: Any) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
-
-
-def _kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, _Kind]:
-    found = {}
-    for name, annotation in annotations.items():
-        if isinstance(annotation, str):
-            try:
-                annotation = eval(annotation, dict(names))  # the module's own annotation
-            except (NameError, TypeError):
-                # Imported for the type checker only, or made of such a name: it may be anything.
-                continue
-        kind = _kind_of(annotation)
-        if kind is not None:
-            found[name] = kind
-    return found
-
-
-def _kind_of(annotation: Any) -> _Kind | None:
-    """Return what an annotation allows, or None if that is anything or too much to tell."""
-    simple = {
-        None: _Kind(lambda value: value is None, "None"),
-        type(None): _Kind(lambda value: value is None, "None"),
-        int: _Kind(_is_whole, "a whole number"),
-        float: _Kind(_is_number, "a number"),
-        bool: _Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-        str: _Kind(lambda value: isinstance(value, str), "text"),
-    }
-    if annotation in (Any, object) or annotation == ArrayLike:
-        return None
-    if annotation is None or annotation in simple:
-        return simple[annotation]
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin in (typing.Union, types.UnionType):
-        return _any_of([_kind_of(argument) for argument in arguments])
-    if origin is not None:
-        return None if origin is np.ndarray else _of_parts(origin, arguments)
-    if not isinstance(annotation, type) or annotation.__module__.startswith("numpy._typing"):
-        return None
-    if getattr(annotation, "_is_protocol", False):
-        return _protocol(annotation)
-    return _Kind(lambda value: isinstance(value, annotation), _with_article(annotation.__name__))
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _any_of(kinds: Iterable[_Kind | None]) -> _Kind | None:
-    known = []
-    for kind in kinds:
-        if kind is None:
-            return None
-        known.append(kind)
-    fits = [kind.fits for kind in known]
-    words = list(dict.fromkeys(kind.described for kind in known))
-    return _Kind(
-        lambda value: any(fit(value) for fit in fits),
-        " or ".join(words),
-        lambda value: all(kind.stays(value) for kind in known),
-    )
-
-
-def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> _Kind | None:
-    """Return what a container's annotation allows."""
-    if origin is collections.abc.Callable:
-        return _Kind(_is_function, "a function")
-    if not isinstance(origin, type):
-        return None
-    if issubclass(origin, Mapping):
-        keys, values = (_kind_of(argument) for argument in arguments)
-        return _Kind(
-            lambda value: (
-                isinstance(value, Mapping)
-                and (keys is None or all(map(keys.fits, value.keys())))
-                and (values is None or all(map(values.fits, value.values())))
-            ),
-            f"a mapping from {keys.described} to {values.described}"
-            if keys and values
-            else "a mapping",
-        )
-    if issubclass(origin, tuple) and arguments[-1:] != (Ellipsis,):
-        return _fixed([_kind_of(argument) for argument in arguments])
-    if issubclass(origin, Iterable) and arguments:
-        parts = _kind_of(arguments[0])
-        what = "a sequence" + (f", each {parts.described}" if parts else "")
-        ordered = issubclass(origin, Sequence)
-        # A tuple may be made of what can be gone through once; a sequence is gone through often.
-        once = not ordered or issubclass(origin, tuple)
-        return _Kind(
-            lambda value: (
-                # An array is not made a tuple.
-                not (issubclass(origin, tuple) and isinstance(value, np.ndarray))
-                and _is_sequence(value, parts, ordered=ordered, once=once)
-            ),
-            what,
-            lambda value: not isinstance(value, Iterator),
-        )
-    if getattr(origin, "_is_protocol", False):
-        return _protocol(origin)
-    described = _NAMES.get(origin, _with_article(origin.__name__))
-    return _Kind(lambda value: isinstance(value, origin), described)
-
-
-def _fixed(parts: Sequence[_Kind | None]) -> _Kind:
-    """Return what a tuple of a fixed length allows."""
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
-            return False
-        if (isinstance(value, np.ndarray) and not value.ndim) or len(value) != len(parts):
-            return False
-        return all(kind is None or kind.fits(part) for kind, part in zip(parts, value, strict=True))
-
-    words = " and ".join(kind.described if kind else "anything" for kind in parts)
-    return _Kind(fits, f"{len(parts)} values, {words}")
-
-
-def _is_sequence(value: Any, parts: _Kind | None, *, ordered: bool, once: bool) -> bool:
-    if type(value) is tuple or type(value) is list:
-        return parts is None or all(map(parts.fits, value))
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        return False
-    if isinstance(value, Iterator):
-        return once
-    if ordered and isinstance(value, set | frozenset | Mapping):
-        return False
-    if isinstance(value, np.ndarray) and not value.ndim:
-        return False
-    return parts is None or all(map(parts.fits, value))
-
-
-def _is_function(value: Any) -> bool:
-    return callable(value)
-
-
-def _protocol(protocol: Any) -> _Kind:
-    """Return what a protocol allows: instances that have all that it names."""
-    members = [
-        name
-        for base in protocol.__mro__
-        if getattr(base, "_is_protocol", False)
-        for name in (*vars(base), *vars(base).get("__annotations__", {}))
-        if name == "__call__" or not name.startswith("_")
-    ]
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, type):
-            return False
-        own = [vars(base) for base in type(value).__mro__] + [getattr(value, "__dict__", {})]
-        return all(any(name in names for names in own) for name in members)
-
-    return _Kind(fits, _with_article(protocol.__name__))
-
-
-def _with_article(name: str) -> str:
-    return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
+    return InvalidArgumentError(f"{owner}: {message}", next(iter(faults.values())))

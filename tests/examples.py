@@ -518,6 +518,7 @@ def _rules() -> Any:
     adaptive.SkillReport,
     adaptive.Profile,
     adaptive.Progress,
+    adaptive.Outlook,
     adaptive.PlanBelief,
     adaptive.ProfileBelief,
 )
@@ -540,6 +541,7 @@ def _sessions() -> Any:
         *report.skills,
         table.profile(),
         adaptive.Progress(table, ("a",), ("b",)),
+        design.outlook(table, ("a",)),
         tree,
         table,
     ]

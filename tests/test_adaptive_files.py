@@ -260,8 +260,8 @@ def test_an_item_in_the_network_may_have_its_gate_beside_it(tmp_path: Path) -> N
     for name, value, words in (
         ("slip", 0.5, "to be that of its gate"),
         ("required", [1, 1], "1 levels for item_1"),
-        ("required", 1, "required levels"),
-        ("guess", "x", "one finite number as guess"),
+        ("required", 1, "expected required to be a sequence"),
+        ("guess", "x", "expected guess to be a number"),
     ):
         changed = json.loads(json.dumps(record))
         changed["items"][0]["gate"][name] = value

@@ -14,7 +14,12 @@ from hypothesis.extra import numpy as hnp
 
 from bnmind._messages import MOST_FAULTS
 from bnmind.adaptive import ItemBank, QMatrix, Responses, read_qmatrix
-from bnmind.errors import InvalidModelError, InvalidResponsesError, ModelFileError
+from bnmind.errors import (
+    InvalidArgumentError,
+    InvalidModelError,
+    InvalidResponsesError,
+    ModelFileError,
+)
 
 TEXT = "id,easy,hard\nann,1,0\nbob,,1\ncid,NA,0.0\n"
 CODES = [[1, 0], [-1, 1], [-1, 0]]
@@ -159,9 +164,11 @@ def test_a_qmatrix_may_hold_objects_and_names_the_cell_that_is_none() -> None:
 
 
 def test_levels_are_a_few() -> None:
-    for levels in (1, 10**9, 2.5, [2, 2]):
+    for levels in (1, 10**9, [2, 2]):
         with pytest.raises(InvalidModelError, match="2 to 1001 levels"):
-            ItemBank.from_qmatrix([[1]], levels=levels)  # type: ignore[arg-type]
+            ItemBank.from_qmatrix([[1]], levels=levels)
+    with pytest.raises(InvalidArgumentError, match="expected levels to be a whole number"):
+        ItemBank.from_qmatrix([[1]], levels=2.5)  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

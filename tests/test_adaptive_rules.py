@@ -141,7 +141,6 @@ def test_content_codes_keep_their_bounds() -> None:
         (lambda: ItemEligibility.start(BANK, 0), "limit"),
         (lambda: ItemEligibility(0.5, np.zeros(2), np.ones(2)), "more often"),
         (lambda: MaximalItems(0), "at least 1"),
-        (lambda: MaximalItems(2.5), "at least 1"),  # type: ignore[arg-type]
         (lambda: MaximalCost(0), "above 0"),
         (lambda: MaximalTime(math.nan), "above 0"),
         (lambda: EntropyBelow(-1), "at least 0"),

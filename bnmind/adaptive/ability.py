@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -49,6 +50,7 @@ def ability_of(bank: ItemBank) -> str:
     return bank.skills[0]
 
 
+@checked
 def expected_ability(belief: SkillBelief | BatchBelief) -> Floats:
     """Return the mean of the belief about the ability (EAP)."""
     weights, points = _weights(belief)
@@ -56,6 +58,7 @@ def expected_ability(belief: SkillBelief | BatchBelief) -> Floats:
     return mean
 
 
+@checked
 def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
     """Return the standard deviation of the belief about the ability."""
     weights, points = _weights(belief)
@@ -64,12 +67,14 @@ def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
     return deviation
 
 
+@checked
 def most_probable_ability(belief: SkillBelief | BatchBelief) -> Floats:
     """Return the point of the grid that is most probable (MAP)."""
     weights, points = _weights(belief)
     return np.asarray(points[np.argmax(weights, axis=-1)])
 
 
+@checked
 def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
     """Return the point of the grid that makes the responses most likely (ML).
 

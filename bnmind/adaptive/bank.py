@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind._messages import shown
 from bnmind.adaptive.gates import Dina, Gate
 from bnmind.adaptive.item import Item
@@ -76,6 +77,7 @@ class ItemBank:
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "skills", tuple(self.skills))
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "labels", tuple(self.labels) or self.skills)
@@ -84,6 +86,7 @@ class ItemBank:
             raise InvalidModelError(problems)
 
     @classmethod
+    @checked
     def from_network(
         cls,
         model: Any,
@@ -118,6 +121,7 @@ class ItemBank:
         return cls(model, named, made, title, source)
 
     @classmethod
+    @checked
     def from_qmatrix(
         cls,
         q_matrix: ArrayLike | pandas.DataFrame,
@@ -168,6 +172,7 @@ class ItemBank:
         return cls(*bank_parts(q, gates, skills, levels), title, source)
 
     @classmethod
+    @checked
     def from_gates(
         cls,
         q_matrix: ArrayLike | pandas.DataFrame,
@@ -205,6 +210,7 @@ class ItemBank:
     def _place(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.item_names)}
 
+    @checked_if_it_fails
     def position(self, item: str) -> int:
         """Return the place of an item among ``items``; `UnknownNameError` if it is none."""
         try:
@@ -212,19 +218,23 @@ class ItemBank:
         except KeyError:
             raise UnknownNameError("item", item, self.item_names) from None
 
+    @checked_if_it_fails
     def item(self, name: str) -> Item:
         """Return an item by name."""
         return self.items[self.position(name)]
 
+    @checked_if_it_fails
     def variable(self, name: str) -> Variable:
         """Return the variable of a skill or an item."""
         return self.network.variable(name)
 
+    @checked_if_it_fails
     def responses(self, item: str) -> tuple[str, ...]:
         """Return the names of the responses to an item, the worst first."""
         self.position(item)
         return self.network.variable(item).states
 
+    @checked_if_it_fails
     def response(self, item: str, given: int | str) -> int:
         """Return the position of a response, given as such or by name.
 
@@ -243,6 +253,7 @@ class ItemBank:
             f"expected a response to {item} among {', '.join(states)}, got {shown(given)}", given
         )
 
+    @checked_if_it_fails
     def enemies(self, item: str) -> frozenset[str]:
         """Return the items that must not be asked beside an item, whoever names whom."""
         own = self.item(item).enemies
@@ -274,6 +285,7 @@ class ItemBank:
             found.append(tuple(sorted(parents, key=order.__getitem__)))
         return tuple(found)
 
+    @checked_if_it_fails
     def cause(self, item: str) -> tuple[str, ...]:
         """Return the parents of an item, in the order of `hidden`."""
         return self._causes[self.position(item)]
@@ -291,6 +303,7 @@ class ItemBank:
         numbers.setflags(write=False)
         return numbers
 
+    @checked_if_it_fails
     def n_configurations(self, cause: Sequence[str]) -> int:
         """Return the number of configurations of some variables."""
         return math.prod(self.network.variable(name).n_states for name in cause)
@@ -305,6 +318,7 @@ class ItemBank:
             made.append(channel)
         return tuple(made)
 
+    @checked_if_it_fails
     def channel(self, item: str) -> Floats:
         """Return the chance of each response, ``(configurations of the cause, responses)``.
 
@@ -312,6 +326,7 @@ class ItemBank:
         """
         return self._channels[self.position(item)]
 
+    @checked_if_it_fails
     def channels(self, items: Sequence[str] | None = None) -> Floats:
         """Return the channels of items, ``(items, configurations, responses)``.
 

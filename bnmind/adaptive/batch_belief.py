@@ -9,10 +9,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import whole_array
+from bnmind._messages import many
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
-from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
+from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, InvalidResponseError
 from bnmind.information import Floats
 
 __all__ = [
@@ -36,7 +38,7 @@ Responses = NDArray[np.int16]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchProfiles(Value):
+class BatchProfiles(CheckedValue):
     """The most probable profile of each examinee."""
 
     levels: NDArray[np.intp]
@@ -128,6 +130,15 @@ class BatchBelief(Protocol):
         """
 
 
+def checked_number(bank: ItemBank, n_examinees: int) -> None:
+    """Raise `InvalidModelError` unless there can be so many examinees."""
+    most = 2**40 // len(bank.items)
+    if not 0 <= n_examinees <= most:
+        raise InvalidModelError(
+            [f"expected n_examinees from 0 to {most:,}, got {many(n_examinees)}"]
+        )
+
+
 def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
     """Return a read-only copy of responses ``(examinees, items)``, checked.
 
@@ -137,7 +148,7 @@ def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
         If they are no such array of whole numbers, or a response is not one that its
         item has; it names row and column.
     """
-    given = np.asarray(responses)
+    given = _whole(responses, "responses")
     if given.ndim != 2 or given.shape[1] != len(bank.items) or given.dtype.kind not in "iu":
         raise InvalidResponseError(
             f"expected whole numbers of shape (examinees, {len(bank.items)}), got an array of"
@@ -163,7 +174,7 @@ def checked_answers(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Responses]:
     """Return items and responses with `MISSING` in both or neither, and all responses then."""
     n = len(before)
-    asked, given = np.asarray(items), np.asarray(responses)
+    asked, given = _whole(items, "items"), _whole(responses, "responses")
     for what, found in (("items", asked), ("responses", given)):
         if found.shape != (n,) or found.dtype.kind not in "iu":
             raise InvalidResponseError(
@@ -219,6 +230,14 @@ def answers_of(
     """Return the responses ``(items,)`` of one examinee by item, in the order of the answers."""
     places = [place for place in np.argsort(steps, kind="stable") if steps[place] != MISSING]
     return tuple((bank.item_names[place], int(responses[place])) for place in places)
+
+
+def _whole(given: ArrayLike, what: str) -> NDArray[Any]:
+    """Return an array of whatever kind; what is none, as rows of several lengths, is told."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return whole_array(given, what)
 
 
 def impossible_rows(

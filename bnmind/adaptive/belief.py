@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, Self
 
+from bnmind._messages import shown
 from bnmind.adaptive.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidResponseError
 from bnmind.information import Floats
 
 __all__ = [
@@ -31,6 +32,10 @@ class Profile(_Profile):
 
     def __new__(cls, levels: Iterable[int], probability: float) -> Profile:
         """Return a profile."""
+        if isinstance(levels, str) or not isinstance(levels, Iterable):
+            raise InvalidArgumentError(
+                f"expected levels as whole numbers, got {shown(levels)}", levels
+            )
         return super().__new__(cls, tuple(levels), probability)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from bnmind._arguments import checked
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -19,6 +20,7 @@ TABLE_PROFILES = 2**16
 """Up to so many profiles a table is used: that of 16 skills with two levels."""
 
 
+@checked
 def start_belief(bank: ItemBank) -> SkillBelief:
     """Return the belief about an examinee who has answered nothing.
 
@@ -35,6 +37,7 @@ def start_belief(bank: ItemBank) -> SkillBelief:
     return PlanBelief.start(bank)
 
 
+@checked
 def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
     """Return the beliefs about examinees who have answered nothing, as `start_belief`."""
     if n_profiles(bank) <= TABLE_PROFILES:
@@ -42,6 +45,7 @@ def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
     return PlanBatch.start(bank, n_examinees)
 
 
+@checked
 def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
     """Return the beliefs given responses ``(examinees, items)``, −1 where there is none.
 

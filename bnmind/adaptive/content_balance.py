@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import check_fields, checked
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
-from bnmind.adaptive.rules import asked_mask, named_codes
+from bnmind.adaptive.rules import asked_mask, checked_asked, named_codes
 from bnmind.errors import InvalidModelError
 
 __all__ = ["ContentBalance"]
@@ -58,6 +59,7 @@ class ContentBalance:
     length: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = [
             f"expected a whole number of at least 0 as {what} of {code}, got {number}"
             for what, bounds in (("minimum", self.minima), ("maximum", self.maxima))
@@ -82,10 +84,12 @@ class ContentBalance:
     def __reduce__(self) -> tuple[object, ...]:
         return (ContentBalance, (dict(self.minima), dict(self.maxima), self.length))
 
+    @checked
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
         if not (self.minima or self.maxima):
             return allowed
         left, short, missing = self._short(bank, asked, allowed)
@@ -97,6 +101,7 @@ class ContentBalance:
             pressing = (needed > 0) & (self.length - so_far <= needed)
         return np.where(pressing[:, None], left & short, left)
 
+    @checked
     def needed(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
@@ -104,6 +109,7 @@ class ContentBalance:
 
         None for a minimum that no item allowed can help to meet.
         """
+        checked_asked(bank, asked, allowed)
         if not self.minima:
             return np.zeros_like(allowed)
         left, short, _ = self._short(bank, asked, allowed)

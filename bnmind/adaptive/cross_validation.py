@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.beliefs import beliefs_given
 from bnmind.adaptive.gates import Dina, Gate
@@ -32,7 +33,7 @@ __all__ = ["CrossValidation", "cross_validate"]
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation(Value):
+class CrossValidation(CheckedValue):
     """Banks that were learned without a fold each, and what they say of that fold."""
 
     responses: Responses
@@ -71,6 +72,7 @@ class CrossValidation(Value):
         return float(self.log_likelihoods.sum())
 
 
+@checked
 def cross_validate(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,

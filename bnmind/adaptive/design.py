@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import check_fields, checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.ending import ending
@@ -22,7 +24,7 @@ __all__ = ["Design", "Outlook"]
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Outlook(CheckedValue):
     """How a test goes on, or why it is over."""
 
     allowed: tuple[str, ...]
@@ -58,10 +60,12 @@ class Design:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "rules", tuple(self.rules))
         if not (isinstance(self.seed, int) and self.seed >= 0):
             raise InvalidModelError([f"expected a seed of at least 0, got {self.seed}"])
 
+    @checked
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the items that the rules allow to be asked next, in bank order.
 
@@ -76,6 +80,7 @@ class Design:
         mask = allowed_items(self.bank, self.rules, self._positions(asked), available=available)
         return self._names(mask[0])
 
+    @checked
     def outlook(
         self, belief: SkillBelief, asked: Sequence[str] = (), set_aside: Sequence[str] = ()
     ) -> Outlook:
@@ -115,9 +120,12 @@ class Design:
     def _names(self, mask: NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(self.bank.item_names[i] for i in np.flatnonzero(mask).tolist())
 
+    @checked
     def rng(self, step: int) -> np.random.Generator:
         """Return the generator for a question, by how many were asked before it.
 
         It is that of the first examinee in a simulation with the same seed.
         """
+        if step < 0:
+            raise InvalidModelError([f"expected a step of at least 0, got {step}"])
         return generator_of(self.seed, step)

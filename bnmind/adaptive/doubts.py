@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.response_errors import likelihood
 from bnmind.errors import InvalidResponseError
@@ -35,7 +37,7 @@ _TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class AnswerDoubt:
+class AnswerDoubt(CheckedValue):
     """How surprising one answer is, given all the others."""
 
     item: str
@@ -69,6 +71,7 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
     return predicted
 
 
+@checked
 def doubts_about(
     belief: SkillBelief, items: Sequence[str] | None = None
 ) -> tuple[AnswerDoubt, ...]:

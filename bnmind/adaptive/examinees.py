@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields, checked, positions, whole_array
 from bnmind._messages import many
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, checked_responses
@@ -73,11 +74,16 @@ class Examinees:
     numbers: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        responses = np.array(self.responses, dtype=np.int16)
+        check_fields(self)
+        responses = np.array(whole_array(self.responses, "responses"), dtype=np.int16)
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "skills", tuple(self.skills))
         problems = []
-        if responses.ndim != 2 or responses.shape[1] != len(self.items) or not len(responses):
+        if responses.ndim != 2:
+            raise InvalidModelError(
+                [f"expected responses of shape (examinees, items), got shape {responses.shape}"]
+            )
+        if responses.shape[1] != len(self.items) or not len(responses):
             problems.append(
                 f"expected responses of one or more examinees to {len(self.items)} items, got an"
                 f" array of shape {responses.shape}"
@@ -85,7 +91,7 @@ class Examinees:
         elif responses.min(initial=0) < MISSING:
             problems.append(f"expected responses of at least {MISSING}, got {responses.min()}")
         shape = (len(responses), len(self.skills))
-        levels = np.array(self.levels, dtype=np.intp)
+        levels = np.array(whole_array(self.levels, "levels"))
         if levels.shape != shape:
             problems.append(f"expected levels of shape {shape}, got {levels.shape}")
         else:
@@ -94,7 +100,7 @@ class Examinees:
                 for skill, column in zip(self.skills, levels.T, strict=True)
                 if not np.all((column >= MISSING) & (column < skill.n_states))
             ]
-        numbers = np.array(self.numbers, dtype=np.intp)
+        numbers = np.array(whole_array(self.numbers, "numbers"))
         if numbers.shape != shape[:1] or numbers.min(initial=0) < 0:
             problems.append(f"expected {shape[0]} numbers of examinees, at least 0")
         elif len(np.unique(numbers)) < len(numbers):
@@ -107,6 +113,7 @@ class Examinees:
             object.__setattr__(self, name, values)
 
     @classmethod
+    @checked
     def drawn(cls, model: ItemBank, n_examinees: int, *, seed: int = 0) -> Examinees:
         """Return examinees drawn from a model, profiles and answers.
 
@@ -135,6 +142,7 @@ class Examinees:
         return cls._answering(model, _hidden(model, luck), luck)
 
     @classmethod
+    @checked
     def with_profiles(cls, model: ItemBank, levels: ArrayLike, *, seed: int = 0) -> Examinees:
         """Return examinees of given profiles, with answers drawn from a model.
 
@@ -147,7 +155,7 @@ class Examinees:
         seed
             At least 0.
         """
-        given = np.array(levels)
+        given = whole_array(levels, "levels")
         skills = [model.variable(name) for name in model.skills]
         if len(model.hidden) > len(skills):
             raise InvalidModelError(
@@ -165,6 +173,7 @@ class Examinees:
         return cls._answering(model, columns, _luck(model, len(given), seed))
 
     @classmethod
+    @checked
     def recorded(
         cls, bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike
     ) -> Examinees:
@@ -214,12 +223,14 @@ class Examinees:
     def __len__(self) -> int:
         return len(self.responses)
 
+    @checked
     def take(self, examinees: ArrayLike) -> Examinees:
         """Return some of the examinees, by position or by a mask."""
-        rows = np.asarray(examinees)
+        rows = positions(examinees, len(self), "examinees")
         parts = (self.responses[rows], self.skills, self.levels[rows], self.numbers[rows])
         return Examinees(self.items, *parts)
 
+    @checked
     def responses_to(self, bank: ItemBank) -> ResponseCodes:
         """Return the answers to a bank's items, ``(examinees, items)``.
 
@@ -236,6 +247,7 @@ class Examinees:
                 raise UnknownNameError("item with responses", name, self.items)
         return checked_responses(bank, self.responses[:, [place[name] for name in bank.item_names]])
 
+    @checked
     def levels_in(self, bank: ItemBank) -> Levels:
         """Return the true levels of a bank's skills, ``(examinees, skills)``.
 
@@ -249,6 +261,7 @@ class Examinees:
                 found[:, number] = known[name]
         return found
 
+    @checked
     def abilities_in(self, bank: ItemBank) -> Floats:
         """Return the true abilities, ``(examinees,)``; NaN if they are not known.
 

@@ -21,16 +21,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value, sealed
+from bnmind._arguments import check_shape, checked, number_array
+from bnmind._messages import shown
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.bank import ItemBank
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
 __all__ = ["ItemEligibility"]
 
 
 @dataclass(frozen=True, eq=False)
-class ItemEligibility(Value):
+class ItemEligibility(CheckedValue):
     """How often items were eligible and asked so far, and what follows for the next test.
 
     Made by `start`, and from then on by `after`.
@@ -58,10 +60,13 @@ class ItemEligibility(Value):
         problems = []
         if not 0 < self.limit <= 1:
             problems.append(f"expected a limit in (0, 1], got {self.limit}")
-        counts = [np.array(given, dtype=np.float64) for given in (self.eligible, self.asked)]
+        counts = [
+            np.array(number_array(given, what))
+            for given, what in ((self.eligible, "eligible"), (self.asked, "asked"))
+        ]
         eligible, asked = counts
         if eligible.ndim != 1 or asked.shape != eligible.shape:
-            problems.append("expected a number of examinees for each item")
+            problems.append("expected a number of examinees for each item as eligible and asked")
         elif not np.all((asked >= 0) & (asked <= eligible)):
             problems.append("expected no item asked more often than it was eligible")
         if problems:
@@ -74,6 +79,7 @@ class ItemEligibility(Value):
         return (ItemEligibility, (self.limit, self.eligible, self.asked))
 
     @classmethod
+    @checked
     def start(cls, bank: ItemBank, limit: float) -> ItemEligibility:
         """Return the counts before the first examinee: every item is eligible."""
         nothing = np.zeros(len(bank.items))
@@ -90,11 +96,18 @@ class ItemEligibility(Value):
         )
         return sealed(np.minimum(ratio, 1.0))
 
+    @checked
     def draw(self, luck: ArrayLike) -> NDArray[np.bool_]:
         """Return which items are eligible, given luck ``(…, items)`` uniform in [0, 1)."""
-        eligible: NDArray[np.bool_] = np.asarray(luck) < self.probabilities
+        given = number_array(luck, "luck")
+        if given.shape[-1:] != self.asked.shape:
+            raise InvalidArgumentError(
+                f"expected luck of shape (…, {len(self.asked)}), got shape {given.shape}", luck
+            )
+        eligible: NDArray[np.bool_] = given < self.probabilities
         return eligible
 
+    @checked
     def after(self, eligible: NDArray[np.bool_], asked: NDArray[np.bool_]) -> ItemEligibility:
         """Return the counts after one or more examinees.
 
@@ -104,6 +117,15 @@ class ItemEligibility(Value):
             ``(items,)`` or ``(examinees, items)``. An item that was asked although it was
             not eligible, as no other was left, counts as eligible.
         """
+        for what, mask in (("eligible", eligible), ("asked", asked)):
+            truth = isinstance(mask, np.ndarray) and mask.dtype.kind == "b"
+            if not truth or mask.ndim > 2 or mask.shape[-1:] != self.asked.shape:
+                raise InvalidArgumentError(
+                    f"expected {what} as an array of True and False for {len(self.asked)} items,"
+                    f" got {shown(mask)}",
+                    mask,
+                )
+        check_shape(asked, "asked", eligible.shape)
         could, did = np.atleast_2d(eligible | asked), np.atleast_2d(asked)
         return ItemEligibility(
             self.limit, self.eligible + could.sum(axis=0), self.asked + did.sum(axis=0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.selector import (
@@ -15,6 +16,7 @@ from bnmind.adaptive.selector import (
     ScoringSelector,
     Selection,
     by_rank,
+    checked_allowed,
     drawn,
     in_bank_order,
     luck_of,
@@ -48,11 +50,11 @@ class Randomesque:
     best: int = 5
 
     def __post_init__(self) -> None:
-        if not (self.best >= 1 and self.best % 1 == 0):
-            raise InvalidModelError(
-                [f"expected to draw among a whole number of items, at least 1, got {self.best}"]
-            )
+        check_fields(self)
+        if not self.best >= 1:
+            raise InvalidModelError([f"expected to draw among at least 1 item, got {self.best}"])
 
+    @checked
     def select(
         self,
         belief: SkillBelief,
@@ -70,6 +72,7 @@ class Randomesque:
             ordered[chosen], ordered, scores, tuple(ordered[i] for i in sorted(ranked.tolist()))
         )
 
+    @checked
     def select_batch(
         self,
         beliefs: BatchBelief,
@@ -78,6 +81,7 @@ class Randomesque:
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee one of the best items."""
+        checked_allowed(beliefs, allowed)
         first = drawn(luck, allowed.shape)[:, 0]
         scores = self.scored.allowed_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields, checked
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
@@ -26,6 +27,7 @@ from bnmind.adaptive.selector import (
     ScoringSelector,
     Selection,
     by_rank,
+    checked_allowed,
     drawn,
     in_bank_order,
     luck_of,
@@ -62,6 +64,7 @@ class SympsonHetter:
     rates: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         wrong = [f"{name}: {rate}" for name, rate in self.rates.items() if not 0 <= rate <= 1]
         if wrong:
             raise InvalidModelError([f"expected rates in [0, 1], got {', '.join(wrong[:5])}"])
@@ -70,6 +73,7 @@ class SympsonHetter:
     def __reduce__(self) -> tuple[object, ...]:
         return (SympsonHetter, (self.scored, dict(self.rates)))
 
+    @checked
     def adjusted(self, selected: Mapping[str, float], limit: float) -> SympsonHetter:
         """Return the method with rates for the next round of simulations.
 
@@ -87,6 +91,7 @@ class SympsonHetter:
             {name: limit / share if share > limit else 1.0 for name, share in selected.items()},
         )
 
+    @checked
     def select(
         self,
         belief: SkillBelief,
@@ -106,6 +111,7 @@ class SympsonHetter:
         aside = tuple(ordered[i] for i in ranked[:first])
         return Selection(item, ordered, scores, (item,), aside)
 
+    @checked
     def select_batch(
         self,
         beliefs: BatchBelief,
@@ -114,6 +120,7 @@ class SympsonHetter:
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the best item that passes its draw."""
+        checked_allowed(beliefs, allowed)
         given = drawn(luck, allowed.shape)
         scores = self.scored.allowed_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)

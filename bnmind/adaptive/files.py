@@ -18,6 +18,7 @@ import os
 from pathlib import Path
 
 from bnmind import _bounded_files
+from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE
 from bnmind._text_files import encoded, write_files
 from bnmind.adaptive.bank import ItemBank
@@ -27,6 +28,7 @@ from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_
 __all__ = ["bank_contents", "read_bank", "read_rows", "read_text", "write_bank"]
 
 
+@checked
 def write_bank(
     bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> None:
@@ -73,6 +75,7 @@ def bank_contents(
     return {place: encoded(place, text) for place, text in texts.items()}
 
 
+@checked
 def read_bank(path: str | os.PathLike[str]) -> ItemBank:
     """Return the bank in a file.
 

@@ -28,6 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.adaptive.em_table import TableExpectation, placed_sums
 from bnmind.adaptive.learn import Learned
@@ -41,7 +43,7 @@ _FEWEST = 1.0
 
 
 @dataclass(frozen=True)
-class ItemFit:
+class ItemFit(CheckedValue):
     """How well an item fits."""
 
     item: str
@@ -59,6 +61,7 @@ class ItemFit:
     """How probable so large a statistic is if the model is right."""
 
 
+@checked
 def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     """Return how well each item fits the responses that it was learned from.
 

@@ -21,7 +21,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.adaptive.examinees import Examinees
 from bnmind.adaptive.learn import Learned
@@ -32,7 +33,7 @@ __all__ = ["PairStatistics", "PredictiveCheck", "predictive_check"]
 
 
 @dataclass(frozen=True, eq=False)
-class PairStatistics(Value):
+class PairStatistics(CheckedValue):
     """A statistic of every pair of items."""
 
     observed: Floats
@@ -55,7 +56,7 @@ class PairStatistics(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class PredictiveCheck(Value):
+class PredictiveCheck(CheckedValue):
     """How the responses compare with data sets drawn from what was learned."""
 
     items: tuple[str, ...]
@@ -84,6 +85,7 @@ class PredictiveCheck(Value):
         )
 
 
+@checked
 def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> PredictiveCheck:
     """Return how item pairs compare with data sets drawn from what was learned.
 

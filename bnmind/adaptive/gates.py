@@ -41,6 +41,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.gate_parameters import (
     chance_faults,
     increasing,
@@ -131,6 +132,7 @@ class Dina:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = make_plain(self, one=("guess", "slip"), levels=("required",))
         refuse(problems or chance_faults(self.guess, self.slip))
 
@@ -139,6 +141,7 @@ class Dina:
         """Two."""
         return 2
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents."""
         _refuse_large(item, parents)
@@ -159,6 +162,7 @@ class Dino:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = make_plain(self, one=("guess", "slip"), levels=("required",))
         refuse(problems or chance_faults(self.guess, self.slip))
 
@@ -167,6 +171,7 @@ class Dino:
         """Two."""
         return 2
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents."""
         _refuse_large(item, parents)
@@ -195,6 +200,7 @@ class NoisyAnd:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = make_plain(self, one=("ceiling",), each=("guess", "slip"), levels=("required",))
         refuse(
             problems
@@ -209,6 +215,7 @@ class NoisyAnd:
         """Two."""
         return 2
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMinimum:
         """Return the distribution of an item given its parents."""
         links = _links(self.guess, self.slip, self.required, (item, *parents))
@@ -236,6 +243,7 @@ class NoisyOr:
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = make_plain(self, one=("floor",), each=("guess", "slip"), levels=("required",))
         refuse(
             problems
@@ -250,6 +258,7 @@ class NoisyOr:
         """Two."""
         return 2
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMaximum:
         """Return the distribution of an item given its parents."""
         links = _links(self.guess, self.slip, self.required, (item, *parents))
@@ -270,6 +279,7 @@ class Sequential:
     steps: tuple[Gate, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "steps", tuple(self.steps))
         wrong = [step for step in self.steps if step.n_responses != 2]
         if wrong or not self.steps:
@@ -282,6 +292,7 @@ class Sequential:
         """One more than steps."""
         return len(self.steps) + 1
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
         _check_item(item, self.n_responses)
@@ -313,6 +324,7 @@ class Graded:
     thresholds: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         refuse(make_plain(self, each=("slopes",), many=("thresholds",)))
         problems = increasing(self.thresholds)
         if not np.all(np.asarray(self.slopes) >= 0):
@@ -324,6 +336,7 @@ class Graded:
         """One more than thresholds."""
         return len(self.thresholds) + 1
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
         _check_item(item, self.n_responses)
@@ -355,6 +368,7 @@ class FreeTable:
     probabilities: Floats
 
     def __post_init__(self) -> None:
+        check_fields(self)
         values = np.array(numbers_of(self.probabilities, "in a free table", real=True).real)
         if values.ndim != 2 or not np.all((values >= 0) & np.isfinite(values)):
             raise InvalidModelError(
@@ -370,6 +384,7 @@ class FreeTable:
         """The number of columns."""
         return int(self.probabilities.shape[1])
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
         _check_item(item, self.n_responses)
@@ -404,7 +419,8 @@ def graded(distances: ArrayLike) -> Floats:
 def logistic(distances: ArrayLike) -> Floats:
     """Return 1 / (1 + exp(−x)), which overflows nowhere and keeps its digits in both tails."""
     x = np.asarray(distances, dtype=np.float64)
-    result: Floats = np.exp(-np.logaddexp(0.0, -x))
+    with np.errstate(invalid="ignore"):  # of nan
+        result: Floats = np.exp(-np.logaddexp(0.0, -x))
     return result
 
 
@@ -434,7 +450,7 @@ def _mastery(
 ) -> list[NDArray[np.bool_]]:
     """Return for each parent whether its states are enough, ``(states of the parent,)``."""
     levels = (1,) * len(parents) if required is None else required
-    problems = []
+    problems = [] if len(parents) else [f"expected skills as parents of {item.name}, got none"]
     if len(levels) != len(parents):
         problems.append(f"expected {len(parents)} levels for {item.name}, got {len(levels)}")
     problems += [

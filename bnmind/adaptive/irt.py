@@ -33,7 +33,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._messages import shown
+from bnmind._arguments import check_fields, checked
+from bnmind._messages import many, shown
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.gate_parameters import LARGEST, increasing, make_plain, refuse
 from bnmind.adaptive.gates import Gate, graded, logistic
@@ -75,6 +76,7 @@ class Logistic:
     upper: float = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         refuse(make_plain(self, one=("slope", "difficulty", "lower", "upper")))
         problems = []
         if self.slope <= 0:
@@ -90,6 +92,7 @@ class Logistic:
         """Two."""
         return 2
 
+    @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
         """Return the chance of each response at each ability, ``(abilities, 2)``."""
         theta = np.asarray(abilities, dtype=np.float64)
@@ -99,6 +102,7 @@ class Logistic:
         low = (1 - self.upper) * right + (1 - self.lower) * wrong
         return np.stack([low, high], axis=-1)
 
+    @checked
     def fisher_information(self, abilities: ArrayLike) -> Floats:
         """Return Fisher's information at each ability, ``(abilities,)``."""
         theta = np.asarray(abilities, dtype=np.float64)
@@ -107,6 +111,7 @@ class Logistic:
         chances = self.probabilities(theta)
         return _fisher(np.stack([-slope, slope], axis=-1), chances)
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given a variable whose states are numbers."""
         theta = _abilities(item, parents)
@@ -130,6 +135,7 @@ class GradedResponse:
     thresholds: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         refuse(make_plain(self, one=("slope",), many=("thresholds",)))
         problems = increasing(self.thresholds)
         if self.slope <= 0:
@@ -141,10 +147,12 @@ class GradedResponse:
         """One more than thresholds."""
         return len(self.thresholds) + 1
 
+    @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
         """Return the chance of each response at each ability, ``(abilities, responses)``."""
         return np.moveaxis(graded(self._distances(abilities)), 0, -1)
 
+    @checked
     def fisher_information(self, abilities: ArrayLike) -> Floats:
         """Return Fisher's information at each ability, ``(abilities,)``."""
         distances = self._distances(abilities)
@@ -153,6 +161,7 @@ class GradedResponse:
         slopes = np.concatenate([edge, falls]) - np.concatenate([falls, edge])
         return _fisher(np.moveaxis(slopes, 0, -1), self.probabilities(abilities))
 
+    @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given a variable whose states are numbers."""
         theta = _abilities(item, parents)
@@ -163,6 +172,11 @@ class GradedResponse:
         thresholds = np.asarray(self.thresholds).reshape(-1, *(1,) * theta.ndim)
         distances: Floats = self.slope * (theta[None] - thresholds)
         return distances
+
+
+_MOST_POINTS = 10**6
+_LARGEST = 1e150
+"""Whose square is a number still."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +195,7 @@ class AbilityGrid:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         points, weights = np.asarray(self.points), np.asarray(self.weights)
         problems = []
         if points.ndim != 1 or len(points) < 2 or not np.all(np.diff(points) > 0):
@@ -195,6 +210,7 @@ class AbilityGrid:
         object.__setattr__(self, "weights", tuple(weights.astype(float).tolist()))
 
     @classmethod
+    @checked
     def normal(
         cls, mean: float = 0.0, deviation: float = 1.0, *, n_points: int = 81, reach: float = 5.0
     ) -> AbilityGrid:
@@ -209,23 +225,26 @@ class AbilityGrid:
         reach
             How far the grid goes to each side, in standard deviations.
         """
-        if not (math.isfinite(mean) and deviation > 0 and n_points > 1 and reach > 0):
+        finite = all(abs(x) < _LARGEST for x in (mean, deviation, reach))
+        if not (finite and deviation > 0 and 1 < n_points <= _MOST_POINTS and reach > 0):
             raise InvalidModelError(
                 [
-                    "expected a positive deviation and reach and at least 2 points, got"
-                    f" {deviation}, {reach} and {n_points}"
+                    "expected a positive deviation and reach and at least 2 points, at most"
+                    f" {_MOST_POINTS:,} (n_points), got {deviation}, {reach} and {many(n_points)}"
                 ]
             )
-        steps = np.linspace(-reach, reach, n_points)
+        steps = np.linspace(-float(reach), float(reach), n_points)
         density = np.exp(-(steps**2) / 2)
         return cls(tuple(mean + deviation * steps), tuple(density / density.sum()))
 
+    @checked
     def network(self, name: str = ABILITY) -> Network:
         """Return the network of the ability alone, its states being the numbers as text."""
         variable = Variable(name, tuple(f"{point:.12g}" for point in self.points))
         return Network((TabularCPD(variable, (), np.array(self.weights)),))
 
 
+@checked
 def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
     """Return the items of an array of parameters, as catsim has them.
 
@@ -265,6 +284,7 @@ def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
     return tuple(items)
 
 
+@checked
 def irt_bank(
     gates: Sequence[Gate],
     grid: AbilityGrid | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bnmind._arguments import check_fields
 from bnmind.adaptive.gates import Gate
 from bnmind.errors import InvalidModelError
 
@@ -59,6 +60,7 @@ class Item:
     gate: Gate | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = []
         if not (math.isfinite(self.cost) and self.cost > 0):
             problems.append(f"expected a positive cost of item {self.name}, got {self.cost}")

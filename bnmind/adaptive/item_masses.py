@@ -9,8 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails, whole_array
+from bnmind._messages import shown
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.causes import CauseIndex
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["BatchItemMasses", "ItemMasses"]
@@ -42,15 +45,18 @@ class _Causes(ABC):
 class ItemMasses(_Causes):
     """What a belief about one examinee says of items."""
 
+    @checked_if_it_fails
     def masses(self, items: Sequence[str]) -> Floats:
         """Return how probable each configuration of each item's cause is; see `SkillBelief`."""
         return self._index.masses(self._row, [self.bank.position(name) for name in items])
 
+    @checked_if_it_fails
     def predict(self, item: str) -> Floats:
         """Return the probability of each response to an item given the responses so far."""
         predicted: Floats = self.masses([item])[0] @ self.bank.channel(item)
         return predicted
 
+    @checked_if_it_fails
     def information(self, items: Sequence[str] | None = None) -> Floats:
         """Return the information that each item promises, in bits; see `SkillBelief`."""
         found, position = self._information, self.bank.position
@@ -60,17 +66,31 @@ class ItemMasses(_Causes):
 class BatchItemMasses(_Causes):
     """What a belief about many examinees says of items."""
 
+    @checked_if_it_fails
     def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
-        return self._index.masses(self._row, np.asarray(items, dtype=np.intp))
+        return self._index.masses(self._row, self._places(items))
 
+    @checked_if_it_fails
     def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return the probability of each response, ``(examinees, items, responses)``."""
-        channels = self.bank.channels([self.bank.item_names[place] for place in items])
+        channels = self.bank.channels([self.bank.item_names[i] for i in self._places(items)])
         predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
         return predicted
 
+    @checked_if_it_fails
     def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
         """Return the information that items promise, ``(examinees, items)``, in bits."""
         found = self._information
-        return found if items is None else found[:, np.asarray(items, dtype=np.intp)]
+        return found if items is None else found[:, self._places(items)]
+
+    def _places(self, items: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the positions of items, checked."""
+        places = whole_array(items, "items")
+        if places.ndim != 1 or np.any((places < 0) | (places >= len(self.bank.items))):
+            raise InvalidArgumentError(
+                f"expected items as positions from 0 to {len(self.bank.items) - 1}, got"
+                f" {shown(items)}",
+                items,
+            )
+        return places

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._values import Value
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.em import BankAscent, Parameters
 from bnmind.adaptive.em_layout import CellLayout, Expectation, Patterns
@@ -37,7 +38,7 @@ __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn"]
 
 
 @dataclass(frozen=True)
-class LearningRecord(Value):
+class LearningRecord(CheckedValue):
     """How learning went."""
 
     log_likelihoods: tuple[float, ...]
@@ -59,7 +60,7 @@ class LearningRecord(Value):
 
 
 @dataclass(frozen=True)
-class LearnedItem:
+class LearnedItem(CheckedValue):
     """An item's chances at the two ends of skill, whatever its gate is."""
 
     name: str
@@ -70,7 +71,7 @@ class LearnedItem:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned(Value):
+class Learned(CheckedValue):
     """A bank that was learned, and how well it fits. Made by `learn`."""
 
     bank: ItemBank
@@ -189,6 +190,7 @@ class LearningModel:
         return ItemBank(network, self.bank.skills, tuple(items), title, source, labels)
 
 
+@checked
 def learn(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,

@@ -31,7 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.em_layout import Patterns
 from bnmind.adaptive.em_table import TableExpectation, placed_sums
 from bnmind.adaptive.learn import Learned
@@ -54,7 +55,7 @@ _FLAT = 1e-9
 
 
 @dataclass(frozen=True)
-class ItemParameter:
+class ItemParameter(CheckedValue):
     """A parameter of an item."""
 
     item: str
@@ -65,7 +66,7 @@ class ItemParameter:
 
 
 @dataclass(frozen=True, eq=False)
-class StandardErrors(Value):
+class StandardErrors(CheckedValue):
     """How precise the parameters of the items are."""
 
     items: tuple[ItemParameter, ...]
@@ -73,11 +74,13 @@ class StandardErrors(Value):
     covariance: Floats
     """``(parameters, parameters)`` of the items, in this order; nan where there is none."""
 
+    @checked
     def of(self, item: str) -> dict[str, float]:
         """Return the standard errors of an item's parameters, by name."""
         return {p.name: p.error for p in self.items if p.item == item}
 
 
+@checked
 def standard_errors(learned: Learned) -> StandardErrors:
     """Return the standard errors of the items' parameters, from the observed information.
 

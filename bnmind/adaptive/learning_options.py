@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
+from bnmind._arguments import check_fields, checked
 from bnmind.errors import InvalidModelError
 
 __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
@@ -36,6 +37,7 @@ class Bounds:
     slope: tuple[float, float] = (0.0, math.inf)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = []
         for name, most in (("guess", 1), ("slip", 1), ("slope", math.inf)):
             low, high = getattr(self, name)
@@ -69,6 +71,7 @@ class Priors:
     skills: float = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         problems = [
             f"expected parameters of at least 1 of the prior of {name}, got {given}"
             for name, given in (("guess", self.guess), ("slip", self.slip))
@@ -145,6 +148,7 @@ class LearningOptions:
     max_profiles: int = 2**14
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "fixed", frozenset(self.fixed))
         problems = [
             f"expected {name} of at least {least}, got {value}"
@@ -162,6 +166,7 @@ class LearningOptions:
         if problems:
             raise InvalidModelError(problems)
 
+    @checked
     def bounds_of(self, item: str) -> Bounds:
         """Return the bounds of an item."""
         if isinstance(self.bounds, Bounds):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._values import Value, sealed
+from bnmind._arguments import checked, checked_if_it_fails, positions
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import (
     MISSING,
@@ -17,6 +18,7 @@ from bnmind.adaptive.batch_belief import (
     Responses,
     answers_of,
     checked_answers,
+    checked_number,
     checked_responses,
     impossible_rows,
     steps_after,
@@ -39,7 +41,7 @@ DEFAULT_JOINT_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBatch(BatchItemMasses, Value):
+class PlanBatch(BatchItemMasses, CheckedValue):
     """Beliefs kept as the joints of the cliques of a tree, for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -60,6 +62,7 @@ class PlanBatch(BatchItemMasses, Value):
     """``(examinees,)``, the chance that each response was an error; see `with_errors`."""
 
     @classmethod
+    @checked
     def start(
         cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_JOINT_CELLS
     ) -> PlanBatch:
@@ -70,10 +73,12 @@ class PlanBatch(BatchItemMasses, Value):
         TooLargeError
             If the tree, or all examinees' trees together, would have too many cells.
         """
+        checked_number(bank, n_examinees)
         nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
         return cls.of(bank, nothing, max_cells=max_cells)
 
     @classmethod
+    @checked
     def of(
         cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_JOINT_CELLS
     ) -> PlanBatch:
@@ -108,20 +113,23 @@ class PlanBatch(BatchItemMasses, Value):
     def _index(self) -> CauseIndex:
         return self.tree.index
 
+    @checked
     def update(self, items: ArrayLike, responses: ArrayLike) -> PlanBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         asked, _, after = checked_answers(self.bank, self.responses, items, responses)
         steps = steps_after(self.steps, asked)
         return _run(self.tree, self.plan, after, steps, self.error_chances)
 
+    @checked
     def with_errors(self, chances: ArrayLike) -> PlanBatch:
         """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
-        wanted = np.broadcast_to(checked_error_chances(chances), (len(self),)).copy()
+        wanted = np.broadcast_to(checked_error_chances(chances, len(self)), (len(self),)).copy()
         return _run(self.tree, self.plan, self.responses, self.steps, wanted)
 
+    @checked
     def take(self, examinees: ArrayLike) -> PlanBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
-        rows = np.asarray(examinees)
+        rows = positions(examinees, len(self), "examinees")
         responses, steps = self.responses[rows], self.steps[rows]
         joints = tuple(joint[rows] for joint in self.joints)
         log_evidence, chances = self.log_evidence[rows], self.error_chances[rows]
@@ -129,8 +137,10 @@ class PlanBatch(BatchItemMasses, Value):
             array.setflags(write=False)
         return PlanBatch(self.tree, self.plan, responses, joints, log_evidence, steps, chances)
 
+    @checked
     def alone(self, examinee: int) -> PlanBelief:
         """Return the belief about one examinee, by position; it takes a run of the tree."""
+        positions([examinee], len(self), "examinee")
         answers = answers_of(self.bank, self.responses[examinee], self.steps[examinee])
         return belief_after(self.tree, answers, float(self.error_chances[examinee]))
 
@@ -143,6 +153,7 @@ class PlanBatch(BatchItemMasses, Value):
         """The entropy of all skills jointly, in bits, ``(examinees,)``."""
         return sealed(self.tree.entropy(self.joints, self._row))
 
+    @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""
         names = [v.name for v in self.bank.hidden]

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
 from bnmind.adaptive.causes import CauseIndex
@@ -25,7 +26,7 @@ __all__ = ["PlanBelief", "belief_after", "said_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBelief(ItemMasses, Value):
+class PlanBelief(ItemMasses, CheckedValue):
     """A belief kept as the joints of the cliques of a tree; one run of a plan a response.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`. The same responses
@@ -52,6 +53,7 @@ class PlanBelief(ItemMasses, Value):
     """The chance that each response was an error; see `with_errors`."""
 
     @classmethod
+    @checked
     def start(
         cls,
         bank: ItemBank,
@@ -97,11 +99,13 @@ class PlanBelief(ItemMasses, Value):
         """The position of the response to each item answered, in the order of the answers."""
         return ReadOnlyDict(self.answers)
 
+    @checked_if_it_fails
     def update(self, item: str, response: int | str) -> PlanBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""
         number = checked_response(self.bank, self.responses, item, response)
         return self._changed((*self.answers, (item, number)), item)
 
+    @checked
     def without(self, item: str) -> PlanBelief:
         """Return the belief as if an item had not been answered."""
         remaining = tuple(pair for pair in self.answers if pair[0] != item)
@@ -110,6 +114,7 @@ class PlanBelief(ItemMasses, Value):
             raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
         return self._changed(remaining, item)
 
+    @checked
     def with_errors(self, chance: float) -> PlanBelief:
         """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
         return belief_after(self.tree, self.answers, float(checked_error_chances(chance)))
@@ -140,6 +145,7 @@ class PlanBelief(ItemMasses, Value):
         """The entropy of all skills jointly, in bits; other hidden variables count too."""
         return float(self.tree.entropy(self._joints, self._row))
 
+    @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, or of another hidden variable."""
         names = [v.name for v in self.bank.hidden]

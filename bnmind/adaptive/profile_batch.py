@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value, sealed
+from bnmind._arguments import checked, checked_if_it_fails, positions
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import (
     MISSING,
@@ -17,6 +18,7 @@ from bnmind.adaptive.batch_belief import (
     Responses,
     answers_of,
     checked_answers,
+    checked_number,
     checked_responses,
     impossible_rows,
     steps_after,
@@ -40,7 +42,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBatch(BatchItemMasses, Value):
+class ProfileBatch(BatchItemMasses, CheckedValue):
     """Beliefs kept as the probability of every profile for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -66,6 +68,7 @@ class ProfileBatch(BatchItemMasses, Value):
     """``(examinees,)``, the chance that each response was an error; see `with_errors`."""
 
     @classmethod
+    @checked
     def start(
         cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_BATCH_CELLS
     ) -> ProfileBatch:
@@ -76,10 +79,12 @@ class ProfileBatch(BatchItemMasses, Value):
         TooLargeError
             If there are more than ``max_cells`` examinees times profiles.
         """
+        checked_number(bank, n_examinees)
         nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
         return cls.of(bank, nothing, max_cells=max_cells)
 
     @classmethod
+    @checked
     def of(
         cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_BATCH_CELLS
     ) -> ProfileBatch:
@@ -124,6 +129,7 @@ class ProfileBatch(BatchItemMasses, Value):
     def _index(self) -> CauseIndex:
         return self.space.index
 
+    @checked
     def update(self, items: ArrayLike, responses: ArrayLike) -> ProfileBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         asked, given, after = checked_answers(self.bank, self.responses, items, responses)
@@ -136,9 +142,10 @@ class ProfileBatch(BatchItemMasses, Value):
         scaled = _scaled(self.space, after, table, self.log_evidence)
         return _made(self.space, after, *scaled, steps_after(self.steps, asked), chances)
 
+    @checked
     def with_errors(self, chances: ArrayLike) -> ProfileBatch:
         """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
-        wanted = np.broadcast_to(checked_error_chances(chances), (len(self),)).copy()
+        wanted = np.broadcast_to(checked_error_chances(chances, len(self)), (len(self),)).copy()
         rows = np.flatnonzero(wanted != self.error_chances)
         if not len(rows):
             return self
@@ -147,9 +154,10 @@ class ProfileBatch(BatchItemMasses, Value):
         table[rows], log_evidence[rows] = anew.table, anew.log_evidence
         return _made(self.space, self.responses, table, log_evidence, self.steps, wanted)
 
+    @checked
     def take(self, examinees: ArrayLike) -> ProfileBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
-        rows = np.asarray(examinees)
+        rows = positions(examinees, len(self), "examinees")
         return _made(
             self.space,
             self.responses[rows],
@@ -159,13 +167,16 @@ class ProfileBatch(BatchItemMasses, Value):
             self.error_chances[rows],
         )
 
+    @checked
     def alone(self, examinee: int) -> ProfileBelief:
         """Return the belief about one examinee, by position."""
+        positions([examinee], len(self), "examinee")
         answers = answers_of(self.bank, self.responses[examinee], self.steps[examinee])
         row = self.table[examinee]
         chances = (float(self.log_evidence[examinee]), float(self.error_chances[examinee]))
         return ProfileBelief(self.space, answers, row, *chances)
 
+    @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, ``(examinees, levels)``."""
         if skill not in self.space.place:

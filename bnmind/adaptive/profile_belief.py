@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import Profile, checked_response, impossible_responses
 from bnmind.adaptive.causes import CauseIndex
@@ -27,7 +28,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBelief(ItemMasses, Value):
+class ProfileBelief(ItemMasses, CheckedValue):
     """A belief kept as the probability of every profile; for banks of few skills.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`.
@@ -51,6 +52,7 @@ class ProfileBelief(ItemMasses, Value):
     """The chance that each response was an error; see `with_errors`."""
 
     @classmethod
+    @checked
     def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> ProfileBelief:
         """Return the belief before the first response.
 
@@ -82,6 +84,7 @@ class ProfileBelief(ItemMasses, Value):
         """The position of the response to each item answered, in the order of the answers."""
         return ReadOnlyDict(self.answers)
 
+    @checked_if_it_fails
     def update(self, item: str, response: int | str) -> ProfileBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""
         number = checked_response(self.bank, self.responses, item, response)
@@ -95,6 +98,7 @@ class ProfileBelief(ItemMasses, Value):
         log_evidence = self.log_evidence + math.log(total)
         return ProfileBelief(self.space, answers, table, log_evidence, self.error_chance)
 
+    @checked
     def without(self, item: str) -> ProfileBelief:
         """Return the belief as if an item had not been answered."""
         remaining = tuple(pair for pair in self.answers if pair[0] != item)
@@ -103,10 +107,12 @@ class ProfileBelief(ItemMasses, Value):
             raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
         return _again(self.space, remaining, self.error_chance)
 
+    @checked
     def with_errors(self, chance: float) -> ProfileBelief:
         """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
         return _again(self.space, self.answers, float(checked_error_chances(chance)))
 
+    @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, or of another hidden variable."""
         if skill not in self.space.place:

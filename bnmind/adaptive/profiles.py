@@ -15,7 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import checked, number_array
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
@@ -40,7 +41,7 @@ class ProfileDistribution(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Independent(Value):
+class Independent(CheckedValue):
     """Skills that say nothing about each other.
 
     Parameters
@@ -53,6 +54,7 @@ class Independent(Value):
 
     mastery: float | Sequence[float] | Sequence[Sequence[float]] | None = None
 
+    @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
         """Return the distribution of each skill."""
         rows = _level_rows(self.mastery, skills)
@@ -60,7 +62,7 @@ class Independent(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Saturated(Value):
+class Saturated(CheckedValue):
     """Any distribution over all profiles: each skill depends on all those before it.
 
     Parameters
@@ -82,7 +84,7 @@ class Saturated(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.probabilities is not None:
-            values = np.array(self.probabilities, dtype=np.float64)
+            values = np.array(number_array(self.probabilities, "probabilities"))
             problems = []
             if not np.all((values >= 0) & np.isfinite(values)):
                 problems.append("expected probabilities of the profiles, got others")
@@ -98,6 +100,7 @@ class Saturated(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return (Saturated, (self.probabilities,))
 
+    @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
         """Return the distribution of each skill given those before it.
 
@@ -139,7 +142,7 @@ class Saturated(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy(Value):
+class Hierarchy(CheckedValue):
     """Skills with prerequisites: nobody has a skill without those that it builds on.
 
     Parameters
@@ -165,6 +168,7 @@ class Hierarchy(Value):
     prerequisites: Mapping[str, Sequence[str]] = field(default_factory=dict)
     mastery: float | Sequence[float] | Sequence[Sequence[float]] | None = None
 
+    @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
         """Return the distribution of each skill given its prerequisites."""
         by_name = self._check(skills)
@@ -180,6 +184,7 @@ class Hierarchy(Value):
             cpds.append(TabularCPD(skill, parents, values))
         return tuple(cpds)
 
+    @checked
     def permitted(self, skills: Sequence[Variable]) -> NDArray[np.bool_]:
         """Return which profiles may occur, with an axis for each skill."""
         self._check(skills)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import checked
 from bnmind._messages import MOST_FAULTS, first_faults, shown
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.adaptive.gates import Gate
 from bnmind.adaptive.item import Item
 from bnmind.adaptive.profiles import ProfileDistribution, Saturated
@@ -26,7 +27,7 @@ MAX_LEVEL = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class QMatrix(Value):
+class QMatrix(CheckedValue):
     """The level of each skill that each item needs, with names.
 
     Parameters
@@ -99,6 +100,7 @@ class QMatrix(Value):
         return (QMatrix, (self.needs, self.items, self.skills))
 
     @classmethod
+    @checked
     def of(
         cls,
         table: Any,
@@ -131,6 +133,7 @@ class QMatrix(Value):
         made = tuple(item if isinstance(item, Item) else Item(item) for item in items)
         return cls(needs, made, tuple(skills))
 
+    @checked
     def gates(
         self, guess: ArrayLike, slip: ArrayLike, make: Callable[[float, float], Gate]
     ) -> tuple[Gate, ...]:

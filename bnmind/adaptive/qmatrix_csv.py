@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._messages import first_faults
 from bnmind.adaptive.qmatrix import QMatrix
 from bnmind.errors import InvalidModelError
@@ -13,6 +14,7 @@ from bnmind.errors import InvalidModelError
 __all__ = ["read_qmatrix"]
 
 
+@checked
 def read_qmatrix(path: str | os.PathLike[str]) -> QMatrix:
     """Return the Q-matrix in a CSV file.
 

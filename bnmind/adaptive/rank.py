@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bnmind._values import Value
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.response_joints import response_joints
 from bnmind.adaptive.selector import in_bank_order
@@ -16,7 +17,7 @@ __all__ = ["RankedItem", "rank_items"]
 
 
 @dataclass(frozen=True)
-class RankedItem(Value):
+class RankedItem(CheckedValue):
     """What an item promises."""
 
     item: str
@@ -39,6 +40,7 @@ class RankedItem(Value):
     """Whether it may be asked next."""
 
 
+@checked
 def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, ...]:
     """Return what items promise, most information first; of equal ones in bank order.
 

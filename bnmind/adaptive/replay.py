@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import checked
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
-from bnmind.adaptive.examinees import Examinees
+from bnmind.adaptive.examinees import MAX_NUMBERS, Examinees
 from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.results import SimulationResult, joined_runs
 from bnmind.adaptive.rules import Rule
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["fold_numbers", "replay"]
 
 
+@checked
 def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray[np.intp]:
     """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
 
@@ -36,9 +38,17 @@ def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray
     """
     if not 2 <= folds <= n_examinees:
         raise InvalidModelError([f"expected 2 to {n_examinees} folds, got {folds}"])
+    if n_examinees > MAX_NUMBERS or seed < 0:
+        raise InvalidModelError(
+            [
+                f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
+                f" and {seed}"
+            ]
+        )
     return np.random.default_rng(seed).permutation(n_examinees) % folds
 
 
+@checked
 def replay(
     learn: Callable[[Responses], ItemBank],
     responses: Responses | pandas.DataFrame | ArrayLike,

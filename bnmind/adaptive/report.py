@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.adaptive.doubts import AnswerDoubt
 
 __all__ = ["SessionReport", "SkillReport"]
 
 
 @dataclass(frozen=True)
-class SkillReport(Value):
+class SkillReport(CheckedValue):
     """What is known of one skill."""
 
     skill: str
@@ -30,7 +30,7 @@ class SkillReport(Value):
 
 
 @dataclass(frozen=True)
-class SessionReport(Value):
+class SessionReport(CheckedValue):
     """What a test has found out."""
 
     title: str

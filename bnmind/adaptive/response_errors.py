@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_shape, number_array
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
 from bnmind.information import Floats
 
@@ -58,15 +59,19 @@ def likelihood(bank: ItemBank, item: str, response: int, error_chance: float) ->
     return softened
 
 
-def checked_error_chances(chances: ArrayLike) -> Floats:
+def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) -> Floats:
     """Return chances of errors as numbers.
 
     Raises
     ------
     InvalidModelError
         Unless they lie in [0, 1).
+    InvalidArgumentError
+        If they are neither one number nor one for each examinee.
     """
-    found = np.asarray(chances, dtype=np.float64)
+    found = number_array(chances, "chances")
+    if n_examinees is not None and found.ndim:
+        check_shape(found, "chances", (n_examinees,))
     wrong = found[~((found >= 0) & (found < 1))]
     if wrong.size:
         raise InvalidModelError([f"expected a chance of an error in [0, 1), got {wrong[0]}"])

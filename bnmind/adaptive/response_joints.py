@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -60,6 +61,7 @@ def checked_skills(bank: ItemBank, skills: Sequence[str]) -> int:
     return needed
 
 
+@checked
 def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[str]) -> Floats:
     """Return P(levels of some skills, response to an item), given the responses so far.
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import checked, positions
 from bnmind._messages import MOST_FAULTS, first_faults, shown
-from bnmind._values import Value, sealed
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.errors import InvalidResponsesError
@@ -34,7 +35,7 @@ _MOST = 126
 
 
 @dataclass(frozen=True, eq=False)
-class Responses(Value):
+class Responses(CheckedValue):
     """What each examinee answered to each item; items may be missing, by design or not.
 
     Parameters
@@ -66,7 +67,7 @@ class Responses(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "items", tuple(self.items))
-        given = np.asarray(self.codes)
+        given = _array(self.codes)
         if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "biu":
             raise InvalidResponsesError(
                 [
@@ -84,6 +85,7 @@ class Responses(Value):
         object.__setattr__(self, "codes", codes)
 
     @classmethod
+    @checked
     def of(
         cls,
         table: Responses | pandas.DataFrame | ArrayLike,
@@ -130,6 +132,7 @@ class Responses(Value):
         return _parsed(unnamed, array.tolist(), items, examinees, missing)
 
     @classmethod
+    @checked
     def from_csv(
         cls, path: str | os.PathLike[str], *, missing: Iterable[str] = MISSING_TEXTS
     ) -> Responses:
@@ -192,12 +195,14 @@ class Responses(Value):
         numbers = inverse.reshape(-1).astype(np.intp)
         return sealed(rows), sealed(numbers), sealed(counts.astype(np.intp))
 
+    @checked
     def take(self, examinees: ArrayLike) -> Self:
         """Return the responses of some of the examinees, by position or by a mask."""
-        rows = np.arange(len(self))[np.asarray(examinees)]
+        rows = positions(examinees, len(self), "examinees")
         ids = tuple(self.examinees[row] for row in rows)
         return type(self)(self.codes[rows], self.items, ids)
 
+    @checked
     def for_bank(self, bank: ItemBank) -> Responses:
         """Return the responses with their columns in the order of a bank's items.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value, sealed
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.batch_belief import MISSING, Responses
 from bnmind.adaptive.examinees import Levels
 from bnmind.adaptive.simulate_measures import Measure
@@ -28,7 +29,7 @@ _NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
-class SelectorRun(Value):
+class SelectorRun(CheckedValue):
     """All the tests with one selector."""
 
     _ARRAYS: ClassVar = ("asked", "reasons", "set_aside", "values", "classified", "impossible")
@@ -49,13 +50,6 @@ class SelectorRun(Value):
     """``(examinees,)``, whether no profile of the skills explains all the answers, by the bank.
 
     In these tests each answer counts as an error with a chance of 2**-20."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self._ARRAYS:
-            array = np.array(getattr(self, name))
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (SelectorRun, (self.selector, *(getattr(self, name) for name in self._ARRAYS)))
@@ -117,7 +111,7 @@ class SelectorRun(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult(Value):
+class SimulationResult(CheckedValue):
     """What tests of the same examinees showed, with one selector or several.
 
     Data frames are long: what is a name in one row is never a column in another frame.
@@ -133,13 +127,6 @@ class SimulationResult(Value):
     """``(examinees, skills)``, the true levels; `MISSING` where not known."""
     runs: tuple[SelectorRun, ...]
     """One for each selector, in the order given."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("responses", "levels"):
-            array = np.array(getattr(self, name))
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.items, self.skills, self.measures, self.responses, self.levels, self.runs)
@@ -161,6 +148,7 @@ class SimulationResult(Value):
         """The number of items of the longest test."""
         return max(int(run.asked.shape[1]) for run in self.runs)
 
+    @checked
     def run_of(self, selector: str) -> SelectorRun:
         """Return the tests with a selector."""
         for run in self.runs:
@@ -168,10 +156,12 @@ class SimulationResult(Value):
                 return run
         raise UnknownNameError("selector", selector, self.selectors)
 
+    @checked
     def measure(self, name: str) -> Measure:
         """Return the measure of a name."""
         return self.measures[self._row(name)]
 
+    @checked
     def values(self, selector: str, measure: str) -> Floats:
         """Return a measure of each test, ``(examinees, 1 + steps)``.
 
@@ -181,10 +171,12 @@ class SimulationResult(Value):
         missing = 1 + self.n_steps - values.shape[1]
         return np.concatenate([values, np.repeat(values[:, -1:], missing, axis=1)], axis=1)
 
+    @checked
     def mean(self, selector: str, measure: str) -> tuple[Floats, Floats]:
         """Return the mean of a measure and its standard error, each ``(1 + steps,)``."""
         return _mean(self.values(selector, measure), self._weights(measure))
 
+    @checked
     def difference(self, measure: str, selector: str, than: str) -> tuple[Floats, Floats]:
         """Return by how much a selector has more of a measure than another, and the error.
 

@@ -13,10 +13,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import check_fields, check_shape, checked, number_array, whole_array
+from bnmind._messages import shown
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
-from bnmind.errors import UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["Enemies", "OnlyItems", "Rule", "Testlets", "allowed_items", "asked_mask"]
 
@@ -41,6 +43,7 @@ class Rule(Protocol):
         """
 
 
+@checked
 def allowed_items(
     bank: ItemBank,
     rules: Sequence[Rule],
@@ -63,13 +66,35 @@ def allowed_items(
         ``(examinees, items)``, which items may be asked at all; all unless given. No rule
         waits for one of the others.
     """
-    sequence = np.asarray(asked, dtype=np.intp)
+    sequence = whole_array(asked, "asked")
+    checked_asked(bank, sequence)
     allowed = ~asked_mask(bank, sequence)
     if available is not None:
-        allowed &= np.asarray(available)
+        possible = np.asarray(number_array(available, "available"), dtype=bool)
+        check_shape(possible, "available", allowed.shape)
+        allowed &= possible
     for rule in rules:
         allowed = rule.restrict(bank, sequence, allowed) & allowed
     return allowed
+
+
+def checked_asked(
+    bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_] | None = None
+) -> None:
+    """Raise `InvalidArgumentError` unless what a rule is told fits its bank."""
+    whole = isinstance(asked, np.ndarray) and asked.dtype.kind in "iu" and asked.ndim == 2
+    if not whole or np.any((asked < MISSING) | (asked >= len(bank.items))):
+        raise InvalidArgumentError(
+            "expected asked as an array (examinees, questions) of positions of items, got"
+            f" {shown(asked)}",
+            asked,
+        )
+    if allowed is not None:
+        if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
+            raise InvalidArgumentError(
+                f"expected allowed as an array of True and False, got {shown(allowed)}", allowed
+            )
+        check_shape(allowed, "allowed", (len(asked), len(bank.items)))
 
 
 def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -93,19 +118,22 @@ class OnlyItems:
     items: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "items", tuple(self.items))
 
+    @checked
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
         among = np.zeros(len(bank.items), dtype=bool)
         among[[bank.position(name) for name in self.items]] = True
         return allowed & among
 
 
 @dataclass(frozen=True)
-class Enemies(Value):
+class Enemies(CheckedValue):
     """Allow no item beside one of its enemies, as the bank names them.
 
     Parameters
@@ -116,10 +144,12 @@ class Enemies(Value):
 
     pairs: tuple[tuple[str, str], ...] = ()
 
+    @checked
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
         named = [(item.name, other) for item in bank.items for other in item.enemies]
         pairs = [(bank.position(a), bank.position(b)) for a, b in (*named, *self.pairs)]
         if not pairs:
@@ -133,7 +163,7 @@ class Enemies(Value):
 
 
 @dataclass(frozen=True)
-class Testlets:
+class Testlets(CheckedValue):
     """Once an item of a testlet is asked, ask what is left of it before anything else.
 
     To be put after the rules that close items: it goes on with what they leave of the
@@ -149,10 +179,12 @@ class Testlets:
 
     in_order: bool = False
 
+    @checked
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
         names = sorted({item.testlet for item in bank.items} - {""})
         if not names:
             return allowed

@@ -16,10 +16,12 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import check_shape, checked, number_array
+from bnmind._messages import shown
+from bnmind._values import CheckedValue
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
-from bnmind.errors import InvalidModelError, NothingToAskError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, NothingToAskError
 from bnmind.information import Floats, tied_best
 
 __all__ = [
@@ -72,7 +74,7 @@ _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=T
 
 
 @dataclass(frozen=True, eq=False)
-class Selection(Value):
+class Selection(CheckedValue):
     """The item selected, and why."""
 
     item: str
@@ -93,7 +95,7 @@ class Selection(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchSelection(Value):
+class BatchSelection(CheckedValue):
     """The item selected for each examinee."""
 
     items: NDArray[np.intp]
@@ -169,10 +171,13 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return what each item of the bank is worth, ``(examinees, items)``."""
 
+    @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
         """Return what the items allowed are worth, ``(examinees, items)``; −inf for others."""
+        checked_allowed(beliefs, allowed)
         return np.where(allowed, self.batch_scores(beliefs), -np.inf)
 
+    @checked
     def select(
         self,
         belief: _Belief_contra,
@@ -186,6 +191,7 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         tied = tied_best(scores, tolerance=self.tolerance).tolist()
         return Selection(ordered[tied[0]], ordered, scores, tuple(ordered[i] for i in tied))
 
+    @checked
     def select_batch(
         self,
         beliefs: BatchBelief,
@@ -194,11 +200,21 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the item with the largest score; see `select`."""
+        checked_allowed(beliefs, allowed)
         scores = self.allowed_scores(beliefs, allowed)
         best = scores.max(axis=1, keepdims=True)
         chosen = np.argmax(scores >= best - self.tolerance, axis=1)
         items = np.where(allowed.any(axis=1), chosen, MISSING)
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
+
+
+def checked_allowed(beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> None:
+    """Raise `InvalidArgumentError` unless it says of every examinee which items are allowed."""
+    if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
+        raise InvalidArgumentError(
+            f"expected allowed as an array of True and False, got {shown(allowed)}", allowed
+        )
+    check_shape(allowed, "allowed", beliefs.responses.shape)
 
 
 def in_bank_order(belief: QuestionBelief, items: Sequence[str]) -> tuple[str, ...]:
@@ -211,7 +227,7 @@ def in_bank_order(belief: QuestionBelief, items: Sequence[str]) -> tuple[str, ..
     UnknownNameError
         If there is no such item.
     """
-    if not items:
+    if not len(items):
         raise NothingToAskError("expected at least one item to select from, got none")
     return tuple(sorted(items, key=belief.bank.position))
 
@@ -256,7 +272,7 @@ def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
     InvalidModelError
         If there is none, or its shape is another one.
     """
-    found = None if luck is None else np.asarray(luck, dtype=np.float64)
+    found = None if luck is None else number_array(luck, "luck")
     if found is None or found.shape != shape:
         raise InvalidModelError(
             [

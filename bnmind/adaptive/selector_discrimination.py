@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import check_fields, checked_if_it_fails
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.selector import (
     TOLERANCE,
@@ -51,12 +52,15 @@ class DiscriminationIndex(ScoringSelector[QuestionBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
         """Return the index of each item."""
         return _index(belief.masses(items), belief.bank.channels(items))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the index of each item, ``(examinees, items)``."""
         items = np.arange(len(beliefs.bank.items))

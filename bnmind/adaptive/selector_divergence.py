@@ -37,6 +37,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import check_fields, checked_if_it_fails
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -96,8 +97,10 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the mean divergence for each item, in bits."""
         bank = belief.bank
@@ -105,6 +108,7 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
         here = _configurations(bank, self.estimate(belief), items)
         return _from(channels, here, _uniform(bank, items, channels.shape[1]))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the mean divergence for each item, ``(examinees, items)``."""
         bank = beliefs.bank
@@ -137,14 +141,17 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the weighted divergence for each item, in bits."""
         bank = belief.bank
         here = _configurations(bank, self.estimate(belief), items)
         return _from(floored(bank.channels(items)), here, belief.masses(items))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the weighted divergence for each item, ``(examinees, items)``."""
         bank = beliefs.bank
@@ -173,12 +180,15 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
         """Return the mean divergence for each item, in bits."""
         return _between(floored(belief.bank.channels(items)), belief.masses(items))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the mean divergence for each item, ``(examinees, items)``."""
         items = np.arange(len(beliefs.bank.items))

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bnmind._arguments import check_fields, checked_if_it_fails
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.selector import (
     TOLERANCE,
@@ -64,12 +65,15 @@ class MinimalEntropy(ScoringSelector[QuestionBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
         """Return the information that each item promises, in bits."""
         return belief.information(items)
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the information that each item promises, ``(examinees, items)``."""
         return beliefs.information()

@@ -18,6 +18,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._arguments import check_fields, checked_if_it_fails
 from bnmind.adaptive.ability import AbilityEstimate, ability_of, expected_ability
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import BatchBelief
@@ -108,12 +109,15 @@ class MaximalFisher(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return Fisher's information of each item."""
         return fisher_information(belief.bank, items, self.estimate(belief))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return Fisher's information of each item, ``(examinees, items)``."""
         return fisher_information(beliefs.bank, beliefs.bank.item_names, self.estimate(beliefs))

@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._arguments import check_fields, checked, checked_if_it_fails, number_array
+from bnmind._messages import shown
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.response_joints import batch_response_joints, checked_skills, response_joints
 from bnmind.adaptive.selector import TOLERANCE, ScoringSelector, checked_tolerance
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
 __all__ = ["Loss", "LossGain"]
@@ -53,8 +55,9 @@ class Loss:
     table: ArrayLike
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "skills", tuple(self.skills))
-        table = np.array(self.table, dtype=np.float64)
+        table = np.array(number_array(self.table, "table"))
         if table.ndim != 2 or table.shape[0] < 1 or not np.all(np.isfinite(table)):
             raise InvalidModelError(
                 [f"expected finite losses (decisions, configurations), got shape {table.shape}"]
@@ -73,21 +76,25 @@ class Loss:
         return f"Loss({', '.join(self.skills)}: {len(np.asarray(self.table))} decisions)"
 
     @classmethod
+    @checked
     def zero_one(cls, bank: ItemBank, skills: Sequence[str]) -> Loss:
         """Return the loss that is 1 unless the very configuration of the skills is named."""
         return cls(tuple(skills), 1.0 - np.eye(checked_skills(bank, skills)))
 
     @classmethod
+    @checked
     def each_skill(cls, bank: ItemBank) -> tuple[Loss, ...]:
         """Return a zero-one loss for each skill: the number of skills classified wrongly."""
         return tuple(cls.zero_one(bank, [skill]) for skill in bank.skills)
 
+    @checked
     def risk(self, belief: SkillBelief) -> float:
         """Return the loss to be expected from the best decision now."""
         first = belief.bank.item_names[:1]
         joint = self._checked(response_joints(belief, self.skills, first))
         return float((np.asarray(self.table) @ joint[:, 0].sum(axis=-1)).min())
 
+    @checked
     def gains(self, joints: Floats) -> Floats:
         """Return by how much each item is expected to reduce the risk.
 
@@ -109,6 +116,12 @@ class Loss:
         return gains
 
     def _checked(self, joints: Floats) -> Floats:
+        if not (isinstance(joints, np.ndarray) and joints.ndim >= 3):
+            raise InvalidArgumentError(
+                "expected joints as an array (…, configurations, items, responses), got"
+                f" {shown(joints)}",
+                joints,
+            )
         wanted, width = joints.shape[-3], np.asarray(self.table).shape[1]
         if wanted != width:
             raise InvalidModelError(
@@ -147,12 +160,14 @@ class LossGain(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
         if self.losses is not None:
             object.__setattr__(self, "losses", tuple(self.losses))
             if not self.losses:
                 raise InvalidModelError(["expected one or more losses, got none"])
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return by how much each item is expected to reduce the risk."""
         total = np.zeros(len(items))
@@ -160,6 +175,7 @@ class LossGain(ScoringSelector[SkillBelief]):
             total += loss.gains(response_joints(belief, loss.skills, items))
         return total
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return by how much each item is expected to reduce the risk, ``(examinees, items)``."""
         total = np.zeros((len(beliefs), len(beliefs.bank.items)))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -17,6 +19,7 @@ from bnmind.adaptive.selector import (
     BatchSelection,
     ScoringSelector,
     Selection,
+    checked_allowed,
     checked_tolerance,
     drawn,
     in_bank_order,
@@ -29,9 +32,10 @@ __all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_
 
 
 @dataclass(frozen=True)
-class RandomItem:
+class RandomItem(CheckedValue):
     """Select any item, all with the same chance: what others are compared with."""
 
+    @checked
     def select(
         self,
         belief: SkillBelief,
@@ -45,6 +49,7 @@ class RandomItem:
         item = ordered[int(np.argmax(luck))]
         return Selection(item, ordered, luck, (item,))
 
+    @checked
     def select_batch(
         self,
         beliefs: BatchBelief,
@@ -53,6 +58,7 @@ class RandomItem:
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return an item drawn for each examinee: the one with most luck."""
+        checked_allowed(beliefs, allowed)
         scores = np.where(allowed, drawn(luck, allowed.shape), -np.inf)
         items = np.where(allowed.any(axis=1), np.argmax(scores, axis=1), MISSING)
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
@@ -72,15 +78,18 @@ class FixedOrder(ScoringSelector[SkillBelief]):
     tolerance: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "order", tuple(self.order))
         if len(set(self.order)) < len(self.order):
             raise InvalidModelError(["expected distinct items in a fixed order"])
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return less for each item the later it comes."""
         every = self._every(belief.bank)
         return np.array([every[belief.bank.position(name)] for name in items])
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return less for each item the later it comes, ``(examinees, items)``."""
         return np.tile(self._every(beliefs.bank), (len(beliefs), 1))
@@ -126,18 +135,23 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     )
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return what the function says."""
         return _scored(self.function(belief, tuple(items)), (len(items),))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return what the functions say, ``(examinees, items)``; −inf for items answered."""
         return self.allowed_scores(beliefs, beliefs.responses == MISSING)
 
+    @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
         """Return what the functions say of the items allowed; see `ScoringSelector`."""
+        checked_allowed(beliefs, allowed)
         names = np.array(beliefs.bank.item_names, dtype=object)
         if self.batch_function is not None:
             found = self.batch_function(beliefs, np.arange(len(names)))
@@ -162,7 +176,7 @@ def _scored(
 
 
 @dataclass(frozen=True)
-class ChosenBy:
+class ChosenBy(CheckedValue):
     """Select the item that a function of yours names, one examinee after the other.
 
     Parameters
@@ -179,6 +193,7 @@ class ChosenBy:
     function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
     alone: Callable[[BatchBelief, int], SkillBelief] | None = None
 
+    @checked
     def select(
         self,
         belief: SkillBelief,
@@ -201,6 +216,7 @@ class ChosenBy:
             chosen, ordered, np.array([float(name == chosen) for name in ordered]), (chosen,)
         )
 
+    @checked
     def select_batch(
         self,
         beliefs: BatchBelief,
@@ -209,6 +225,7 @@ class ChosenBy:
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the item that the function names."""
+        checked_allowed(beliefs, allowed)
         names = beliefs.bank.item_names
         given = None if luck is None else drawn(luck, allowed.shape)
         items = np.full(len(allowed), MISSING, dtype=np.intp)
@@ -223,11 +240,13 @@ class ChosenBy:
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
 
 
+@checked
 def item_cost(item: Item) -> float:
     """Return what asking an item costs."""
     return item.cost
 
 
+@checked
 def item_time(item: Item) -> float:
     """Return how long an item takes."""
     return item.time
@@ -257,19 +276,24 @@ class PerCost(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the score of each item, divided by its cost."""
         return self.scored.scores(belief, items) / self._costs(belief.bank, items)
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item, divided by its cost, ``(examinees, items)``."""
         costs = self._costs(beliefs.bank, beliefs.bank.item_names)
         return self.scored.batch_scores(beliefs) / costs
 
+    @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
         """Return the score of each item allowed, divided by its cost; see `ScoringSelector`."""
+        checked_allowed(beliefs, allowed)
         costs = self._costs(beliefs.bank, beliefs.bank.item_names)
         return self.scored.allowed_scores(beliefs, allowed) / costs
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import check_fields, checked_if_it_fails
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.batch_belief import BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -71,6 +72,7 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "skills", tuple(self.skills))
         checked_tolerance(self.tolerance)
         if not self.skills or len(set(self.skills)) < len(self.skills):
@@ -78,10 +80,12 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
                 [f"expected one or more distinct target skills, got {', '.join(self.skills)}"]
             )
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the information about the target skills, in bits."""
         return information_about(response_joints(belief, self.skills, items))
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the information about the target skills, ``(examinees, items)``."""
         return information_about(batch_response_joints(beliefs, self.skills))
@@ -106,6 +110,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        check_fields(self)
         checked_tolerance(self.tolerance)
         if self.weights is None:
             return
@@ -120,6 +125,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
         weights = None if self.weights is None else dict(self.weights)
         return (SkillEntropy, (weights, self.tolerance))
 
+    @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the weighted sum of the information about each skill, in bits."""
         total = np.zeros(len(items))
@@ -129,6 +135,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
                 total += weight * information_about(response_joints(belief, [skill], items))
         return total
 
+    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the weighted sum of the information about each skill, ``(examinees, items)``."""
         total = np.zeros((len(beliefs), len(beliefs.bank.items)))

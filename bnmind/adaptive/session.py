@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._file_locks import locked
 from bnmind._text_files import create_file, write_file
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.beliefs import start_belief
@@ -36,7 +37,7 @@ __all__ = ["Session"]
 
 
 @dataclass(frozen=True, eq=False)
-class Session(Value):
+class Session(CheckedValue):
     """A live test as far as it has come. It never changes: an answer returns a new session.
 
     Made by `start` or `load`, and from then on by `answer`, `skip`, `change` and `undo`. With
@@ -76,6 +77,7 @@ class Session(Value):
         return (Session, (*parts, dict(self.about)))
 
     @classmethod
+    @checked
     def start(
         cls,
         design: Design | ItemBank,
@@ -122,6 +124,7 @@ class Session(Value):
         return session
 
     @classmethod
+    @checked
     def load(
         cls,
         path: str | os.PathLike[str],
@@ -234,6 +237,7 @@ class Session(Value):
         """
         return self.selection.item
 
+    @checked_if_it_fails
     def answer(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session after an answer, to whichever item.
 
@@ -264,16 +268,19 @@ class Session(Value):
         name = self.bank.responses(item)[self.bank.response(item, response)]
         return self._after(Event(EventKind.ANSWER, item, name, at, self._withheld(item)))
 
+    @checked
     def skip(self, item: str, *, at: str = "") -> Session:
         """Return the session after an item was asked and not answered; errors as `answer`."""
         return self._after(Event(EventKind.SKIP, item, "", at, self._withheld(item)))
 
+    @checked_if_it_fails
     def change(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session with another answer to an item answered; errors as `answer`."""
         self.bank.position(item)
         name = self.bank.responses(item)[self.bank.response(item, response)]
         return self._after(Event(EventKind.CHANGE, item, name, at))
 
+    @checked
     def undo(self, *, at: str = "") -> Session:
         """Return the session as it was before what last happened and was not undone.
 
@@ -286,6 +293,7 @@ class Session(Value):
         """
         return self._after(Event(EventKind.UNDO, at=at))
 
+    @checked
     def save(self, path: str | os.PathLike[str], *, new: bool = False) -> Session:
         """Write the session to a file, and return the session saved there.
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
-from bnmind._values import Value
+from bnmind._values import CheckedValue, Value
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.response_errors import updated_anyway
@@ -26,7 +26,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True)
-class Event(Value):
+class Event(CheckedValue):
     """Something that happened in a test."""
 
     kind: EventKind

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._arguments import checked
 from bnmind._workers import results_of
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
@@ -83,6 +84,7 @@ class _Task:
         return joined_runs(parts, np.arange(len(self.numbers)))
 
 
+@checked
 def simulate(
     bank: ItemBank,
     examinees: Examinees,
@@ -224,7 +226,8 @@ def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     cells = prior.tree.cells if isinstance(prior, PlanBatch) else n_profiles(bank)
     widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
     cells = max(cells, widest * len(bank.items))
-    return max(1, min(_MOST_EXAMINEES, _BATCH_CELLS // cells))
+    most: int = _BATCH_CELLS // cells
+    return max(1, min(_MOST_EXAMINEES, most))
 
 
 def _blocks(n: int, size: int, workers: int) -> list[NDArray[np.intp]]:

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed, Value, sealed
+from bnmind._arguments import check_fields, check_shape, checked, number_array
+from bnmind._values import CheckedValue, Sealed, sealed
 from bnmind.adaptive.ability import ability_deviation, expected_ability
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief, Responses
@@ -90,7 +91,7 @@ class Predictor(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class Moment(Value):
+class Moment(CheckedValue):
     """The tests of some examinees between two questions: all that a measure is told."""
 
     beliefs: BatchBelief
@@ -141,6 +142,7 @@ class Moment(Value):
         best = [self.beliefs.marginal(skill).argmax(axis=1) for skill in skills]
         return sealed(np.stack(best, axis=1))
 
+    @checked
     def mean_of_answers(
         self, values: Floats | NDArray[np.bool_], among: NDArray[np.bool_] | None = None
     ) -> Floats:
@@ -154,9 +156,12 @@ class Moment(Value):
             The items that count; all unless given.
         """
         there = self.responses != MISSING
+        counted = number_array(values, "values")
+        check_shape(counted, "values", there.shape)
         if among is not None:
+            check_shape(among, "among", there.shape)
             there = there & among
-        return _share(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1))
+        return _share(np.where(there, counted, 0.0).sum(axis=1), there.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -183,6 +188,7 @@ class Measure:
     of_answers: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "label", self.label or self.name)
 
 
@@ -282,6 +288,7 @@ ABILITY_SQUARED_ERROR = Measure(
 """The square of that."""
 
 
+@checked
 def default_measures(bank: ItemBank, *, truth: bool) -> tuple[Measure, ...]:
     """Return what is measured unless the caller says otherwise.
 

@@ -12,7 +12,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._messages import shown
+from bnmind._values import CheckedValue
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.belief import SkillBelief
@@ -36,7 +38,7 @@ Reasons: TypeAlias = NDArray[np.str_]
 
 
 @dataclass(frozen=True, eq=False)
-class Progress(Value):
+class Progress(CheckedValue):
     """How far a test has come: all that a stopper is told."""
 
     belief: SkillBelief
@@ -53,7 +55,7 @@ class Progress(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchProgress(Value):
+class BatchProgress(CheckedValue):
     """How far the tests of many examinees have come."""
 
     beliefs: BatchBelief
@@ -71,8 +73,13 @@ class BatchProgress(Value):
         """The item bank."""
         return self.beliefs.bank
 
+    @checked
     def of(self, examinee: int) -> Progress:
         """Return how far the test of one examinee has come, the belief made anew."""
+        if not 0 <= examinee < len(self.asked):
+            raise InvalidModelError(
+                [f"expected an examinee below {len(self.asked)}, got {shown(examinee)}"]
+            )
         names = self.bank.item_names
         row = np.flatnonzero(self.asked[examinee])
         if self.sequence is not None:
@@ -137,8 +144,10 @@ class AnyOf:
     stoppers: tuple[Stopper, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "stoppers", _some(self.stoppers))
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason of the first stopper that has one."""
         return next(filter(None, (stopper.stop(progress) for stopper in self.stoppers)), "")
@@ -148,6 +157,7 @@ class AnyOf:
         parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
         return AnyOf(parts) if parts else None
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return for each examinee the reason of the first stopper that has one."""
         found = self.stoppers[0].stop_batch(progress)
@@ -169,8 +179,10 @@ class AllOf:
     stoppers: tuple[Stopper, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "stoppers", _some(self.stoppers))
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return all the reasons, if every stopper has one."""
         reasons = [stopper.stop(progress) for stopper in self.stoppers]
@@ -181,6 +193,7 @@ class AllOf:
         parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
         return AllOf(parts) if len(parts) == len(self.stoppers) else None
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return for each examinee all the reasons, if every stopper has one."""
         each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
@@ -191,7 +204,7 @@ class AllOf:
 
 
 @dataclass(frozen=True)
-class StopBy:
+class StopBy(CheckedValue):
     """Stop when a function of yours says so.
 
     Parameters
@@ -217,11 +230,13 @@ class StopBy:
         """Return the stopper itself if it is a limit; see `limits_of`."""
         return self if self.is_limit else None
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return what the function says."""
         found = self.function(progress)
         return found if isinstance(found, str) else self.reason if found else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return what the function for batches says, or the other one of each examinee."""
         if self.batch_function is None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind.adaptive.ability import ability_deviation
 from bnmind.adaptive.belief import SkillBelief
 from bnmind.adaptive.selector import ScoringSelector
@@ -50,13 +51,16 @@ class EntropyBelow:
     bits: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.bits >= 0:
             raise InvalidModelError([f"expected an entropy of at least 0 bits, got {self.bits}"])
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         return self._reason if progress.belief.entropy <= self.bits + TOLERANCE else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         return reasons_where(progress.beliefs.entropy <= self.bits + TOLERANCE, self._reason)
@@ -79,13 +83,16 @@ class ProfileCertain:
     probability: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _check_probability(self.probability)
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         found = progress.belief.profile().probability
         return self._reason if found >= self.probability - TOLERANCE else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         found = progress.beliefs.profile().probabilities
@@ -112,9 +119,11 @@ class SkillsCertain:
     skills: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "skills", tuple(self.skills))
         _check_probability(self.probability)
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         skills = self.skills or progress.bank.skills
@@ -122,6 +131,7 @@ class SkillsCertain:
         sure = all(progress.belief.marginal(skill).max() >= least for skill in skills)
         return self._reason if sure else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         sure = np.ones(len(progress.beliefs), dtype=bool)
@@ -150,16 +160,19 @@ class DeviationBelow:
     deviation: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.deviation > 0:
             raise InvalidModelError(
                 [f"expected a standard deviation above 0, got {self.deviation}"]
             )
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         found = ability_deviation(progress.belief)
         return self._reason if found <= self.deviation + TOLERANCE else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         found = ability_deviation(progress.beliefs)
@@ -186,9 +199,11 @@ class GainBelow:
     scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.gain >= 0:
             raise InvalidModelError([f"expected a gain of at least 0, got {self.gain}"])
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         if not progress.allowed:
@@ -196,6 +211,7 @@ class GainBelow:
         best = self.scored.scores(progress.belief, progress.allowed).max()
         return self._reason if best <= self.gain + TOLERANCE else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         best = self.scored.allowed_scores(progress.beliefs, progress.allowed).max(axis=1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind.adaptive.stopper import BatchProgress, Progress, Reasons, Stopper, reasons_where
 from bnmind.errors import InvalidModelError
 
@@ -30,13 +31,16 @@ class MaximalItems:
     items: int
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not (self.items >= 1 and self.items % 1 == 0):
             raise InvalidModelError([f"expected a number of items of at least 1, got {self.items}"])
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         return self._reason if len(progress.asked) >= self.items else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         return reasons_where(progress.asked.sum(axis=1) >= self.items, self._reason)
@@ -63,14 +67,17 @@ class MaximalCost:
     cost: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.cost > 0:
             raise InvalidModelError([f"expected a cost above 0, got {self.cost}"])
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         spent = sum(progress.bank.item(name).cost for name in progress.asked)
         return self._reason if spent >= self.cost * (1 - TOLERANCE) else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         each = np.array([item.cost for item in progress.bank.items])
@@ -100,14 +107,17 @@ class MaximalTime:
     time: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.time > 0:
             raise InvalidModelError([f"expected a time above 0, got {self.time}"])
 
+    @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         spent = sum(progress.bank.item(name).time for name in progress.asked)
         return self._reason if spent >= self.time * (1 - TOLERANCE) else ""
 
+    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         each = np.array([item.time for item in progress.bank.items])

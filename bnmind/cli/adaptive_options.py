@@ -132,9 +132,7 @@ def _stopper(text: str) -> Stopper:
 
     name, _, argument = text.partition(":")
     made: dict[str, Callable[[float], Stopper]] = {
-        "items": lambda number: adaptive.MaximalItems(
-            int(number) if number == int(number) else number  # type: ignore[arg-type]
-        ),
+        "items": lambda number: adaptive.MaximalItems(int(number)),
         "time": adaptive.MaximalTime,
         "cost": adaptive.MaximalCost,
         "entropy": adaptive.EntropyBelow,
@@ -145,7 +143,10 @@ def _stopper(text: str) -> Stopper:
     }
     if name not in made:
         raise UnknownNameError("stopper", name, made)
-    return made[name](_number(argument, text))
+    number = _number(argument, text)
+    if name == "items" and number % 1:
+        raise BnmindError(f"expected a whole number of items, at least 1, got {shown(text)}")
+    return made[name](number)
 
 
 def _number(argument: str, text: str) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.adaptive import SimulationResult
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _BARS = 24
 """Up to so many different lengths have a bar each; more are put together."""
 
 
+@checked
 def plot_measure(result: SimulationResult, measure: str) -> Figure:
     """Return the curves of a measure by the number of items asked, one for each selector.
 
@@ -42,6 +44,7 @@ def plot_measure(result: SimulationResult, measure: str) -> Figure:
     return figure
 
 
+@checked
 def plot_measures(result: SimulationResult) -> Figure:
     """Return the curves of all measures side by side."""
     n = len(result.measures)
@@ -57,6 +60,7 @@ def plot_measures(result: SimulationResult) -> Figure:
     return figure
 
 
+@checked
 def plot_exposure(result: SimulationResult) -> Figure:
     """Return how many of the examinees were asked each item, for each selector.
 
@@ -99,6 +103,7 @@ def plot_exposure(result: SimulationResult) -> Figure:
     return figure
 
 
+@checked
 def plot_test_lengths(result: SimulationResult) -> Figure:
     """Return how many of the tests had which length, for each selector."""
     figure = _figure(7.2, 4.6)
@@ -126,6 +131,7 @@ def plot_test_lengths(result: SimulationResult) -> Figure:
     return figure
 
 
+@checked
 def plot_attributes(result: SimulationResult) -> Figure:
     """Return how many examinees were classified right in each skill, for each selector.
 

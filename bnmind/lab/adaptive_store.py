@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bnmind._arguments import checked
 from bnmind.adaptive import ABILITY, SimulationResult
 from bnmind.lab.adaptive_plots import (
     plot_attributes,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["save_simulation"]
 
 
+@checked
 def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ...]:
     """Write the data frames of a simulation and its pictures into a directory.
 

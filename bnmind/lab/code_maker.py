@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._arguments import check_fields, checked, number_array
 from bnmind._messages import shown
 from bnmind.errors import BnmindError, InvalidProbabilityError
 from bnmind.information import Floats
@@ -17,6 +18,9 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply, reply
 
 __all__ = ["CodeMaker", "strategy_rng"]
+
+
+_MOST_TURNS = 10**7
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,8 @@ class CodeMaker:
     """What the secret and the luck were drawn from, if anything."""
 
     def __post_init__(self) -> None:
-        noise = np.array(self.noise, dtype=np.float64)
+        check_fields(self)
+        noise = np.array(number_array(self.noise, "noise"))
         if noise.ndim != 1 or not np.all((noise >= 0) & (noise < 1)):
             raise InvalidProbabilityError("expected noise of numbers in [0, 1)", self.noise)
         noise.setflags(write=False)
@@ -58,6 +63,7 @@ class CodeMaker:
         return (CodeMaker, (self.channel, self.secret, self.noise, self.seed))
 
     @classmethod
+    @checked
     def from_seed(
         cls, channel: Channel, seed: int, *, secret: Sequence[int] | None = None, turns: int = 100
     ) -> CodeMaker:
@@ -75,6 +81,8 @@ class CodeMaker:
         turns
             How many turns the luck is to last.
         """
+        if not 0 <= turns <= _MOST_TURNS:
+            raise BnmindError(f"expected turns from 0 to {_MOST_TURNS:,}, got {shown(turns)}")
         secret_source, noise_source, _ = _sources(seed)
         if secret is None:
             chosen = _uniform_code(channel.board, np.random.default_rng(secret_source))
@@ -87,6 +95,7 @@ class CodeMaker:
         """The board."""
         return self.channel.board
 
+    @checked
     def answer(self, turn: int, guess: Sequence[int]) -> tuple[Reply, Reply | None]:
         """Return the true reply to a guess, and the reply reported.
 
@@ -118,6 +127,7 @@ class CodeMaker:
         return true, None if outcome == self.channel.won_index else self.channel.reports[outcome]
 
 
+@checked
 def strategy_rng(seed: int) -> np.random.Generator:
     """Return the generator for the breaker of a game, apart from the code-maker's luck."""
     return np.random.default_rng(_sources(seed)[2])

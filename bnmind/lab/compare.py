@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab.code_maker import CodeMaker
 from bnmind.lab.endings import Revealed
@@ -38,7 +39,7 @@ _REMEMBERED = 2**16
 
 
 @dataclass(frozen=True, slots=True)
-class GameRow:
+class GameRow(CheckedValue):
     """One game of a comparison, a row of its CSV file."""
 
     board: str
@@ -62,7 +63,7 @@ class GameRow:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(CheckedValue):
     """The games of one strategy in a comparison."""
 
     strategy: str
@@ -93,7 +94,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Comparison(Value):
+class Comparison(CheckedValue):
     """The games that several strategies played on one board, through one channel."""
 
     board: str
@@ -118,6 +119,7 @@ class Comparison(Value):
         """One summary a strategy, in the order asked for."""
         return tuple(_summary(name, self.rows_of(name)) for name in self.strategies)
 
+    @checked
     def rows_of(self, strategy: str) -> tuple[GameRow, ...]:
         """Return the games of one strategy, ordered by game."""
         return tuple(row for row in self.rows if row.strategy == strategy)
@@ -131,6 +133,7 @@ class Comparison(Value):
         return pd.DataFrame([astuple(row) for row in self.rows], columns=columns)
 
 
+@checked
 def compare(
     strategies: Sequence[Strategy],
     channel: Channel,
@@ -233,6 +236,7 @@ class Contest:
     """The channel that the strategies are to assume; the real one unless given."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         strategies = tuple(self.strategies)
         names = [strategy.name for strategy in strategies]
         if not names or len(set(names)) < len(names):
@@ -283,6 +287,7 @@ class Contest:
                     time.perf_counter() - started,
                 )
 
+    @checked
     def comparison(self, rows: Sequence[GameRow]) -> Comparison:
         """Return the comparison of the games played, in the order of `play`.
 

@@ -6,6 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import Protocol
 
+from bnmind._arguments import check_fields, checked
 from bnmind._messages import many, shown
 from bnmind.errors import BnmindError, InvalidProbabilityError, TooLargeError
 from bnmind.mastermind.belief import Belief
@@ -45,6 +46,7 @@ class Revealed:
     """The most guesses; a game that takes more is lost."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "limit", _checked(self.limit))
 
     @property
@@ -52,6 +54,7 @@ class Revealed:
         """The game ends with the code."""
         return True
 
+    @checked
     def stops(self, belief: Belief) -> bool:
         """Return False: the breaker never stops."""
         return False
@@ -67,6 +70,7 @@ class Declared:
     """The most guesses; after the last of them a code is named, certain or not."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 < self.certainty <= 1:
             raise InvalidProbabilityError(
                 f"expected a certainty in (0, 1], got {self.certainty}", self.certainty
@@ -78,6 +82,7 @@ class Declared:
         """Nobody tells the breaker when a guess is the code."""
         return False
 
+    @checked
     def stops(self, belief: Belief) -> bool:
         """Return whether one code is certain enough, up to rounding."""
         return float(belief.codes.probabilities.max()) >= self.certainty - 1e-12
@@ -91,6 +96,7 @@ class Limit:
     """How many guesses."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "limit", _checked(self.limit))
 
     @property
@@ -98,6 +104,7 @@ class Limit:
         """Nobody tells the breaker when a guess is the code."""
         return False
 
+    @checked
     def stops(self, belief: Belief) -> bool:
         """Return False: the breaker uses every guess."""
         return False

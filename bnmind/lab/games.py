@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.errors import BnmindError, InvalidChannelError
 from bnmind.lab.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.endings import Ending, Revealed
@@ -18,6 +19,7 @@ from bnmind.strategies.strategy import Strategy, trusting_channel
 __all__ = ["assumed_channel", "play_game", "replay"]
 
 
+@checked
 def play_game(
     strategy: Strategy,
     code_maker: CodeMaker,
@@ -97,6 +99,7 @@ def play_game(
     )
 
 
+@checked
 def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> Channel:
     """Return the channel that a strategy is to start from.
 
@@ -148,6 +151,7 @@ def _require_possible(real: Channel, assumed: Channel) -> None:
             )
 
 
+@checked
 def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcript:
     """Return the same game played again, having checked that it goes the same way.
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from bnmind._arguments import checked
 from bnmind.lab.compare import Comparison, Summary
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#9
 _TAIL = 0.005  # the share of games that the last, open bar may hold
 
 
+@checked
 def plot_lengths(comparison: Comparison) -> Figure:
     """Return a bar chart of how many games took how many guesses, for each strategy.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind import _text_files
+from bnmind._arguments import checked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["png", "write_files"]
 
 
+@checked
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
     """Write files into a directory, made if need be: all of them or none.
 

@@ -7,6 +7,7 @@ import io
 from dataclasses import astuple, fields
 from pathlib import Path
 
+from bnmind._arguments import checked
 from bnmind.lab.compare import Comparison, GameRow
 from bnmind.lab.plots import plot_lengths
 from bnmind.lab.result_files import png, write_files
@@ -14,6 +15,7 @@ from bnmind.lab.result_files import png, write_files
 __all__ = ["comparison_csv", "save_comparison"]
 
 
+@checked
 def comparison_csv(comparison: Comparison) -> str:
     """Return the rows of a comparison as CSV, with a header."""
     text = io.StringIO()
@@ -23,6 +25,7 @@ def comparison_csv(comparison: Comparison) -> str:
     return text.getvalue()
 
 
+@checked
 def save_comparison(comparison: Comparison, directory: Path) -> tuple[Path, ...]:
     """Write ``games.csv`` and ``game-lengths.png`` into a directory, made if need be.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.lab.endings import Ending
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -16,7 +16,7 @@ __all__ = ["PlayedTurn", "Transcript"]
 
 
 @dataclass(frozen=True)
-class PlayedTurn(Value):
+class PlayedTurn(CheckedValue):
     """One guess and what became of it."""
 
     guess: tuple[int, ...]
@@ -32,7 +32,7 @@ class PlayedTurn(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Transcript(Value):
+class Transcript(CheckedValue):
     """A game that was played."""
 
     strategy: str

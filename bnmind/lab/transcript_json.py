@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bnmind._arguments import checked
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.transcript import PlayedTurn, Transcript
@@ -78,6 +79,7 @@ class _Transcript(_Part):
     declared: list[int] | None
 
 
+@checked
 def transcript_to_json(transcript: Transcript) -> str:
     """Return the text of a file that `transcript_from_json` reads."""
     board = transcript.board
@@ -110,6 +112,7 @@ def transcript_to_json(transcript: Transcript) -> str:
     return model.model_dump_json(indent=2) + "\n"
 
 
+@checked
 def transcript_from_json(text: str) -> Transcript:
     """Return the transcript in the text of a file.
 

@@ -1,0 +1,543 @@
+"""Whatever is given to `bnmind.adaptive` and `bnmind.lab`: it works, or the error names it.
+
+Every public constructor, function and method is called with one argument after another replaced
+by things of other types. Who gives a value that the signature does not allow is told the name of
+the argument; who gives one that it allows gets an answer, or an error of ours.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bnmind.adaptive as adaptive
+import bnmind.lab as lab
+import bnmind.strategies as strategies
+from bnmind._argument_kinds import kinds_of
+from bnmind._arguments import _field_kinds
+from bnmind.errors import BnmindError
+from bnmind.mastermind import Channel
+from bnmind.pgm import Variable
+from tests.examples import BOARD, PUBLIC, RAIN, WET, bank, curves, examples_of, learned
+from tests.test_misuse import Call, called, junk
+
+BANK = bank()
+KNUTH = strategies.strategy_by_name("knuth")
+NOISY = Channel.false_reply(BOARD, 0.2)
+PEOPLE = adaptive.Examinees.drawn(BANK, 5, seed=1)
+ANSWERS = adaptive.Responses(PEOPLE.responses, BANK.item_names)
+ALLOWED = np.ones((5, 3), dtype=bool)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def beliefs() -> adaptive.BatchBelief:
+    return adaptive.start_beliefs(BANK, 5)
+
+
+@cache
+def simulated() -> adaptive.SimulationResult:
+    """Return the result of a simulation."""
+    return adaptive.simulate(
+        BANK, PEOPLE, {"entropy": adaptive.MinimalEntropy()}, adaptive.MaximalItems(2)
+    )
+
+
+def loss() -> adaptive.Loss:
+    return adaptive.Loss(("S", "T"), np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]]))
+
+
+def by_name() -> dict[str, Any]:
+    """Return a value for each name of an argument, after ``Class.method.`` where it differs."""
+    belief = adaptive.start_belief(BANK)
+    return {
+        "abilities": [0.0, 1.0],
+        "afterwards": 1,
+        "allowed": ALLOWED,
+        "among": ALLOWED,
+        "asked": np.zeros((5, 0), dtype=int),
+        "at": "now",
+        "bank": BANK,
+        "belief": belief,
+        "beliefs": beliefs(),
+        "cause": ("S",),
+        "chance": 0.1,
+        "chances": 0.1,
+        "examinee": 1,
+        "design": BANK,
+        "directory": Path("nowhere"),
+        "done": 1,
+        "eligible": ALLOWED,
+        "examinees": np.array([0, 1]),
+        "folds": 2,
+        "given": 1,
+        "item": "c",
+        "items": ("b", "c"),
+        "joints": adaptive.response_joints(belief, ["S", "T"], ["a", "b"]),
+        "label": "x",
+        "learned": learned(),
+        "levels": np.zeros((5, 2), dtype=int),
+        "limit": 0.5,
+        "luck": np.full((5, 3), 0.5),
+        "max_cells": 10**6,
+        "max_profiles": 10**4,
+        "model": BANK,
+        "n_examinees": 5,
+        "name": "c",
+        "order": None,
+        "progress": adaptive.Progress(belief, ("a",), ("b", "c")),
+        "response": 1,
+        "responses": ANSWERS,
+        "rng": rng(),
+        "seed": 1,
+        "skill": "S",
+        "skills": ("S",),
+        "set_aside": ("b",),
+        "step": 1,
+        "values": ALLOWED,
+    }
+
+
+SAMPLES = by_name()
+
+
+def special() -> dict[str, Any]:
+    """Return arguments of methods by ``Class.method.argument``, before those of `by_name`."""
+    start = adaptive.start_belief(curves())
+    starts = adaptive.start_beliefs(curves(), 2)
+    batch = adaptive.BatchProgress(beliefs(), ~ALLOWED, ALLOWED)
+    on_curves = adaptive.Progress(start, (), curves().item_names)
+    every = np.ones((2, 2), dtype=bool)
+    parent, other = (BANK.variable(name) for name in "ST")
+    ability = curves().variable("ability")
+    found: dict[str, Any] = {
+        "ChosenBy.select.items": ("a", "b", "c"),
+        "Design.allowed.asked": ("a",),
+        "Design.outlook.asked": ("a",),
+        "MaximalFisher.allowed_scores.beliefs": starts,
+        "MaximalFisher.allowed_scores.allowed": every,
+        "SympsonHetter.adjusted.selected": {"a": 0.5},
+        "Responses.take.examinees": [0, 1, 2, 3],
+        "Session.change.item": "a",
+        "PlanBelief.without.item": "a",
+        "ProfileBelief.without.item": "a",
+        "ProfileBelief.update.item": "c",
+        "AbilityGrid.network.name": "ability",
+        "AbilityGrid.normal.mean": 0.0,
+        "AbilityGrid.normal.deviation": 1.0,
+        "AbilityGrid.normal.n_points": 5,
+        "AbilityGrid.normal.reach": 3.0,
+        "BatchProgress.of.examinee": 1,
+        "DeviationBelow.stop.progress": on_curves,
+        "DeviationBelow.stop_batch.progress": adaptive.BatchProgress(starts, ~every, every),
+        "Examinees.levels_in.bank": BANK,
+        "Examinees.responses_to.bank": BANK,
+        "Hierarchy.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
+        "Hierarchy.permitted.skills": tuple(BANK.variable(name) for name in "ST"),
+        "Independent.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
+        "Saturated.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
+        "ItemBank.from_gates.q_matrix": [[1, 0], [1, 1]],
+        "ItemBank.from_gates.gates": [adaptive.Dina(0.2, 0.1), adaptive.Dino(0.2, 0.1)],
+        "ItemBank.from_gates.skills": adaptive.Saturated(),
+        "ItemBank.from_gates.levels": 2,
+        "ItemBank.from_gates.items": ["a", adaptive.Item("b")],
+        "ItemBank.from_gates.skill_names": ["S", "T"],
+        "ItemBank.from_gates.title": "t",
+        "ItemBank.from_gates.source": "s",
+        "ItemBank.from_qmatrix.q_matrix": [[1, 0], [1, 1]],
+        "ItemBank.from_qmatrix.guess": 0.2,
+        "ItemBank.from_qmatrix.slip": [0.2, 0.1],
+        "ItemBank.from_qmatrix.gate": adaptive.Dina,
+        "ItemBank.from_qmatrix.skills": adaptive.Saturated(),
+        "ItemBank.from_qmatrix.levels": 2,
+        "ItemBank.from_qmatrix.items": ["a", adaptive.Item("b")],
+        "ItemBank.from_qmatrix.skill_names": ["S", "T"],
+        "ItemBank.from_qmatrix.title": "t",
+        "ItemBank.from_qmatrix.source": "s",
+        "ItemBank.from_network.model": BANK.network,
+        "ItemBank.from_network.skills": ["S", "T"],
+        "ItemBank.from_network.items": ["a", adaptive.Item("b"), "c"],
+        "ItemBank.from_network.title": "t",
+        "ItemBank.from_network.source": "s",
+        "ItemEligibility.after.asked": ~ALLOWED,
+        "ItemEligibility.start.limit": 0.5,
+        "ItemEligibility.draw.luck": np.full((5, 3), 0.5),
+        "Loss.zero_one.skills": ["S"],
+        "MaximalFisher.scores.belief": start,
+        "MaximalFisher.scores.items": curves().item_names,
+        "MaximalFisher.batch_scores.beliefs": starts,
+        "MaximalFisher.select.belief": start,
+        "MaximalFisher.select.items": curves().item_names,
+        "MaximalFisher.select_batch.beliefs": starts,
+        "MaximalFisher.select_batch.allowed": every,
+        "MaximalFisher.select_batch.luck": np.full((2, 2), 0.5),
+        "Moment.mean_of_answers.values": np.ones((5, 3)),
+        "QMatrix.gates.guess": 0.2,
+        "QMatrix.gates.slip": 0.1,
+        "QMatrix.gates.make": adaptive.Dina,
+        "QMatrix.of.table": [[1, 0], [0, 1]],
+        "QMatrix.of.items": ["a", "b"],
+        "QMatrix.of.skills": ["S", "T"],
+        "Responses.of.table": [[1, 0], [0, 1]],
+        "Responses.of.items": ["a", "b"],
+        "Responses.of.examinees": ["x", "y"],
+        "Responses.of.missing": ["?"],
+        "Responses.from_csv.path": "nowhere.csv",
+        "Responses.from_csv.missing": ["?"],
+        "Session.start.path": "nowhere/s.json",
+        "Session.start.about": {"who": "me"},
+        "Session.load.path": "nowhere/s.json",
+        "Session.load.salvage": True,
+        "Session.save.path": "nowhere/s.json",
+        "Session.save.new": True,
+        "SimulationResult.run_of.selector": "entropy",
+        "SimulationResult.measure.name": "zero",
+        "SimulationResult.values.selector": "entropy",
+        "SimulationResult.values.measure": "zero",
+        "SimulationResult.mean.selector": "entropy",
+        "SimulationResult.mean.measure": "zero",
+        "SimulationResult.difference.measure": "zero",
+        "SimulationResult.difference.selector": "entropy",
+        "SimulationResult.difference.than": "entropy",
+        "StandardErrors.of.item": "c",
+        "LearningOptions.bounds_of.item": "c",
+        "LossGain.gains.joints": SAMPLES["joints"],
+        "CodeMaker.from_seed.channel": NOISY,
+        "CodeMaker.from_seed.secret": (1, 2),
+        "CodeMaker.from_seed.turns": 3,
+        "CodeMaker.answer.turn": 0,
+        "CodeMaker.answer.guess": (1, 2),
+        "Comparison.rows_of.strategy": "knuth",
+        "Contest.comparison.rows": lab.compare([KNUTH], NOISY, games=3).rows,
+        "ItemBank.item.name": "c",
+        "ItemBank.variable.name": "S",
+        "ItemBank.channels.items": ("b", "c"),
+    }
+    for name in ("MaximalItems", "MaximalCost", "MaximalTime", "EntropyBelow", "GainBelow"):
+        found[f"{name}.stop_batch.progress"] = batch
+    for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf"):
+        found[f"{name}.stop_batch.progress"] = batch
+    found["ContentBalance.needed.asked"] = np.zeros((5, 1), dtype=int)
+    for name in ("ContentBalance", "Enemies", "OnlyItems", "Testlets"):
+        found[f"{name}.restrict.allowed"] = ALLOWED
+        found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
+    for name in ("PlanBatch", "ProfileBatch"):
+        found[f"{name}.update.items"] = np.full(5, 2)
+        found[f"{name}.update.responses"] = np.full(5, 1)
+        found[f"{name}.of.responses"] = PEOPLE.responses
+        for method in ("masses", "predict", "information"):
+            found[f"{name}.{method}.items"] = (1, 2)
+    for name in ("Declared", "Limit", "Revealed"):
+        found[f"{name}.stops.belief"] = strategies.start_belief(NOISY)
+    for kind, parents, n_responses in (
+        ("Dina", (RAIN, WET), 2),
+        ("Dino", (RAIN, WET), 2),
+        ("NoisyAnd", (parent, other), 2),
+        ("NoisyOr", (parent, other), 2),
+        ("Graded", (parent, other), 3),
+        ("FreeTable", (RAIN,), 2),
+        ("Sequential", (RAIN, WET), 3),
+        ("Logistic", (ability,), 2),
+        ("GradedResponse", (ability,), 4),
+    ):
+        found[f"{kind}.cpd.item"] = Variable.of_integers("answer", range(n_responses))
+        found[f"{kind}.cpd.parents"] = parents
+    return found
+
+
+SPECIAL = special()
+
+
+def ones(belief: Any, items: Any) -> Any:
+    """Score every item alike, for one examinee or for many."""
+    many = isinstance(belief, adaptive.ProfileBatch)
+    return np.ones((len(belief), len(items)) if many else len(items))
+
+
+EXAMPLES: dict[type, Any] = {
+    adaptive.ScoredBy: adaptive.ScoredBy(ones),
+    adaptive.Sequential: adaptive.Sequential((adaptive.Dina(0.2, 0.1), adaptive.Dina(0.1, 0.1))),
+    adaptive.Session: adaptive.Session.start(BANK).answer("a", 1),
+    adaptive.PlanBelief: adaptive.PlanBelief.start(BANK).update("a", 1),
+    adaptive.ProfileBelief: adaptive.ProfileBelief.start(BANK).update("a", 1),
+}
+"""Instances whose methods have something to do."""
+
+
+def methods_of(kind: type) -> Iterator[str]:
+    """Yield the names of the methods that users call, inherited ones too."""
+    for base in kind.__mro__:
+        if not base.__module__.startswith("bnmind."):
+            continue
+        for name, thing in vars(base).items():
+            function = getattr(thing, "__func__", thing)
+            is_field = name in getattr(kind, "__dataclass_fields__", ())
+            if not name.startswith("_") and inspect.isfunction(function) and not is_field:
+                yield name
+
+
+def of_methods() -> Iterator[Call]:
+    """Yield a call of each public method of each public class."""
+    for kind in PUBLIC:
+        if kind.__module__.split(".")[1] not in ("adaptive", "lab") or issubclass(kind, Enum):
+            continue
+        example = EXAMPLES.get(kind) or examples_of(kind)[0]
+        for name in dict.fromkeys(methods_of(kind)):
+            method = getattr(example, name)
+            given = {}
+            for parameter in inspect.signature(method).parameters:
+                special_name = f"{kind.__name__}.{name}.{parameter}"
+                given[parameter] = SPECIAL.get(special_name, SAMPLES.get(parameter))
+            if given:
+                yield Call(f"{kind.__name__}.{name}", method, given)
+
+
+def of_functions() -> Iterator[Call]:
+    """Yield a call of each public function."""
+    answers = ANSWERS
+    q = adaptive.QMatrix.of([[1, 0], [0, 1], [1, 1]], items=["a", "b", "c"], skills=["S", "T"])
+    options = adaptive.LearningOptions(max_iterations=2)
+    belief = adaptive.start_belief(BANK)
+    ability = adaptive.start_belief(curves())
+    maker = lab.CodeMaker(NOISY, (1, 2), np.array([0.5, 0.25, 0.125, 0.5]))
+    played = lab.play_game(KNUTH, maker, rng=rng(), ending=lab.Limit(2))
+    comparison = lab.compare([KNUTH], NOISY, games=3)
+    selectors = {"random": adaptive.RandomItem()}
+    stopper = adaptive.MaximalItems(1)
+    result = simulated()
+    learning = {
+        "responses": answers,
+        "model": q,
+        "gate": adaptive.Dina,
+        "skills": adaptive.Saturated(),
+        "options": options,
+    }
+    tests = {
+        "selectors": selectors,
+        "stopper": stopper,
+        "rules": (adaptive.Enemies(),),
+        "measures": (adaptive.ENTROPY,),
+        "seed": 1,
+        "workers": 1,
+        "progress": lambda done, total: None,
+    }
+    calls: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+        *[
+            (function, {"belief": ability})
+            for function in (
+                adaptive.ability_deviation,
+                adaptive.expected_ability,
+                adaptive.most_likely_ability,
+                adaptive.most_probable_ability,
+            )
+        ],
+        (
+            adaptive.allowed_items,
+            {
+                "bank": BANK,
+                "rules": (adaptive.Enemies(),),
+                "asked": [[0]],
+                "available": [[True] * 3],
+            },
+        ),
+        (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.responses}),
+        (adaptive.cross_validate, {**learning, "folds": 2, "fold_seed": 1}),
+        (adaptive.default_measures, {"bank": BANK, "truth": True}),
+        (adaptive.doubts_about, {"belief": belief.update("a", 1), "items": ["a"]}),
+        (adaptive.fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
+        (
+            adaptive.irt_bank,
+            {
+                "gates": adaptive.logistic_items([[1.0, 0.0]]),
+                "grid": adaptive.AbilityGrid.normal(n_points=5),
+                "items": ["a"],
+                "ability": "x",
+                "title": "t",
+                "source": "s",
+            },
+        ),
+        (adaptive.item_cost, {"item": BANK.items[0]}),
+        (adaptive.item_time, {"item": BANK.items[0]}),
+        (adaptive.item_fit, {"learned": learned()}),
+        (
+            adaptive.learn,
+            {**learning, "title": "t", "source": "s", "progress": lambda done, total: None},
+        ),
+        (adaptive.logistic_items, {"parameters": [[1.0, 0.0]]}),
+        (adaptive.predictive_check, {"learned": learned(), "n_drawn": 2, "seed": 1}),
+        (adaptive.rank_items, {"belief": belief, "items": ["a"]}),
+        (adaptive.response_joints, {"belief": belief, "skills": ["S"], "items": ["a"]}),
+        (
+            adaptive.replay,
+            {
+                "learn": lambda others: BANK,
+                "responses": answers,
+                **tests,
+                "folds": 2,
+                "fold_seed": 1,
+            },
+        ),
+        (
+            adaptive.simulate,
+            {"bank": BANK, "examinees": PEOPLE, **tests, "eligible": ALLOWED, "batch_size": 2},
+        ),
+        (adaptive.standard_errors, {"learned": learned()}),
+        (adaptive.start_belief, {"bank": BANK}),
+        (adaptive.start_beliefs, {"bank": BANK, "n_examinees": 2}),
+        (lab.assumed_channel, {"real": NOISY, "assumed": NOISY, "ending": lab.Limit(2)}),
+        (
+            lab.compare,
+            {
+                "strategies": [KNUTH],
+                "channel": NOISY,
+                "games": 2,
+                "seed": 1,
+                "max_guesses": 3,
+                "assumed": NOISY,
+                "progress": lambda done, total: None,
+            },
+        ),
+        (lab.comparison_csv, {"comparison": comparison}),
+        (
+            lab.play_game,
+            {
+                "strategy": KNUTH,
+                "code_maker": maker,
+                "ending": lab.Limit(2),
+                "rng": rng(),
+                "assumed": NOISY,
+            },
+        ),
+        (lab.plot_attributes, {"result": result}),
+        (lab.plot_exposure, {"result": result}),
+        (lab.plot_lengths, {"comparison": comparison}),
+        (lab.plot_measure, {"result": result, "measure": "accuracy"}),
+        (lab.plot_measures, {"result": result}),
+        (lab.plot_test_lengths, {"result": result}),
+        (lab.replay, {"transcript": played, "strategy": KNUTH}),
+        (lab.strategy_rng, {"seed": 1}),
+        (lab.transcript_to_json, {"transcript": played}),
+        (lab.transcript_from_json, {"text": lab.transcript_to_json(played)}),
+    ]
+    for function, given in calls:
+        yield Call(function.__name__, function, given)
+
+
+def of_constructors() -> Iterator[Call]:
+    """Yield a call of each constructor, with what an example holds."""
+    for kind in PUBLIC:
+        if kind.__module__.split(".")[1] not in ("adaptive", "lab") or issubclass(kind, Enum):
+            continue
+        example = examples_of(kind)[0]
+        if dataclasses.is_dataclass(example):
+            names = [field.name for field in dataclasses.fields(example) if field.init]
+        else:
+            names = list(example._fields)  # type: ignore[attr-defined]
+        given = {name: getattr(example, name) for name in names}
+        if given:
+            yield Call(kind.__name__, kind, given)
+
+
+LATE = ("scores", "batch_scores", "masses", "information", "channels", "n_configurations", "stop")
+"""Methods of inner loops: they tell of a wrong argument only if it keeps them from answering."""
+
+CALLED = {"given": "response", "guess": "code", "secret": "code", "text": "transcript"}
+"""How messages call an argument, if not by its name."""
+
+YOURS = ("gate", "make", "learn", "progress", "order")
+"""Functions of the user's own, whose errors are the user's."""
+
+CALLS = [*of_functions(), *of_methods(), *of_constructors()]
+
+
+NO_FILE = ("Session.start", "Session.load", "Session.save", "Responses.from_csv")
+"""What is called with the name of a file that there is not."""
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if call.name in NO_FILE:
+        with pytest.raises(BnmindError, match="nowhere"):
+            called(call, {})
+    else:
+        called(call, {})
+
+
+def test_every_public_function_is_called() -> None:
+    made = {call.function for call in CALLS}
+    with_files = {"read_bank", "read_qmatrix", "write_bank"}
+    with_files |= {"save_comparison", "save_simulation", "write_files"}
+    missing = {
+        name
+        for module in (adaptive, lab)
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name)) and getattr(module, name) not in made
+    }
+    assert missing == with_files
+
+
+@pytest.mark.parametrize("value", [None, 3, b"x", [], {}, object(), 1.5, Path])
+def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
+    for call in (
+        lambda: adaptive.read_bank(value),
+        lambda: adaptive.read_qmatrix(value),
+        lambda: adaptive.write_bank(BANK, value),
+        lambda: adaptive.write_bank(value, tmp_path / "x.json"),
+        lambda: adaptive.Responses.from_csv(value),
+        lambda: adaptive.Session.start(BANK, path=b"" if value is None else value),  # type: ignore[arg-type]
+        lambda: adaptive.Session.load(value, BANK),
+        lambda: adaptive.Session.start(BANK).save(value),
+        lambda: lab.save_simulation(simulated(), value),
+        lambda: lab.save_simulation(value, tmp_path),
+        lambda: lab.save_comparison(value, tmp_path),
+        lambda: lab.write_files(value, {}),
+        lambda: lab.write_files(tmp_path, [value]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BnmindError):
+            call()
+
+
+def allows(function: Any) -> dict[str, Any]:
+    """Return what the signature of a function or the fields of a class allow."""
+    if inspect.isclass(function) and dataclasses.is_dataclass(function):
+        return {name: kind for name, (kind, _) in _field_kinds(function).items()}
+    plain = inspect.unwrap(getattr(function, "__func__", function))
+    if not isinstance(plain, types.FunctionType):
+        return {}
+    return kinds_of(plain.__annotations__, plain.__globals__)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_misuse_is_told_by_the_name_of_the_argument(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    allowed = allows(call.function)
+    raw = []
+    for name in call.arguments:
+        for what, value in junk().items():
+            fits = name not in allowed or what == "a generator" or allowed[name].fits(value)
+            if name in YOURS and callable(value):
+                continue
+            try:
+                called(call, {name: value})
+                if not fits and call.name.rpartition(".")[2] not in LATE:
+                    raw.append(f"{name} as {what}: accepted")
+            except BnmindError as fault:
+                if not fits and not any(n in str(fault) for n in (name, CALLED.get(name, name))):
+                    raw.append(f"{name} as {what}: {fault}")
+            except Exception as fault:
+                raw.append(f"{name} as {what}: {type(fault).__name__}: {fault}")
+    assert raw == []
