@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bnmind.adaptive import (
     MISSING,
@@ -136,6 +137,24 @@ def test_a_testlet_is_left_for_what_the_minima_need() -> None:
     rules = (ContentBalance({"x": 2}, length=4), Testlets())
     assert asked(ended(Design(bank, FixedOrder(), AT_ONCE, rules))) == "ac"
     assert simulated(bank, rules, AT_ONCE)[0] == "ac"
+
+
+class FewAtATime:
+    """A rule of somebody's own: nothing may be asked while more than two items are open."""
+
+    def restrict(
+        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        left: NDArray[np.bool_] = allowed & (allowed.sum(axis=1, keepdims=True) <= 2)
+        return left
+
+
+def test_a_test_goes_on_while_items_are_open_that_the_minima_need() -> None:
+    rules = (ContentBalance({"z": 1}, length=4), FewAtATime())
+    session = Session.start(Design(BANK, FixedOrder(), AT_ONCE, rules))
+    assert (session.stop_reason, session.allowed) == ("", ("g", "h"))
+    assert asked(ended(session.design)) == "g"
+    assert simulated(BANK, rules, AT_ONCE) == ("g", "it is enough")
 
 
 @settings(max_examples=60, deadline=None)

@@ -66,7 +66,7 @@ def test_among_one_item_it_is_the_best(first: float) -> None:
     assert Randomesque(MinimalEntropy()).best == 5
 
 
-@pytest.mark.parametrize("best", [2, 3, 5, 6, 9])
+@pytest.mark.parametrize("best", [2, 3, 5, 6, 9, 10**30])
 def test_the_first_number_says_which_of_the_best_it_is(best: int) -> None:
     selector = Randomesque(MinimalEntropy(), best)
     among = BEST_FIRST[: min(best, N)]

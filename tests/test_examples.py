@@ -61,7 +61,7 @@ Mastermind 4x6, secret 3632
 
 entropy               1234 1b1w, 1356 0b2w, 6223 0b3w, 2532 2b0w, 3632 4b0w
 discrimination index  1123 0b2w, 4532 2b0w, 4612 2b0w, 2632 3b0w, 3632 4b0w
-divergence (MPWKL)    1111 0b0w, 2222 1b0w, 2333 1b2w, 3234 2b1w, 3253 1b2w, 3632 4b0w
+divergence (MPWKL)    1123 0b2w, 4532 2b0w, 4612 2b0w, 2632 3b0w, 3632 4b0w
 
 Among all guesses, as much information as the strategy's: True
 """
