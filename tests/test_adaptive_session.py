@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._bounded_files import SMALL_FILE
 from bnmind.adaptive import (
     AllOf,
     Design,
@@ -441,3 +442,11 @@ def test_the_report_is_plain_data() -> None:
     assert plain["cost"] == plain["time"] == 3.0
     assert Session.start(BANK).rank()[0].allowed
     assert issubclass(SessionFileError, BnmindError)
+
+
+def test_files_beyond_every_session_are_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "ann.json"
+    with path.open("wb") as file:
+        file.truncate(SMALL_FILE + 1)
+    with pytest.raises(SessionFileError, match="at most 16,777,216 bytes"):
+        Session.load(path, ItemBank.from_qmatrix([[1]], guess=0.2, slip=0.1))

@@ -109,12 +109,15 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
         ) from fault
 
 
-def read_text(path: str | os.PathLike[str], *, damaged: bool = False) -> str:
+def read_text(
+    path: str | os.PathLike[str], *, most: int = LARGE_FILE, damaged: bool = False
+) -> str:
     """Return the text of a file; `ModelFileError` if it is empty or cannot be read.
 
-    With ``damaged`` a text that is not UTF-8 is returned as far as it is.
+    Files of more than ``most`` bytes are refused. With ``damaged`` a text that is not UTF-8 is
+    returned as far as it is.
     """
-    text = _bounded_files.read_text(path, most=LARGE_FILE, damaged=damaged)
+    text = _bounded_files.read_text(path, most=most, damaged=damaged)
     if not text.strip():
         raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
     return text

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._bounded_files import SMALL_FILE
 from bnmind._file_locks import locked
 from bnmind._text_files import create_file, write_file
 from bnmind._values import CheckedValue, ReadOnlyDict
@@ -159,7 +160,7 @@ class Session(CheckedValue):
         made = Design(design) if isinstance(design, ItemBank) else design
         place = Path(path)
         try:
-            text = read_text(place, damaged=True)
+            text = read_text(place, most=SMALL_FILE, damaged=True)
             saved = salvaged(text) if salvage else session_from_json(text)
         except BnmindError as fault:
             line, column = (getattr(fault, name, None) for name in ("line", "column"))
@@ -447,6 +448,6 @@ def _events_in(path: Path) -> tuple[Event, ...] | None:
     from bnmind.adaptive.session_json import session_from_json
 
     try:
-        return session_from_json(read_text(path)).events
+        return session_from_json(read_text(path, most=SMALL_FILE)).events
     except BnmindError:
         return None

@@ -20,10 +20,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from bnmind._bounded_files import parse_json
 from bnmind.adaptive.bank import ItemBank
@@ -52,13 +52,20 @@ class _EventRecord(Strict):
     set_aside: list[str] = Field(default_factory=list)
 
 
+def _read(entry: _EventRecord) -> Event:
+    return Event(
+        EventKind(entry.kind), entry.item, entry.response, entry.at, tuple(entry.set_aside)
+    )
+
+
 class _SessionRecord(Strict):
     schema_name: Literal["bnmind-session"] = Field(alias="schema")
     version: Literal[1]
     bank: _BankRecord
     seed: Annotated[int, Field(ge=0)] = 0
     about: dict[str, str] = Field(default_factory=dict)
-    events: list[_EventRecord]
+    events: list[Annotated[_EventRecord, AfterValidator(_read)]]
+    """Each is an `Event` as soon as it is read: all the records at once would take much memory."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,7 @@ def _validated(text: str) -> SavedSession:
         record.bank.title,
         record.seed,
         record.about,
-        tuple(_read(entry) for entry in record.events),
+        tuple(cast(list[Event], record.events)),
     )
 
 
@@ -183,12 +190,6 @@ def _whole_events(text: str) -> tuple[Event, ...]:
         except ValidationError:
             break
     return tuple(found)
-
-
-def _read(entry: _EventRecord) -> Event:
-    return Event(
-        EventKind(entry.kind), entry.item, entry.response, entry.at, tuple(entry.set_aside)
-    )
 
 
 def _written(event: Event) -> dict[str, Any]:

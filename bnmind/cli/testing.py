@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._bounded_files import SMALL_FILE
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
 from bnmind.cli.adaptive_options import (
@@ -138,7 +139,7 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
     from bnmind.adaptive.files import read_text
     from bnmind.adaptive.session_json import salvaged, session_from_json
 
-    text = read_text(path, damaged=True)
+    text = read_text(path, most=SMALL_FILE, damaged=True)
     try:
         saved = salvaged(text) if salvage else session_from_json(text)
     except SessionFileError as fault:

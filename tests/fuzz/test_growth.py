@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from bnmind._bounded_files import SMALL_FILE
 from bnmind.errors import BnmindError
 from bnmind.pgm.files import FILE_BYTES
 from tests.command_line import ROOT
-from tests.fuzz.growth import Growth, grown
+from tests.fuzz.growth import Growth, grown, peak_of
 from tests.fuzz.large_files import kinds_of
 from tests.fuzz.readers import READERS
 
@@ -55,17 +56,32 @@ def test_time_grows_as_the_file_does(name: str) -> None:
 
 
 def faults_of(name: str) -> None:
-    """Print the kinds of files with which a reader grows too fast, each tried three times."""
+    """Print the kinds of files with which a reader grows too fast, each tried up to four times."""
     for kind, large in kinds_of(READERS[name]).items():
         told: list[Growth] = []
-        while len(told) < 3 and (not told or not fits(told[-1])):
-            told.append(grown(READERS[name], large))
+        while len(told) < 4 and (not told or not fits(told[-1])):
+            told.append(grown(READERS[name], large, thorough=bool(told)))
         if not fits(told[-1]):
             sys.stdout.write(f"{name}, {kind}: {[(g.exponent, g) for g in told]}\n")
 
 
 def fits(growth: Growth) -> bool:
     return growth.exponent < MOST and growth.peak < MEMORY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["session", "noise", "game", "weights"])
+def test_memory_is_bounded_at_the_limit_of_small_files(name: str) -> None:
+    """Measured with files of an eighth of the limit, as memory grows with the file."""
+    for kind, large in list(kinds_of(READERS[name]).items())[:5]:
+        n = 1000
+        while len(large(2 * n)) <= SMALL_FILE // 8:
+            n *= 2
+            if n > SMALL_FILE:
+                break
+        data = large(n)
+        most = MEMORY * len(data) / SMALL_FILE + 2**24
+        assert peak_of(READERS[name], data) < most, kind
 
 
 def test_the_exponent_is_that_of_the_time() -> None:
