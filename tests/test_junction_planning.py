@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
     Clique,
+    EliminationOrder,
     InteractionGraph,
     MinFill,
     RandomizedGreedy,
@@ -22,8 +24,11 @@ from bnmind.junction import (
     compile_marginal_map,
     compile_plan,
     compile_sampling,
+    exact_order,
     shared_search,
 )
+from bnmind.junction.exact_order import ExactOrder
+from bnmind.junction.exact_search import Found, search, search_small
 from bnmind.junction.limits import Limits
 from bnmind.junction.randomized import MOST_WORK
 from bnmind.junction.shared_search import SharedSearch
@@ -282,3 +287,76 @@ def test_sums_need_no_table_to_fit() -> None:
     plan = compile_plan(network, evidence=["S"], max_bytes=2**20)
     found = plan.run({"S": "20"}).log_evidence
     assert found == pytest.approx(math.log(math.comb(40, 20)) - 40 * math.log(2))
+
+
+def test_estimates_of_forms_take_half_of_the_work_of_a_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sums of so many sizes that each is a group of its own would take dozens of orders."""
+    coins = [Variable(f"x{i}", ("no", "yes")) for i in range(30)]
+    rng = np.random.default_rng(0)
+    cpds = [TabularCPD(v, (), np.array([0.5, 0.5])) for v in coins]
+    sums = [
+        FunctionalCPD.sum_of(f"S{k}", [coins[i] for i in rng.permutation(30)[:k]])
+        for k in range(22, 27)
+    ]
+    network = Network((*cpds, *sums))
+    searches: list[SharedSearch] = []
+    count = [0]
+    made, estimate = SharedSearch.__post_init__, SharedSearch.estimate
+
+    def watched(search: SharedSearch) -> None:
+        made(search)
+        searches.append(search)
+
+    def counted(search: SharedSearch, graph: InteractionGraph) -> EliminationOrder:
+        count[0] += 1
+        return estimate(search, graph)
+
+    monkeypatch.setattr(SharedSearch, "__post_init__", watched)
+    monkeypatch.setattr(SharedSearch, "estimate", counted)
+    found = []
+    for most in (MOST_WORK, MOST_WORK // 50):
+        monkeypatch.setattr(shared_search, "MOST_WORK", most)
+        count[0] = 0
+        plan = compile_plan(network, evidence=[cpd.variable.name for cpd in sums])
+        assert plan.by_case is not None
+        found.append(count[0])
+        assert searches[-1].left < most
+    assert found[1] < found[0] / 2
+    assert found[1] >= 1
+
+
+def ring(name: str, n: int) -> list[tuple[str, str]]:
+    return [(f"{name}{i}", f"{name}{(i + 1) % n}") for i in range(n)]
+
+
+def test_all_parts_of_a_graph_share_the_sets_of_an_exact_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def watched(which: Callable[..., Found]) -> Callable[..., Found]:
+        def counting(*args: Any, **options: Any) -> Found:
+            found = which(*args, **options)
+            seen.append(found.n_sets)
+            return found
+
+        return counting
+
+    monkeypatch.setattr(exact_order, "search_small", watched(search_small))
+    monkeypatch.setattr(exact_order, "search", watched(search))
+    # Parts that are alike but for their sizes, so that no two are found at once.
+    sizes = {f"{name}{i}": 2 + (7 * i + j) % 5 for j, name in enumerate("abcdef") for i in range(9)}
+    edges = [edge for name in "abcdef" for edge in ring(name, 9)]
+    graph = InteractionGraph.from_scopes(sizes, edges)
+    whole = ExactOrder()(graph)
+    assert whole.proven
+    needed = sum(seen)
+    seen.clear()
+    most = needed // 3
+    part = ExactOrder(max_sets=most)(graph)
+    assert not part.proven
+    assert part.total_size >= whole.total_size
+    # A search that has begun a level finishes it.
+    assert sum(seen) < 1.5 * most + max(seen)

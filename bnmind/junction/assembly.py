@@ -19,11 +19,12 @@ from bnmind.junction.findings import Findings, label_of, likelihood
 from bnmind.junction.forms import choose_forms, estimated_cells
 from bnmind.junction.messages import Passing, TreeShape
 from bnmind.junction.no_effects import without_effects
-from bnmind.junction.parts import Part, planned, smallest
+from bnmind.junction.parts import Part, planned, shared_search, smallest
 from bnmind.junction.plan import Plan, Savings
 from bnmind.junction.program import Program
 from bnmind.junction.query import Known, Query, Request, opened, with_more
 from bnmind.junction.reduction import FunctionTable, Reduction, Table, lift_of, without_leaves
+from bnmind.junction.shared_search import SharedSearch
 from bnmind.junction.sources import answer_of, deterministic, sources_of
 from bnmind.junction.support import (
     Domains,
@@ -64,9 +65,10 @@ def build(query: Query, known: Known | None = None) -> Plan:
 
 def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
     """Return the plan of a query of which nothing is known yet."""
+    search = shared_search(request.query)
     if request.query.factorize:
-        potentials, domains = _formed(request, potentials, domains)
-        cells = _cells_by_case(request, potentials, domains)
+        potentials, domains = _formed(request, potentials, domains, search)
+        cells = _cells_by_case(request, potentials, domains, search)
         if cells > _WORTH_PLANNING_AGAIN:
             return by_case(request, cells)
     request, whole, model = _reduced(request, potentials, domains)
@@ -79,7 +81,7 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
     is_network = None not in heads and len(set(heads)) == len(heads)
     if model is whole and is_network and not request.large:
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
-    parts = planned(model, request, parents)
+    parts = planned(model, request, parents, search)
     return _assemble(request, model, parts, [] if request.large else heads)
 
 
@@ -89,9 +91,10 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
     if query.factorize:
         potentials = without_effects(potentials, domains)
     versions = [(potentials, domains)]
+    search = shared_search(query)
     if query.factorize:
-        formed, states = _formed(request, potentials, domains)
-        cells = _cells_by_case(request, formed, states)
+        formed, states = _formed(request, potentials, domains, search)
+        cells = _cells_by_case(request, formed, states, search)
         if cells > _WORTH_PLANNING_AGAIN:
             return by_case(request, cells)
         if formed != potentials:
@@ -110,7 +113,7 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
             given = [(query.inputs[name], a) for name, a in request.known.given.items()]
             models += compounds(model, given, query.targets, frozenset(part.observed))
         candidates += [(model, part) for model in models]
-    model, part, planned_part = smallest(candidates)
+    model, part, planned_part = smallest(candidates, search)
     return _assemble(part, model, [planned_part], [])
 
 
@@ -118,7 +121,9 @@ _WORTH_PLANNING_AGAIN = 2**26
 """For more cells it is worth planning for the evidence of each run, if it may save much."""
 
 
-def _cells_by_case(request: Request, potentials: Sequence[Potential], domains: Domains) -> int:
+def _cells_by_case(
+    request: Request, potentials: Sequence[Potential], domains: Domains, search: SharedSearch
+) -> int:
     """Return roughly how many cells a plan has if they depend on what is observed; else 0.
 
     An observed noisy-or takes one factor for each parent where it is false, and more where it
@@ -134,7 +139,9 @@ def _cells_by_case(request: Request, potentials: Sequence[Potential], domains: D
         return 0
     joints = [*request.query.targets, *request.inputs.values()]
     names = [[v.name for v in scope] for scope in joints]
-    return estimated_cells(potentials, domains, observed=request.observed, joints=names)
+    return estimated_cells(
+        potentials, domains, observed=request.observed, joints=names, order=search.estimate
+    )
 
 
 def by_case(request: Request, cells: int) -> Plan:
@@ -182,7 +189,7 @@ def _plan(request: Request, before: int | None, **fields: Any) -> Plan:
 
 
 def _formed(
-    request: Request, potentials: tuple[Potential, ...], domains: Domains
+    request: Request, potentials: tuple[Potential, ...], domains: Domains, search: SharedSearch
 ) -> tuple[tuple[Potential, ...], Domains]:
     """Return the potentials in the forms that make the smallest plan, and all states."""
     joints = [*request.query.targets, *request.inputs.values()]
@@ -192,6 +199,8 @@ def _formed(
         observed=request.observed,
         joints=[[v.name for v in scope] for scope in joints],
         signed=request.query.signed,
+        order=search.estimate,
+        goes_on=lambda: search.may_estimate,
     )
     new = {v.name: v for p in formed for v in p.scope if v.name not in domains}
     return formed, {**domains, **{name: tuple(range(v.n_states)) for name, v in new.items()}}
@@ -342,7 +351,7 @@ def _without_signs(
     # What is asked once for all may be asked often; what is asked for one run is worth more.
     most = query.limits.most_cells if more or inputs else _UNSIGNED_CELLS
     # The clique of what has no other form than its table need not be looked for.
-    potentials, states = _formed(request, potentials, domains)
+    potentials, states = _formed(request, potentials, domains, shared_search(request.query))
     if any(n_numbers(p, states) > most for p in potentials):
         return None
     try:

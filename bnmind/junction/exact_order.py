@@ -7,6 +7,7 @@ cutoff of the next search, and the better the cutoff, the fewer sets a search mu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 from bnmind._arguments import checked
@@ -24,6 +25,7 @@ from bnmind.junction.orders import (
     vertices_in_order,
 )
 from bnmind.junction.randomized import RandomizedGreedy
+from bnmind.junction.shared_search import SharedSearch
 from bnmind.junction.symmetry import BlockClass, interchangeable_blocks, n_canonical_sets
 
 __all__ = ["ExactOrder"]
@@ -60,8 +62,8 @@ class ExactOrder(CheckedValue):
     """
 
     max_sets: int = 2_000_000
-    """The most sets of eliminated variables looked at in each part of the graph; each takes
-    some microseconds, and 100 bytes while it is looked at."""
+    """The most sets of eliminated variables looked at in all parts of the graph together, small
+    parts first; each takes some microseconds, and 100 bytes while it is looked at."""
     start: OrderFinder = field(default_factory=RandomizedGreedy)
     """Finds the order to improve on; the better it is, the shorter the search."""
 
@@ -75,15 +77,20 @@ class ExactOrder(CheckedValue):
         """Return the best order found, with its sizes and whether it is proven."""
         if min(graph.sizes, default=2) == 1:
             return self._with_single_states(graph)
-        parts: list[tuple[int, list[int]]] = []
+        found_atoms = list(atoms(graph))
+        orders: dict[int, list[int]] = {}
         proven = True
-        for atom in atoms(graph):
+        left = self.max_sets
+        starts = SharedSearch(self.start)
+        # What small parts do not need is left to large ones.
+        for atom in sorted(set(found_atoms), key=lambda mask: (mask.bit_count(), mask)):
             vertices = tuple(bits(atom))
             part = graph.subgraph(atom)
-            found = self._of_atom(part)
-            parts.append((atom, [vertices[i] for i in vertices_in_order(part, found.variables)]))
+            found, looked_at = self._of_atom(part, left, starts)
+            left -= looked_at
+            orders[atom] = [vertices[i] for i in vertices_in_order(part, found.variables)]
             proven = proven and found.proven
-        order = combined_order(graph, parts)
+        order = combined_order(graph, [(atom, orders[atom]) for atom in found_atoms])
         method = "exact search" if proven else "bounded search"
         return measured_order(graph, order, method=method, proven=proven)
 
@@ -103,35 +110,51 @@ class ExactOrder(CheckedValue):
         proven = core.proven and best.total_size == core.total_size
         return replace(best, method=core.method, proven=best.proven or proven)
 
-    def _of_atom(self, graph: InteractionGraph) -> EliminationOrder:
-        """Return the best order found for a graph without clique separators."""
+    def _of_atom(
+        self, graph: InteractionGraph, most: int, starts: SharedSearch
+    ) -> tuple[EliminationOrder, int]:
+        """Return the best order found for a graph without clique separators, and the sets seen.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        most
+            The most sets.
+        starts
+            Finds the order to improve on.
+        """
         if graph.is_clique(graph.vertices):
-            return measured_order(graph, range(graph.n), method="clique", proven=True)
-        if graph.n > MOST_VERTICES:
-            return self.start(graph)
-        arranged, classes = _arranged(graph)
-        n_sets = n_canonical_sets(graph.n, classes)
-        best = MinFill()(graph) if n_sets <= _FEW_SETS else self.start(graph)
+            return measured_order(graph, range(graph.n), method="clique", proven=True), 0
+        is_large = graph.n > MOST_VERTICES
+        arranged, classes = (graph, ()) if is_large else _arranged(graph)
+        n_sets = math.inf if is_large else n_canonical_sets(graph.n, classes)
+        best = MinFill()(graph) if n_sets <= _FEW_SETS else starts.order(graph)
+        assert best is not None  # without a limit
+        if is_large or most < 1:
+            return best, 0
+        left = most
         if n_sets <= _MANY_SETS:
             found = search_small(
-                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, self.max_sets)
+                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, left)
             )
+            left -= found.n_sets
             if found.complete:
-                return replace(_better(best, found, arranged, classes), proven=True)
-        if best.total_size > _LARGEST_FLOAT:
-            return best
-        width = max(1, min(_FIRST_WIDTH, self.max_sets // graph.n**2))
-        left = self.max_sets
+                return replace(_better(best, found, arranged, classes), proven=True), most - left
+        if best.total_size > _LARGEST_FLOAT or left < 1:
+            return best, most - left
+        width = max(1, min(_FIRST_WIDTH, left // graph.n**2))
         while True:
             found = search(arranged, classes, cutoff=best.total_size, width=width, max_sets=left)
             best = _better(best, found, arranged, classes)
             if found.complete:
-                return replace(best, proven=best.total_size < _EXACT_FLOATS)
+                proven = best.total_size < _EXACT_FLOATS
+                return replace(best, proven=proven), most - left + found.n_sets
             left -= found.n_sets
             # A search that was twice as wide would look at twice as many sets or fewer.
             wider = min(width * _WIDENING, width * left // max(found.n_sets, 1))
-            if wider <= width:
-                return best
+            if wider <= width or left < 1:
+                return best, most - left
             width = wider
 
 

@@ -15,7 +15,7 @@ Which is the smallest depends on all else in the model, so the total size of the
 junction tree decides, as a quick elimination order has it; and as signed terms cancel,
 which loses the digits of what is improbable, they are made only where they may be worth it.
 Distributions of the same shape take the same form. The work is counted: at most some eighty
-orders.
+orders, and no more than half of what all searches of a plan may take together.
 
 A noisy-or that is known to be true is the difference of two products, rank one but for a sign; its
 chain, of "some cause so far", takes two states more in each clique and cancels nothing. One
@@ -25,7 +25,7 @@ that is known to be false is not among them: see `bnmind.junction.no_effects`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bnmind.junction.graph import InteractionGraph
@@ -118,6 +118,7 @@ def choose_forms(
     order: OrderFinder | None = None,
     max_cells: int = 2**22,
     signed: bool = True,
+    goes_on: Callable[[], bool] = lambda: True,
 ) -> tuple[Potential, ...]:
     """Return the potentials with large functional and noisy distributions in their best form.
 
@@ -139,6 +140,8 @@ def choose_forms(
         known.
     signed
         Whether factors may be negative or complex.
+    goes_on
+        Whether one more estimate is worth its time, asked after those that are needed.
 
     Returns
     -------
@@ -166,6 +169,7 @@ def choose_forms(
         frozenset(observed),
         tuple(tuple(scope) for scope in joints),
         order or _min_fill,
+        goes_on,
     )
     fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
     if fits and estimate.cost({}) <= _SMALL_TREE:
@@ -174,7 +178,7 @@ def choose_forms(
     place = {name: i for i, name in enumerate(domains)}
     forms = {i: _forms(potentials[i], domains, names, place, max_cells) for i in places}
     chosen, cost = _best(_choices(potentials, domains, forms), estimate)
-    if signed and _WORTH * cost > _SIGNED_LEAST:
+    if signed and goes_on() and _WORTH * cost > _SIGNED_LEAST:
         forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
         other, found = _best(_choices(potentials, domains, forms), estimate)
         chosen = other if found < _WORTH * cost else chosen
@@ -191,10 +195,13 @@ def estimated_cells(
     *,
     observed: Iterable[str] = (),
     joints: Iterable[Iterable[str]] = (),
+    order: OrderFinder | None = None,
 ) -> int:
     """Return roughly how many cells a plan has, in a quick order; see `choose_forms`."""
     scopes = tuple(tuple(scope) for scope in joints)
-    estimate = _Estimate(tuple(potentials), domains, frozenset(observed), scopes, _min_fill)
+    estimate = _Estimate(
+        tuple(potentials), domains, frozenset(observed), scopes, order or _min_fill
+    )
     return int(estimate.cost({}))
 
 
@@ -207,6 +214,7 @@ class _Estimate:
     observed: frozenset[str]
     joints: tuple[tuple[str, ...], ...]
     order: OrderFinder
+    goes_on: Callable[[], bool] = lambda: True
 
     def cost(self, chosen: Mapping[int, _Form]) -> float:
         """Return the cells of the tree and of the chosen tables, more if some are signed."""
@@ -375,6 +383,8 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _F
     for number, start in enumerate(starts[1:], 1):
         if any(start == other for other in starts[:number]):
             continue
+        if not estimate.goes_on():
+            return best, cost
         found = estimate.cost(start)
         if found < _WORTH * cost:
             best, cost = start, found
@@ -383,6 +393,8 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _F
             other = {**best, **choice.taking([kind])}
             if all(other[place] is best[place] for place in choice.places):
                 continue
+            if not estimate.goes_on():
+                return best, cost
             found = estimate.cost(other)
             if found < _WORTH * cost:
                 best, cost = other, found

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.orders import EliminationOrder
-from bnmind.junction.query import Request
+from bnmind.junction.query import Query, Request
 from bnmind.junction.randomized import MOST_WORK
 from bnmind.junction.reduction import Reduction, Scope
 from bnmind.junction.relevance import Group, ancestral_groups, closures
 from bnmind.junction.shared_search import SharedSearch
 from bnmind.junction.tree import JunctionTree
 
-__all__ = ["Part", "planned", "smallest"]
+__all__ = ["Part", "planned", "shared_search", "smallest"]
 
 _WORTH_DIVIDING = 100_000
 """Below so many cells a query is not divided into groups of ancestors."""
@@ -81,8 +81,17 @@ class _GroupGraphs:
         return _moral(model, request, scopes)
 
 
+def shared_search(query: Query) -> SharedSearch:
+    """Return the search for all orders of a plan."""
+    most = math.inf if query.to_be_restricted else query.limits.hopeless_cells
+    return SharedSearch(query.order, most)
+
+
 def planned(
-    model: Reduction, request: Request, parents: Mapping[str, Sequence[str]] | None
+    model: Reduction,
+    request: Request,
+    parents: Mapping[str, Sequence[str]] | None,
+    search: SharedSearch,
 ) -> list[Part]:
     """Return the parts of a query that are cheapest, with their trees.
 
@@ -94,6 +103,8 @@ def planned(
         What is asked.
     parents
         The parents of each variable; None if the query is not to be divided.
+    search
+        Finds the orders, see `shared_search`.
 
     Raises
     ------
@@ -102,8 +113,6 @@ def planned(
     """
     query = request.query
     limits = query.limits
-    most = math.inf if query.to_be_restricted else limits.hopeless_cells
-    search = SharedSearch(query.order, most)
     graph = _graph(model, request)
     parts: list[Part] = []
     order = None
@@ -188,9 +197,11 @@ def _worth(cells: float, n: int) -> float:
 
 
 def smallest(
-    alternatives: Sequence[tuple[Reduction, Request]],
+    alternatives: Sequence[tuple[Reduction, Request]], search: SharedSearch
 ) -> tuple[Reduction, Request, Part]:
     """Return which of several models of one query has the smallest tree, with the tree.
+
+    The ``search`` finds the orders, see `shared_search`.
 
     Raises
     ------
@@ -199,9 +210,8 @@ def smallest(
     """
     query = alternatives[0][1].query
     limits = query.limits
-    most = math.inf if query.to_be_restricted else limits.hopeless_cells
     graphs = [_graph(model, request) for model, request in alternatives]
-    found = SharedSearch(query.order, most).smallest(graphs)
+    found = search.smallest(graphs)
     if found is None:
         raise limits.refusal_of_cells(limits.hopeless_cells)
     chosen, order = found

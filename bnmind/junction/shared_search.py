@@ -1,9 +1,10 @@
 """One search for the elimination orders of several graphs.
 
-They belong to the parts of a plan, or are alternatives to each other. The work of all searches
-together is that of one large search at most. Parts share it in the proportion that each is worth
-by itself, as its quick order tells, and leave to the others what they do not need. Work is
-counted, not timed, so that plans are the same on any machine.
+They belong to the parts of a plan, or are alternatives to each other; and before them, quick orders
+estimate what the forms of its distributions would cost. The work of all that together is that of
+one large search at most, and the estimates take half of it at most. Parts share it in the
+proportion that each is worth by itself, as its quick order tells, and leave to the others what
+they do not need. Work is counted, not timed, so that plans are the same on any machine.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ __all__ = ["SharedSearch"]
 
 _BRIEF = MOST_WORK // 100
 """The work of a first search for each of several alternatives."""
+
+_WORK_OF_A_VERTEX = 4_000
+"""The work of an estimate for each vertex besides its pass: the graph is made for it."""
 
 _SELDOM_SAVED = 32
 """A long search seldom makes an order so many times smaller than a brief one."""
@@ -39,12 +43,29 @@ class SharedSearch:
     """The work of all quick orders, which is not counted in `left`."""
     _last: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
     """The last quick order: a search of the same graph goes on from it."""
+    _kept: float = field(init=False)
+    """The work that estimates leave to searches."""
     _compiled: bool = field(init=False, default=False)
     """Whether some search has been so large that the compiled one is there."""
 
     def __post_init__(self) -> None:
         effort = self.finder.effort if isinstance(self.finder, RandomizedGreedy) else 1.0
         self.left = max(1.0, effort) * MOST_WORK
+        self._kept = self.left / 2
+
+    @property
+    def may_estimate(self) -> bool:
+        """Whether there is work left for one more estimate."""
+        return self.left > self._kept
+
+    def estimate(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the order of one greedy pass, which takes from the work that is left."""
+        self._compiled |= graph.n > FEW_VERTICES
+        start = started(graph, compiled=self._compiled)
+        self.left -= start.work + _WORK_OF_A_VERTEX * graph.n
+        order = start.order(graph)
+        assert order is not None  # without a limit
+        return order
 
     def small(self, graph: InteractionGraph, cells: int) -> EliminationOrder | None:
         """Return the order of a graph whose tree is below so many cells; else None.
