@@ -125,6 +125,13 @@ def test_memory_grows_as_a_chain_does(asked: str, monkeypatch: pytest.MonkeyPatc
     assert math.log(many / few, 4) < MOST
 
 
+def test_two_explained_variables_far_apart_take_little_memory() -> None:
+    """They close a chain to a cycle, in which no vertex is simplicial."""
+    _marginal_map(network_of("chain", 600))
+    few, many = (peak_of(_marginal_map, network_of("chain", n)) for n in (1_200, 4_800))
+    assert math.log(many / few, 4) < MOST
+
+
 @pytest.mark.parametrize(("shape", "walks"), [("chain", 1), ("star", 1_999), ("tree", 1_000)])
 def test_ancestors_are_walked_once_for_each_end(
     shape: str, walks: int, monkeypatch: pytest.MonkeyPatch
