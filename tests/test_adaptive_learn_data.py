@@ -89,11 +89,15 @@ def test_chances_kept_off_zero_cost_little_likelihood(
 
 
 @pytest.mark.slow
-def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero() -> None:
+@pytest.mark.parametrize("least_chance", [1e-4, 0.0])
+def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero(
+    least_chance: float,
+) -> None:
     """Pattern accuracy after 1, 3, 5 and 10 of 180 items, five skills, all profiles alike.
 
-    The bank and the answers are those of cdcatR (Sorrel, Nájera and Abad 2021). Without a least
-    chance MPWKL has .500 after five items instead of .806.
+    The bank and the answers are those of cdcatR (Sorrel, Nájera and Abad 2021). Learned without
+    a least chance, some parameters are zero; with infinite divergences MPWKL then has .500 after
+    five items instead of .806.
     """
     place = data("cdcatr_sim180dina")
     responses = Responses.from_csv(place / "responses.csv")
@@ -105,7 +109,10 @@ def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero() -
         "mpwkl": (ModifiedPosteriorWeightedKL(), [0.064, 0.236, 0.806, 0.986]),
         "pwkl": (PosteriorWeightedKL(), [0.048, 0.212, 0.770, 0.978]),
     }
-    bank = learn(responses, q, options=LearningOptions(fixed=frozenset(q.skills))).bank
+    options = LearningOptions(fixed=frozenset(q.skills), least_chance=least_chance)
+    bank = learn(responses, q, options=options).bank
+    least = min(bank.channel(name).min() for name in bank.item_names)
+    assert (least < 1e-5) == (least_chance == 0)
     skills = tuple(bank.variable(name) for name in bank.skills)
     codes, numbers = responses.for_bank(bank).codes, np.arange(len(responses))
     people = Examinees(bank.item_names, codes, skills, levels, numbers)
