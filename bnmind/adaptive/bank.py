@@ -21,6 +21,7 @@ from bnmind.adaptive.qmatrix import QMatrix, bank_parts
 from bnmind.errors import InvalidModelError, InvalidResponseError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import FunctionalCPD, Network, Variable
+from bnmind.pgm.variable import label_text
 
 if TYPE_CHECKING:
     import pandas
@@ -90,8 +91,8 @@ class ItemBank:
     def from_network(
         cls,
         model: Any,
-        skills: Iterable[str],
-        items: Iterable[Item | str] | None = None,
+        skills: Iterable[str | int],
+        items: Iterable[Item | str | int] | None = None,
         *,
         title: str = "",
         source: str = "",
@@ -113,11 +114,11 @@ class ItemBank:
             from bnmind.pgm.pgmpy_bridge import from_pgmpy
 
             model = from_pgmpy(model)
-        named = tuple(skills)
+        named = tuple(map(label_text, skills))
         if items is None:
             parents = {v.name for cpd in model.cpds for v in cpd.parents}
             items = [v.name for v in model.variables if v.name not in parents | set(named)]
-        made = tuple(item if isinstance(item, Item) else Item(item) for item in items)
+        made = tuple(i if isinstance(i, Item) else Item(label_text(i)) for i in items)
         return cls(model, named, made, title, source)
 
     @classmethod
@@ -131,8 +132,8 @@ class ItemBank:
         *,
         skills: ProfileDistribution | Network | None = None,
         levels: int | Sequence[int] = 2,
-        items: Sequence[Item | str] | None = None,
-        skill_names: Sequence[str] | None = None,
+        items: Sequence[Item | str | int] | None = None,
+        skill_names: Sequence[str | int] | None = None,
         title: str = "",
         source: str = "",
     ) -> ItemBank:
@@ -180,8 +181,8 @@ class ItemBank:
         *,
         skills: ProfileDistribution | Network | None = None,
         levels: int | Sequence[int] = 2,
-        items: Sequence[Item | str] | None = None,
-        skill_names: Sequence[str] | None = None,
+        items: Sequence[Item | str | int] | None = None,
+        skill_names: Sequence[str | int] | None = None,
         title: str = "",
         source: str = "",
     ) -> ItemBank:

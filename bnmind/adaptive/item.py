@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bnmind._arguments import check_fields
 from bnmind.adaptive.gates import Gate
 from bnmind.errors import InvalidModelError
+from bnmind.pgm.variable import name_text
 
 __all__ = ["Item"]
 
@@ -22,7 +23,7 @@ class Item:
     Parameters
     ----------
     name
-        The name of its variable.
+        The name of its variable: any text in one line. A whole number is kept as text.
     content
         The code of what it is about, for the balance of a test; empty if none.
     text
@@ -60,6 +61,7 @@ class Item:
     gate: Gate | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", name_text(self.name))
         check_fields(self)
         problems = []
         if not (math.isfinite(self.cost) and self.cost > 0):

@@ -19,6 +19,7 @@ from bnmind.adaptive.profiles import ProfileDistribution, Saturated
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS
+from bnmind.pgm.variable import label_text
 
 __all__ = ["MAX_LEVEL", "QMatrix", "bank_parts"]
 
@@ -58,7 +59,8 @@ class QMatrix(CheckedValue):
             *_name_faults("item", "row", names),
             *_name_faults("skill", "column", self.skills),
             *(
-                f"expected {name} to be a skill or an item of the Q-matrix, not both"
+                f"expected {name} to be a skill or an item of the Q-matrix, not both; items or"
+                " skills may be given other names"
                 for name in sorted(set(names) & set(self.skills))
             ),
         ]
@@ -105,8 +107,8 @@ class QMatrix(CheckedValue):
         cls,
         table: Any,
         *,
-        items: Sequence[Item | str] | None = None,
-        skills: Sequence[str] | None = None,
+        items: Sequence[Item | str | int] | None = None,
+        skills: Sequence[str | int] | None = None,
     ) -> QMatrix:
         """Return the Q-matrix of an array or a data frame.
 
@@ -116,13 +118,14 @@ class QMatrix(CheckedValue):
             ``(items, skills)``. A data frame brings names: its columns are skills, but
             for one called ``item``; without that, its index names the items.
         items, skills
-            Names instead of those; ``item_1``, ``skill_1``, … if there are none.
+            Names instead of those; ``item_1``, ``skill_1``, … if there are none. Whole numbers
+            are kept as text; an item and a skill must not have the same name.
         """
         if hasattr(table, "columns"):
             if "item" in table.columns:
                 table = table.set_index("item")
-            items = [str(name) for name in table.index] if items is None else items
-            skills = [str(name) for name in table.columns] if skills is None else skills
+            items = [label_text(name) for name in table.index] if items is None else items
+            skills = [label_text(name) for name in table.columns] if skills is None else skills
             table = table.to_numpy()
         needs = _cells(table)
         n_rows, n_columns = needs.shape if needs.ndim == 2 else (0, 0)
@@ -130,8 +133,8 @@ class QMatrix(CheckedValue):
             items = [f"item_{number + 1}" for number in range(n_rows)]
         if skills is None:
             skills = [f"skill_{number + 1}" for number in range(n_columns)]
-        made = tuple(item if isinstance(item, Item) else Item(item) for item in items)
-        return cls(needs, made, tuple(skills))
+        made = tuple(item if isinstance(item, Item) else Item(label_text(item)) for item in items)
+        return cls(needs, made, tuple(map(label_text, skills)))
 
     @checked
     def gates(

@@ -18,6 +18,7 @@ from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.batch_belief import MISSING
 from bnmind.errors import InvalidResponsesError
+from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
     import pandas
@@ -90,7 +91,7 @@ class Responses(CheckedValue):
         cls,
         table: Responses | pandas.DataFrame | ArrayLike,
         *,
-        items: Sequence[str] | None = None,
+        items: Sequence[str | int] | None = None,
         examinees: Sequence[object] | None = None,
         missing: Iterable[str] = MISSING_TEXTS,
     ) -> Responses:
@@ -111,7 +112,7 @@ class Responses(CheckedValue):
             return table
         if hasattr(table, "columns"):
             frame: Any = table
-            names = [str(name) for name in frame.columns]
+            names = [label_text(name) for name in frame.columns]
             rows = [list(row) for row in frame.itertuples(index=False, name=None)]
             if examinees is None and not _counts_up(frame.index):
                 examinees = list(frame.index)
@@ -283,6 +284,9 @@ def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
 
 
 def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str]) -> Iterator[str]:
+    for place, name in enumerate(items, 1):
+        if fault := name_fault(name):
+            yield f"expected the name of an item in column {place}, got {shown(name)}: {fault}"
     yield from _doubled(items, "items", "columns")
     if not codes.size:
         n_rows, n_columns = codes.shape
@@ -310,7 +314,7 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
 def _parsed(
     names: Sequence[str],
     rows: Sequence[Sequence[Any]],
-    items: Sequence[str] | None,
+    items: Sequence[str | int] | None,
     examinees: Sequence[object] | None,
     missing: Iterable[str],
 ) -> Responses:
@@ -319,7 +323,11 @@ def _parsed(
     if ids and examinees is None:
         examinees = [str(row[ids[0]]).strip() for row in rows]
     columns = [place for place in range(len(names)) if place not in ids]
-    named = tuple(items) if items is not None else tuple(names[place] for place in columns)
+    named = (
+        tuple(map(label_text, items))
+        if items is not None
+        else tuple(names[place] for place in columns)
+    )
     if len(named) != len(columns):
         raise InvalidResponsesError([f"expected {len(columns)} items, got {len(named)}"])
     who = tuple(map(str, examinees)) if examinees is not None else ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from bnmind._messages import shown
+from bnmind.cli.options import listed_names
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_SELECTOR",
+    "SELECTOR_HELP",
     "SELECTOR_NAMES",
     "STOP_NAMES",
     "SelectorName",
@@ -52,7 +54,10 @@ STOP_NAMES: Mapping[str, str] = {
     "deviation": "the standard deviation of the ability is so small",
 }
 
-_SELECTOR_HELP = f"What selects items: {', '.join(SELECTOR_NAMES)}."
+SELECTOR_HELP = (
+    f"What selects items: {', '.join(SELECTOR_NAMES)}. entropy:SKILL+SKILL asks about some skills"
+    " only; a name that holds + stands in double quotes."
+)
 _STOP_HELP = (
     f"When to stop, NAME:NUMBER with {', '.join(STOP_NAMES)}; joined by + all of them must hold."
     " May be given again: any of them."
@@ -60,7 +65,7 @@ _STOP_HELP = (
 
 SelectorName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--selector", metavar="NAME[:ARG]", help=_SELECTOR_HELP, show_default=False),
+    typer.Option("--selector", metavar="NAME[:ARG]", help=SELECTOR_HELP, show_default=False),
 ]
 StopNames: TypeAlias = Annotated[
     list[str] | None, typer.Option("--stop", metavar="NAME:NUMBER", help=_STOP_HELP)
@@ -100,7 +105,7 @@ def selector_named(text: str) -> Selector[SkillBelief]:
     if not argument:
         return plain[name]()
     if name == "entropy":
-        return adaptive.TargetEntropy(tuple(argument.split("+")))
+        return adaptive.TargetEntropy(listed_names(argument, "+"))
     if name == "randomesque":
         return adaptive.Randomesque(adaptive.MinimalEntropy(), int(_number(argument, text)))
     raise BnmindError(f"expected {name} without an argument, got {shown(text)}")

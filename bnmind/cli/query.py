@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable, write_file
-from bnmind.cli.options import Json
+from bnmind.cli.options import Json, listed_names
 from bnmind.cli.printable import printable, tell, tell_json
 from bnmind.cli.work import interruptible, working
 
@@ -42,8 +42,8 @@ def query(
         typer.Option(
             "--evidence",
             metavar="A=x,B=y",
-            help="What is known: variables and their states. May be given several times. A state"
-            " may hold commas, unless what comes after one is a finding too.",
+            help="What is known: variables and their states. May be given several times. Names"
+            " and states may hold commas and =, unless that leaves two ways to read them.",
         ),
     ] = None,
     targets: Annotated[
@@ -51,7 +51,8 @@ def query(
         typer.Option(
             "--targets",
             metavar="A,B",
-            help="The variables asked for; unless given, all that are not evidence.",
+            help="The variables asked for; unless given, all that are not evidence. May be given"
+            " several times. A name that holds a comma stands in double quotes, or alone.",
         ),
     ] = None,
     show_plan: Annotated[
@@ -74,7 +75,7 @@ def query(
         check_writable(picture)
     network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
     known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
-    wanted = [name.strip() for part in targets or [] for name in part.split(",") if name.strip()]
+    wanted = _targets(targets or [], {v.name for v in network.variables})
     names = wanted or [v.name for v in network.variables if v.name not in known]
 
     def planned() -> tuple[Plan, dict[str, str]]:
@@ -122,10 +123,26 @@ def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict
     return found
 
 
+def _targets(texts: Sequence[str], known: Set[str]) -> list[str]:
+    """Return the variables asked for; a text that is the name of one stands for that one."""
+    wanted: list[str] = []
+    for text in texts:
+        names = (text,) if text in known else listed_names(text, ",")
+        wanted += [name for name in names if name]
+    return wanted
+
+
 def _entry(text: str) -> tuple[str, str]:
     """Return a variable and its state: the first ``=`` parts them."""
     name, _, state = text.partition("=")
     return name.strip(), state.strip()
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the variables and states that a text may mean: any of its ``=`` may part them."""
+    for place, sign in enumerate(text):
+        if sign == "=":
+            yield text[:place].strip(), text[place + 1 :].strip()
 
 
 def _readings(
@@ -134,13 +151,14 @@ def _readings(
     """Return up to two ways to read what stands between commas as states of known variables."""
     # The readings of the first parts, for any number of them.
     found: list[list[tuple[tuple[str, str], ...]]] = [[()]]
-    most = 1 + max((state.count(",") for known in states.values() for state in known), default=0)
+    of_states = max((state.count(",") for known in states.values() for state in known), default=0)
+    most = 1 + of_states + max((name.count(",") for name in states), default=0)
     for end in range(1, len(parts) + 1):
         here: list[tuple[tuple[str, str], ...]] = []
         for start in range(max(0, end - most), end):
-            name, state = _entry(",".join(parts[start:end]))
-            if state in states.get(name, ()):
-                here += [(*before, (name, state)) for before in found[start]]
+            for name, state in _entries(",".join(parts[start:end])):
+                if state in states.get(name, ()):
+                    here += [(*before, (name, state)) for before in found[start]]
         found.append(here[:2])
     return found[-1]
 

@@ -11,7 +11,7 @@ import typer
 
 from bnmind._text_files import check_writable_directory
 from bnmind.cli.adaptive_options import (
-    SELECTOR_NAMES,
+    SELECTOR_HELP,
     StopNames,
     selector_named,
     stopper_named,
@@ -106,8 +106,8 @@ def simulate(
         typer.Option(
             "--selector",
             metavar="NAME[:ARG]",
-            help=f"What selects items: {', '.join(SELECTOR_NAMES)}. May be given again; unless"
-            f" given, {' and '.join(DEFAULT_SELECTORS)}.",
+            help=f"{SELECTOR_HELP} May be given again; unless given,"
+            f" {' and '.join(DEFAULT_SELECTORS)}.",
             show_default=False,
         ),
     ] = None,

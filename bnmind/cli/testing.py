@@ -237,17 +237,26 @@ def _ask_answer(console: Console, session: Session, item: str) -> _Given | Comma
             return _Given(item, text)
         if text.lower() == "s":
             return _Given(item, None)
-        name, sign, response = text.rpartition("=")
-        if sign:
-            name, response = name.strip(), response.strip()
-            bank.response(name, response)
-            return _Given(name, response)
+        if "=" in text:
+            return _of_item(bank, text)
         bank.response(item, text)  # says what could have been answered
         return _Given(item, text)
 
     # A response may be called like a command: then it is a response.
     commands = {letter: what for letter, what in _COMMANDS.items() if letter not in responses}
     return ask(console, f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
+
+
+def _of_item(bank: ItemBank, text: str) -> _Given:
+    """Return the answer ``ITEM=ANSWER``; names may hold ``=`` too, and blanks at their ends."""
+    names = {name.strip(): name for name in bank.item_names}
+    for place, sign in enumerate(text):
+        name, response = text[:place].strip(), text[place + 1 :].strip()
+        if sign == "=" and name in names and response in bank.responses(names[name]):
+            return _Given(names[name], response)
+    name, _, response = (part.strip() for part in text.rpartition("="))
+    bank.response(names.get(name, name), response)  # says what could have been answered
+    return _Given(names.get(name, name), response)
 
 
 def _show_item(console: Console, session: Session, name: str) -> None:

@@ -91,7 +91,7 @@ def plot_exposure(result: SimulationResult) -> Figure:
                 np.arange(1, n_items + 1),
                 np.sort(share)[::-1],
                 color=_color(number),
-                label=label,
+                label=_plain(label),
                 linewidth=1.8,
             )
         axes.set_xlabel("items, from the most exposed")
@@ -153,7 +153,7 @@ def plot_attributes(result: SimulationResult) -> Figure:
     crowded = max(map(len, skills), default=0) * len(skills) > 60
     axes.set_xticks(
         range(len(skills)),
-        skills,
+        list(map(_plain, skills)),
         rotation=30 if crowded else 0,
         ha="right" if crowded else "center",
         rotation_mode="anchor",
@@ -186,7 +186,7 @@ def _draw_measure(
             steps,
             mean,
             color=color,
-            label=f"{selector}  {mean[-1]:.3f}" if with_values else selector,
+            label=_plain(f"{selector}  {mean[-1]:.3f}" if with_values else selector),
             linewidth=1.8,
             linestyle=_DASHES[number % len(_DASHES)],
             marker=_MARKERS[number % len(_MARKERS)],
@@ -194,11 +194,11 @@ def _draw_measure(
             markevery=every,
         )
     axes.set_xlabel("items asked")
-    axes.set_ylabel(result.measure(measure).label)
+    axes.set_ylabel(_plain(result.measure(measure).label))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _finish(axes)
     if with_values:
-        axes.set_title(_title(result), loc="left")
+        axes.set_title(_plain(_title(result)), loc="left")
         axes.legend(loc="best", framealpha=0.9, edgecolor="none", alignment="left")
 
 
@@ -218,7 +218,7 @@ def _bars(
             0.94 * width,
             align="edge",
             color=_color(number),
-            label=label,
+            label=_plain(label),
             yerr=None if errors is None else errors[number],
             error_kw={"linewidth": 1, "ecolor": "#333333"},
             zorder=2,
@@ -237,13 +237,19 @@ def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], title
     figure.legend(
         handles,
         labels,
-        title=title,
+        title=_plain(title),
         title_fontsize="large",
         loc="outside upper left",
         ncols=min(4, max(1, columns)),
         frameon=False,
         alignment="left",
     )
+
+
+def _plain(text: str) -> str:
+    """Return a name as matplotlib shows it: neither a formula, nor left out of the legend."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
 
 
 def _figure(width: float, height: float) -> Figure:

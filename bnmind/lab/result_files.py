@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -43,7 +44,10 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, .
 def png(figure: Figure) -> bytes:
     """Return a figure as the content of a PNG file."""
     picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=150)
+    with warnings.catch_warnings():
+        # A letter that no font has is drawn as a box; a name is not the reader's fault.
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)
+        figure.savefig(picture, format="png", dpi=150)
     return picture.getvalue()
 
 

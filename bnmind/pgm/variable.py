@@ -13,7 +13,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError, UnknownNameError
 
-__all__ = ["Variable", "name_fault", "name_text", "state_text"]
+__all__ = ["Variable", "label_text", "name_fault", "name_text", "state_text"]
 
 _NO_TEXT = frozenset(("Cc", "Cs", "Zl", "Zp"))
 """Unicode categories that a name must not contain: control characters, halves of characters
@@ -57,6 +57,15 @@ def name_text(name: Any) -> Any:
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return str(int(name))
     return name
+
+
+def label_text(label: Any) -> str:
+    """Return the label of a row or a column of a data frame as text; nothing for a missing one.
+
+    >>> label_text("item.1"), label_text(7), label_text(None), label_text(float("nan"))
+    ('item.1', '7', '', '')
+    """
+    return "" if label is None or label != label else str(name_text(label))
 
 
 def state_text(state: Any) -> Any:
