@@ -14,6 +14,7 @@ from bnmind.errors import ModelFileError
 from bnmind.pgm import Network
 from bnmind.pgm.files import read_model
 from bnmind.pgm.xdsl import from_xdsl
+from bnmind.pgm.xml_source import parse_xml
 from bnmind.pgm.xmlbif import from_xmlbif
 
 XMLBIF = """<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -178,3 +179,16 @@ def test_elements_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path.write_text(f"<BIF>{'<a/>' * 1000}</BIF>")
     with pytest.raises(ModelFileError, match="at most 1,000 elements, got another at line 1"):
         read_model(path)
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_elements_have_at_most_a_thousand_attributes(quote: str) -> None:
+    def element(n: int) -> bytes:
+        attributes = " ".join(f"a{number}={quote}>{quote}" for number in range(n))
+        return f"<!-- {attributes} -->\n<BIF>\n <a {attributes}/></BIF>".encode()
+
+    assert len(parse_xml(element(1000)).children[0].attributes) == 1000
+    with pytest.raises(
+        ModelFileError, match="at most 1,000 attributes of an element, got more at line 3, column 2"
+    ):
+        parse_xml(element(1001))

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, FailFast, Field, ValidationError
 
 from bnmind._bounded_files import parse_json
 from bnmind.adaptive.bank import ItemBank
@@ -64,8 +64,9 @@ class _SessionRecord(Strict):
     bank: _BankRecord
     seed: Annotated[int, Field(ge=0)] = 0
     about: dict[str, str] = Field(default_factory=dict)
-    events: list[Annotated[_EventRecord, AfterValidator(_read)]]
-    """Each is an `Event` as soon as it is read: all the records at once would take much memory."""
+    events: Annotated[list[Annotated[_EventRecord, AfterValidator(_read)]], FailFast()]
+    """Each is an `Event` as soon as it is read, and the first fault is the last that is looked for:
+    all the records or all the faults of a large file would take much memory."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ are declared; elements are not nested beyond any model's need, and not too many.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -22,6 +23,12 @@ __all__ = ["Element", "parse_xml"]
 _DEPTH = 100
 _ELEMENTS = 2**20
 _DECLARED = 100
+_ATTRIBUTES = 1000
+_MANY_ATTRIBUTES = re.compile(
+    rb"""<[A-Za-z_:][^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+){%d}""" % (_ATTRIBUTES + 1)
+)
+"""A start tag with too many attributes: expat takes longer for each, the more there are."""
+
 _READ = ("TYPE", "id")
 """Attributes that a reader looks at."""
 
@@ -108,9 +115,15 @@ def parse_xml(data: bytes) -> Element:
     Raises
     ------
     ModelFileError
-        If it is no XML, declares entities, or has too many elements or too deep ones; with
-        the place.
+        If it is no XML, declares entities, has too many elements or too deep ones, or an
+        element has too many attributes; with the place.
     """
+    if found := _MANY_ATTRIBUTES.search(data):
+        line = data.count(b"\n", 0, found.start()) + 1
+        column = found.start() - data.rfind(b"\n", 0, found.start())
+        raise Place(line, column).fault(
+            f"expected at most {_ATTRIBUTES:,} attributes of an element, got more"
+        )
     parser = ParserCreate()
     parser.buffer_text = True
     # Otherwise every element would be given the defaults that are declared, however many.

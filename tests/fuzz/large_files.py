@@ -455,4 +455,4 @@ def kinds_of(reader: Reader) -> Mapping[str, Large]:
 
 def name_of(reader: Reader) -> str:
     """Return the name that the large files of a reader have."""
-    return reader.seeds[-1].name
+    return reader.seeds[0 if reader.name == "packed" else -1].name  # BIF, as its large files are
