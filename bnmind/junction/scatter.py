@@ -68,7 +68,7 @@ class Scatter:
     n: int
     """States of the child."""
     kept: tuple[int, ...]
-    """Axes of the left register that the result has, behind the child's."""
+    """Axes of the left register that the result has, behind the child's; ascending."""
     axes: tuple[int, ...]
     """The order of the right register's axes: those of the left one that it has, the rest."""
     view: tuple[int, ...]
@@ -85,22 +85,21 @@ class Scatter:
 
     def places(self, left: Values) -> Any:
         """Return where each row goes: 0 for nowhere, then a place for each cell of the result."""
-        kept = [left.shape[axis] for axis in self.kept]
-        positions: Any = left
-        places = (positions + 1) * math.prod(kept)
-        size = 1
-        for axis, grid in reversed(list(zip(self.kept, grids(left.shape, self.kept), strict=True))):
-            places = places + grid * size
-            size *= left.shape[axis]
-        # All that leads nowhere shares one place.
-        return np.maximum(places - math.prod(kept) + 1, 0).ravel()
+        shape = [1] * left.ndim
+        for axis in self.kept:
+            shape[axis] = left.shape[axis]
+        # The axes kept are in order.
+        n_kept = math.prod(shape)
+        places = left * n_kept + np.arange(1, n_kept + 1).reshape(shape)
+        # All that leads nowhere, with positions of −1, shares one place.
+        return np.maximum(places, 0).ravel()
 
     def sums(self, places: Any, rows: Any) -> Any:
         """Return sums of rows ``(rows, rest)`` at the places they go to, ``(places, rest)``."""
         rest = rows.shape[1]
         index = places if rest == 1 else (places[:, None] * rest + np.arange(rest)).ravel()
         length = self.n_places * rest
-        if np.iscomplexobj(rows):
+        if rows.dtype.kind == "c":
             found: Any = 1j * np.bincount(index, rows.imag.ravel(), length)
             found += np.bincount(index, rows.real.ravel(), length)
         else:
@@ -130,7 +129,8 @@ class Scatter:
         axes = self.axes if n_cases is None else (*self.axes, len(self.axes))
         length = self.view[-1] * (n_cases or 1)
         values = right.transpose(axes).reshape(*self.view[:-1], length)
-        rows: Values = np.broadcast_to(values, (*shape, length))
+        whole = (*shape, length)
+        rows: Values = values if values.shape == whole else np.broadcast_to(values, whole)
         return rows.reshape(-1, length)
 
 
