@@ -177,3 +177,28 @@ def test_counts_at_real_nodes_are_their_tables(nodes: Nodes, exact: bool, n: int
         assert form.n_terms <= n + 2
         assert not any(np.iscomplexobj(factor.values) for factor in form.factors)
         assert form.expand().isclose(cpd.to_factor(), atol=1e-10)
+
+
+def test_factors_whose_product_is_complex_are_refused() -> None:
+    x = Variable("x", YES)
+    plan = compile_plan(FactorModel((Factor((x,), np.array([1 + 1j, 2 + 0j])),)))
+    with pytest.raises(InvalidModelError, match="sums to a real number"):
+        plan.run()
+
+
+@pytest.mark.parametrize("total", range(0, 25, 3))
+def test_a_plan_without_signs_answers_before_digits_are_missed(total: int) -> None:
+    """Terms a hundred thousand times as large as their sum would leave eleven digits of it."""
+    n, p = 24, 0.05
+    votes = [Variable(f"X{i}", YES) for i in range(n)]
+    network = Network(
+        (
+            *(TabularCPD(v, (), np.array([1 - p, p])) for v in votes),
+            FunctionalCPD.sum_of("S", votes),
+        )
+    )
+    plan = compile_plan(factorize(network, "S"), evidence=["S"], targets=[["X0"]])
+    expected = math.log(math.comb(n, total)) + total * math.log(p) + (n - total) * math.log1p(-p)
+    batch = plan.run_batch({"S": np.array([total])})
+    for found in (plan.run({"S": str(total)}).log_evidence, batch.log_evidence[0]):
+        assert found == pytest.approx(expected, rel=0, abs=3e-13)
