@@ -25,6 +25,7 @@ from bnmind.junction import (
     compile_plan,
     compile_sampling,
     exact_order,
+    families,
     shared_search,
 )
 from bnmind.junction.exact_order import ExactOrder
@@ -32,7 +33,7 @@ from bnmind.junction.exact_search import Found, search, search_small
 from bnmind.junction.limits import Limits
 from bnmind.junction.randomized import MOST_WORK
 from bnmind.junction.shared_search import SharedSearch
-from bnmind.pgm import Addition, Function, FunctionalCPD, Network, TabularCPD, Variable
+from bnmind.pgm import CPD, Addition, Function, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.functions import Positions
 from tests.graphs import graphs, large_graph
 from tests.large_networks import linkage_network, random_network
@@ -360,3 +361,19 @@ def test_all_parts_of_a_graph_share_the_sets_of_an_exact_search(
     assert part.total_size >= whole.total_size
     # A search that has begun a level finishes it.
     assert sum(seen) < 1.5 * most + max(seen)
+
+
+def test_the_memory_of_large_answers_is_predicted() -> None:
+    """All joints are there at the same time, and more than once while they are normalized."""
+    rng = np.random.default_rng(0)
+    variables = [Variable(f"X{i}", tuple(map(str, range(12)))) for i in range(20)]
+    cpds: list[CPD] = []
+    for i, child in enumerate(variables):
+        parents = tuple(variables[max(0, i - 2) : i])
+        table = rng.random((12,) * (1 + len(parents))) + 0.1
+        cpds.append(TabularCPD(child, parents, table / table.sum(0)))
+    network = Network(tuple(cpds))
+    plan = compile_plan(network, targets=families(network))
+    plan.run()
+    tables = 8 * sum(source.n_cells for source in plan.sources)
+    assert 0.5 <= peak_of(plan.run) / (plan.memory - tables) <= 1.1

@@ -37,7 +37,7 @@ from bnmind.junction.findings import (
     read_findings,
 )
 from bnmind.junction.limits import Limits
-from bnmind.junction.plan_answers import lost_digits
+from bnmind.junction.plan_answers import held_cells, lost_digits
 from bnmind.junction.plan_sums import sums_of
 from bnmind.junction.plan_text import plan_line, plan_text
 from bnmind.junction.posterior import Posterior
@@ -147,7 +147,8 @@ class Plan(Value):
             source.values is not None and np.iscomplexobj(source.values) for source in self.sources
         )
         tables = self.table_copies * sum(s.n_cells for s in self.sources)
-        return (16 if complex_numbers else 8) * (tables + self.program.peak_cells)
+        held = max(self.program.peak_cells, held_cells(self.answers))
+        return (16 if complex_numbers else 8) * (tables + held)
 
     @cached_property
     def refusal(self) -> TooLargeError | None:

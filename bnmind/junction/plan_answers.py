@@ -21,6 +21,7 @@ from bnmind.pgm.factor import Values
 
 if TYPE_CHECKING:
     from bnmind.junction.plan import Plan
+    from bnmind.junction.sources import Answer
 
 __all__ = [
     "DOUBTFUL",
@@ -30,6 +31,7 @@ __all__ = [
     "Found",
     "cleared",
     "doubt_of",
+    "held_cells",
     "lost_digits",
     "read_answers",
     "refuse_others",
@@ -65,6 +67,14 @@ class Found(NamedTuple):
     """How many times as large as the sums the terms were that they are made of."""
     has_cancelled: bool
     """Whether some cell is zero only because its terms cancel: it may be possible all the same."""
+
+
+def held_cells(answers: Sequence[Answer]) -> int:
+    """Return how many numbers a run holds while its answers are read.
+
+    They are the registers of the answers, two copies in a row, and the joints.
+    """
+    return 4 * sum([math.prod(answer.shape) for answer in answers])
 
 
 def lost_digits(case: int | None = None) -> CancellationError:
