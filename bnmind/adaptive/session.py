@@ -242,8 +242,7 @@ class Session(CheckedValue):
     def answer(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session after an answer, to whichever item.
 
-        An answer that the bank holds for impossible after the others is taken in too; see
-        `impossible`.
+        An answer that the bank holds for impossible is taken in too; see `impossible`.
 
         Parameters
         ----------
@@ -330,8 +329,7 @@ class Session(CheckedValue):
     def impossible(self) -> bool:
         """Whether no profile of the skills explains all the answers, by the bank.
 
-        Then the bank holds a chance of 0 for an answer that was given. The test goes on:
-        each answer counts as an error with the chance ``belief.error_chance``, 2**-20.
+        Then each answer counts as an error with the chance ``belief.error_chance``, 2**-20.
         """
         return self.belief.error_chance != self.prior.error_chance
 
@@ -410,8 +408,7 @@ class Session(CheckedValue):
         return selection.set_aside if selection.item == item else ()
 
     def _after(self, event: Event) -> Session:
-        state = self.state.after(self.bank, event)
-        usual = self.prior.error_chance
+        state, usual = self.state.after(self.bank, event), self.prior.error_chance
         belief = believed(self.belief, state.responses, error_chance=usual)
         after = dataclasses.replace(self, events=(*self.events, event), state=state, belief=belief)
         if after.path is not None:
