@@ -41,8 +41,8 @@ class SharedSearch:
     """The work that is left for searches."""
     quick_work: int = field(init=False, default=0)
     """The work of all quick orders, which is not counted in `left`."""
-    _last: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
-    """The last quick order: a search of the same graph goes on from it."""
+    _first: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
+    """The first quick order, of the whole: a search of the same graph goes on from it."""
     _kept: float = field(init=False)
     """The work that estimates leave to searches."""
     _compiled: bool = field(init=False, default=False)
@@ -84,11 +84,12 @@ class SharedSearch:
 
     def _started(self, graph: InteractionGraph, limit: float) -> Start:
         """Return the first pass over a graph, given up beyond a limit."""
-        if limit == math.inf and self._last is not None and self._last[0] is graph:
-            return self._last[1]
+        if limit == math.inf and self._first is not None and self._first[0] is graph:
+            return self._first[1]
         self._compiled |= graph.n > FEW_VERTICES
         start = started(graph, limit=min(limit, self.limit), compiled=self._compiled)
-        self._last = graph, start
+        if self._first is None:
+            self._first = graph, start
         self.quick_work += start.work
         return start
 
@@ -105,7 +106,7 @@ class SharedSearch:
         if not isinstance(self.finder, RandomizedGreedy):
             return self.finder(graph)
         self._compiled |= graph.n > FEW_VERTICES
-        start = self._last[1] if self._last and self._last[0] is graph else None
+        start = self._first[1] if self._first and self._first[0] is graph else None
         order, work = self.finder.within(
             graph,
             most=min(share, self.left),
