@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import tracemalloc
 from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from bnmind.cli.query import _evidence
+from bnmind.errors import BnmindError
 from bnmind.mastermind import Board, Reply, TableBelief
 from bnmind.mastermind.noise_text import parse_noise
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
@@ -146,3 +149,21 @@ def test_alarm_which_pgmpys_belief_propagation_cannot_answer(tmp_path: Path) -> 
             )
             for state, p in zip(factor.state_names[name], factor.values, strict=True):
                 assert answer["marginals"][name][state] == pytest.approx(p, abs=1e-10)
+
+
+def test_long_evidence_is_read_without_copies_of_what_came_before() -> None:
+    states = {"A": ("x",), "A=B": ("y", "=")}
+    names = [f"V{number}" for number in range(3000)]
+    many = {**states, **dict.fromkeys(names, ("x",))}
+    tracemalloc.start()
+    try:
+        found = _evidence([",".join(f"{name}=x" for name in names)], many)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found == dict.fromkeys(names, "x")
+    assert most < 2**22
+    assert _evidence(["A=B=y"], states) == {"A=B": "y"}
+    assert _evidence(["A=B=="], states) == {"A=B": "="}
+    with pytest.raises(BnmindError):
+        _evidence(["=" * 2000], states)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -138,29 +138,50 @@ def _entry(text: str) -> tuple[str, str]:
     return name.strip(), state.strip()
 
 
-def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the variables and states that a text may mean: any of its ``=`` may part them."""
-    for place, sign in enumerate(text):
-        if sign == "=":
-            yield text[:place].strip(), text[place + 1 :].strip()
+def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
+    """Yield the variables and states that a text may mean: the first ``=`` or later ones part them.
+
+    No more of these are looked at than ``most``.
+    """
+    place = -1
+    for _ in range(most):
+        place = text.find("=", place + 1)
+        if place < 0:
+            return
+        yield text[:place].strip(), text[place + 1 :].strip()
 
 
 def _readings(
     parts: Sequence[str], states: Mapping[str, Sequence[str]]
 ) -> list[tuple[tuple[str, str], ...]]:
     """Return up to two ways to read what stands between commas as states of known variables."""
-    # The readings of the first parts, for any number of them.
-    found: list[list[tuple[tuple[str, str], ...]]] = [[()]]
+    # The readings of the first parts, for any number of them; each is the last entry and the
+    # reading before it, so that long ones are not copied.
+    found: list[list[_Reading | None]] = [[None]]
     of_states = max((state.count(",") for known in states.values() for state in known), default=0)
     most = 1 + of_states + max((name.count(",") for name in states), default=0)
+    signs = 1 + max((name.count("=") for name in states), default=0)
     for end in range(1, len(parts) + 1):
-        here: list[tuple[tuple[str, str], ...]] = []
+        here: list[_Reading | None] = []
         for start in range(max(0, end - most), end):
-            for name, state in _entries(",".join(parts[start:end])):
+            for name, state in _entries(",".join(parts[start:end]), signs):
                 if state in states.get(name, ()):
-                    here += [(*before, (name, state)) for before in found[start]]
+                    here += [_Reading((name, state), before) for before in found[start]]
         found.append(here[:2])
-    return found[-1]
+    return [_unrolled(reading) for reading in found[-1]]
+
+
+class _Reading(NamedTuple):
+    last: tuple[str, str]
+    before: _Reading | None
+
+
+def _unrolled(reading: _Reading | None) -> tuple[tuple[str, str], ...]:
+    entries = []
+    while reading is not None:
+        entries.append(reading.last)
+        reading = reading.before
+    return tuple(reversed(entries))
 
 
 def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, object]:
