@@ -531,6 +531,8 @@ def test_misuse_is_told_by_the_name_of_the_argument(
             fits = name not in allowed or what == "a generator" or allowed[name].fits(value)
             if name in YOURS and callable(value):
                 continue
+            if call.name == "Item" and name == "name" and type(value) is int:
+                continue  # the number of a column is a name, kept as text
             try:
                 called(call, {name: value})
                 if not fits and call.name.rpartition(".")[2] not in LATE:
