@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.reply_table import reply_table
+from bnmind.mastermind.masses.reply_table import reply_table
 from bnmind.strategies import build_tree, find_possible_code, play_by_search, strategy_by_name
-from bnmind.strategies.exact_tree import grow_exactly
-from bnmind.strategies.myopic import Myopic
+from bnmind.strategies.players.myopic import Myopic
+from bnmind.strategies.trees.myopic_tree import grow_exactly
 
 BOARDS = {"4x6": Board(4, 6), "4x7": Board(4, 7), "5x8": Board(5, 8)}
 NAMES = ("maxmin", "irving", "neuwirth", "larmouth", "kooi")

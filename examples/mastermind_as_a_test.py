@@ -29,7 +29,7 @@ from bnmind.adaptive import (
 )
 from bnmind.information import Floats, information
 from bnmind.mastermind import Belief, Board, Channel, TableBelief
-from bnmind.mastermind.reply_table import guess_masses, replies_to
+from bnmind.mastermind.masses.reply_table import guess_masses, replies_to
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.strategies import Entropy
 

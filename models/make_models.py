@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from bnmind.mastermind import Board, Channel
-from bnmind.mastermind.vomlel import reduced_to_guess, vomlel_network
+from bnmind.mastermind.network.vomlel import reduced_to_guess, vomlel_network
 from bnmind.pgm import Network
 from bnmind.pgm.files import write_model
 

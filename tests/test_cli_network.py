@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.mastermind import Board, Channel
-from bnmind.mastermind.vomlel import REPORTS, stage
+from bnmind.mastermind.network.vomlel import REPORTS, stage
 from bnmind.pgm.files import read_network
 from tests.command_line import assert_one_line_error, run, run_json
 

@@ -12,9 +12,9 @@ from tests.command_line import assert_one_line_error, run
 CASES = [
     ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.json"),
     ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.svg"),
-    ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
+    ("bnmind.strategies.analysis.fit_weights", ("fit-weights", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
-    ("bnmind.mastermind.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
+    ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
     ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
     ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),

@@ -15,7 +15,7 @@ import pytest
 from bnmind.cli.query import _evidence
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board, Reply, TableBelief
-from bnmind.mastermind.noise_text import parse_noise
+from bnmind.mastermind.noise_parser import parse_noise
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy

@@ -16,7 +16,7 @@ LAYERS = [
     "bnmind.junction",
     "bnmind.views",
     "bnmind.mastermind",
-    "bnmind.mastermind.vomlel",
+    "bnmind.mastermind.network.vomlel",
     "bnmind.adaptive",
     "bnmind.strategies",
     "bnmind.lab",

@@ -20,8 +20,8 @@ from bnmind.junction.graph import InteractionGraph
 from bnmind.junction.greedy_kernel import CompiledSearch
 from bnmind.junction.greedy_pass import Climb, Score
 from bnmind.mastermind import Board, Channel, Turn, reply
-from bnmind.mastermind.halves import split_replies
-from bnmind.mastermind.reply_table import bayes_rule, guess_masses
+from bnmind.mastermind.masses.code_halves import split_replies
+from bnmind.mastermind.masses.reply_table import bayes_rule, guess_masses
 from bnmind.strategies import (
     Breadth,
     CellTerms,
@@ -30,8 +30,8 @@ from bnmind.strategies import (
     build_tree,
     find_possible_code,
 )
-from bnmind.strategies.endgame import Endgame
-from bnmind.strategies.reply_rows import MOST_COLORS, MOST_PEGS, board_arrays
+from bnmind.strategies.kernels.reply_arrays import MOST_COLORS, MOST_PEGS, board_arrays
+from bnmind.strategies.lookahead.endgame import Endgame
 
 
 @pytest.mark.parametrize("board", [Board(2, 3), Board(6, 4)], ids=str)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.color_elimination import (
+from bnmind.mastermind.masses.color_elimination import (
     elimination_additions,
     elimination_bytes,
     masses_by_elimination,
 )
-from bnmind.mastermind.elimination_kernel import LANES
-from bnmind.mastermind.elimination_maps import elimination
+from bnmind.mastermind.masses.color_elimination_kernel import LANES
+from bnmind.mastermind.masses.color_elimination_maps import elimination
+from bnmind.mastermind.masses.reply_table import replies_to
 from bnmind.mastermind.reply import Reply, reply
-from bnmind.mastermind.reply_table import replies_to
 from tests.modes import examples
 
 

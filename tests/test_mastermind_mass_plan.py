@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from bnmind.errors import TooLargeError
 from bnmind.information import information
 from bnmind.mastermind import Board, Channel, TableBelief, VanishingBelief, reply
-from bnmind.mastermind.belief import Belief
-from bnmind.mastermind.color_elimination import elimination_additions, least_additions
-from bnmind.mastermind.mass_plan import Method, plan_masses
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.masses.color_elimination import elimination_additions, least_additions
+from bnmind.mastermind.masses.mass_plan import Method, plan_masses
 from bnmind.strategies import Entropy
 from tests.modes import examples
 

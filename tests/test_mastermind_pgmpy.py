@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from bnmind.errors import TooLargeError
-from bnmind.mastermind.belief_table import TableBelief
-from bnmind.mastermind.belief_tree import TreeBelief
+from bnmind.mastermind.beliefs.table_belief import TableBelief
+from bnmind.mastermind.beliefs.tree_belief import TreeBelief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.reply import Reply
-from bnmind.mastermind.vomlel import (
+from bnmind.mastermind.network.vomlel import (
     REPORTS,
     code_variables,
     evidence_of_guess,
     stage,
     vomlel_network,
 )
+from bnmind.mastermind.reply import Reply
 from bnmind.pgm import Network
 from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, replies_to, reply, reply_masses, reply_table
-from bnmind.mastermind.reply_table import bayes_rule, guess_masses
+from bnmind.mastermind.masses.reply_table import bayes_rule, guess_masses
 from tests.modes import examples
 from tests.strategies import boards, code_weights, codes
 

@@ -25,10 +25,10 @@ from bnmind.mastermind import (
     VanishingBelief,
     replies_to,
     reply_masses,
-    symmetry,
 )
-from bnmind.mastermind.history_group import HistoryGroup, history_group
-from bnmind.mastermind.symmetry import GuessClasses, guess_classes
+from bnmind.mastermind.masses import guess_symmetry as symmetry
+from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
+from bnmind.mastermind.masses.history_group import HistoryGroup, history_group
 from tests.modes import examples
 from tests.strategies import channels, codes, possible_histories
 

@@ -12,7 +12,7 @@ import pytest
 
 from bnmind.junction import compile_plan
 from bnmind.mastermind import Board, Channel, Reply, TableBelief
-from bnmind.mastermind.vomlel import REPORTS, code_variables, evidence_of_guess
+from bnmind.mastermind.network.vomlel import REPORTS, code_variables, evidence_of_guess
 from bnmind.pgm import Network
 from bnmind.pgm.files import NETWORK_SUFFIXES, read_network
 

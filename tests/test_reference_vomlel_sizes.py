@@ -11,7 +11,7 @@ import pytest
 from bnmind.junction import junction_tree
 from bnmind.junction.greedy import MinWeight
 from bnmind.mastermind import Board
-from bnmind.mastermind.vomlel import reduced_to_guess, stage
+from bnmind.mastermind.network.vomlel import reduced_to_guess, stage
 
 FILE = Path(__file__).parent / "reference" / "vomlel_sizes.toml"
 REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.mastermind import Board, Channel
-from bnmind.mastermind.reply_table import replies_to, reply_table
+from bnmind.mastermind.masses.reply_table import replies_to, reply_table
 from bnmind.strategies import (
     Breadth,
     Deeper,
@@ -23,10 +23,10 @@ from bnmind.strategies import (
     strategy_by_name,
     strategy_tree,
 )
-from bnmind.strategies.endgame import Endgame, set_estimates
-from bnmind.strategies.endgame_kernel import UNWANTED, estimate_guesses, replies_of_guesses
-from bnmind.strategies.reply_rows import board_arrays
-from bnmind.strategies.tree import TreeNode
+from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
+from bnmind.strategies.kernels.reply_arrays import board_arrays
+from bnmind.strategies.lookahead.endgame import Endgame, set_estimates
+from bnmind.strategies.trees.tree import TreeNode
 from tests.modes import examples
 
 ALL = Breadth(10**6, 10**6, budget=10**8)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
 from bnmind.mastermind import Board, Channel, Reply, reply
-from bnmind.mastermind.reply_table import reply_masses
+from bnmind.mastermind.masses.reply_table import reply_masses
 from bnmind.strategies import (
     Among,
     EntropyLeft,
@@ -38,8 +38,8 @@ from bnmind.strategies import (
     guaranteed_information,
     strategy_by_name,
 )
-from bnmind.strategies.exact_tree import grow_exactly, is_growable, myopic_rule
-from bnmind.strategies.shapiro import Indifference
+from bnmind.strategies.players.shapiro import Indifference
+from bnmind.strategies.trees.myopic_tree import grow_exactly, is_growable, myopic_rule
 from tests.modes import examples
 from tests.strategies import boards
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
 from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, reply
-from bnmind.mastermind.reply_table import replies_to
+from bnmind.mastermind.masses.reply_table import replies_to
 from bnmind.strategies import (
     Among,
     Goal,
@@ -31,9 +31,9 @@ from bnmind.strategies import (
     strategy_tree,
     walk_tree,
 )
-from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
-from bnmind.strategies.regret import codes_left
-from bnmind.strategies.set_search import SetSearch
+from bnmind.strategies.analysis.regret import codes_left
+from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
+from bnmind.strategies.optimal.set_search import SetSearch
 from tests.modes import examples
 from tests.strategies import boards, codes
 

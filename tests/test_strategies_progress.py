@@ -19,8 +19,8 @@ from bnmind.strategies import (
     measure_games,
     strategy_tree,
 )
-from bnmind.strategies.exact_tree import MAX_TREE_CODES
-from bnmind.strategies.searched import measure_search
+from bnmind.strategies.analysis.large_boards import measure_search
+from bnmind.strategies.trees.myopic_tree import MAX_TREE_CODES
 
 
 class _Told:

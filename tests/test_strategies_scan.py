@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.mastermind import Board
-from bnmind.mastermind.reply_table import reply_table
+from bnmind.mastermind.masses.reply_table import reply_table
 from bnmind.strategies import Goal
-from bnmind.strategies.branch_and_bound_arrays import INFINITE, Game, make_game, make_work
-from bnmind.strategies.branch_and_bound_scan import count_cells, parting_code, scan
+from bnmind.strategies.optimal.scan_kernel import count_cells, parting_code, scan
+from bnmind.strategies.optimal.search_arrays import INFINITE, Game, make_game, make_work
 from tests.modes import examples
 
 BOARDS = [Board(2, 3), Board(3, 4), Board(4, 4, repeats=False), Board(3, 5), Board(2, 12)]

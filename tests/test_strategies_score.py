@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board
 from bnmind.strategies import CellTerms, Combination, EntropyLeft, Larmouth, WorstCase
-from bnmind.strategies.fixed_point import entropy_terms, fixed_point_bits
-from bnmind.strategies.score import equal_weights
+from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
+from bnmind.strategies.scores.score import equal_weights
 from tests.modes import examples
 
 
@@ -32,7 +32,7 @@ def test_logarithms_of_primes_are_rounded_correctly(bits: int) -> None:
 def test_a_doubtful_logarithm_is_computed_digit_by_digit(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = entropy_terms(300, 38).tolist()
     entropy_terms.cache_clear()
-    monkeypatch.setattr("bnmind.strategies.fixed_point.math.ldexp", lambda x, n: 0.5)
+    monkeypatch.setattr("bnmind.strategies.scores.fixed_point_entropy.math.ldexp", lambda x, n: 0.5)
     assert entropy_terms(300, 38).tolist() == expected
     monkeypatch.undo()
     entropy_terms.cache_clear()

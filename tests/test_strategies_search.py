@@ -17,7 +17,7 @@ from bnmind.strategies import (
     play_by_search,
     walk_tree,
 )
-from bnmind.strategies.searched import is_searched, measure_search
+from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 from tests.modes import examples
 from tests.strategies import boards, codes
 

@@ -20,24 +20,21 @@ from bnmind.errors import TooLargeError
 from bnmind.junction import exact_bounds
 from bnmind.junction.exact_bounds import lower_bounds
 from bnmind.junction.exact_kernel import problem
-from bnmind.mastermind import Board, Reply, Turn, brute_force, color_elimination, reply
-from bnmind.mastermind.brute_force import masses_by_pairs
-from bnmind.mastermind.color_elimination import masses_by_elimination
-from bnmind.strategies import (
-    ExpectedSize,
-    Goal,
-    Myopic,
-    branch_and_bound_run,
-    consistent_search,
-    endgame,
-    find_possible_code,
-    grow_kernel,
-)
-from bnmind.strategies.branch_and_bound import BoardSearch, SearchRules
-from bnmind.strategies.branch_and_bound_kernel import PAUSED, search_slice
-from bnmind.strategies.endgame import estimate_all, set_estimates
-from bnmind.strategies.exact_tree import GrownTree, grow_exactly
-from bnmind.strategies.reply_rows import board_arrays
+from bnmind.mastermind import Board, Reply, Turn, reply
+from bnmind.mastermind.masses import color_elimination
+from bnmind.mastermind.masses import pair_kernel as brute_force
+from bnmind.mastermind.masses.color_elimination import masses_by_elimination
+from bnmind.mastermind.masses.pair_kernel import masses_by_pairs
+from bnmind.strategies import ExpectedSize, Goal, Myopic, find_possible_code
+from bnmind.strategies.kernels import consistent_search
+from bnmind.strategies.kernels import tree_kernel as grow_kernel
+from bnmind.strategies.kernels.reply_arrays import board_arrays
+from bnmind.strategies.lookahead import endgame
+from bnmind.strategies.lookahead.endgame import estimate_all, set_estimates
+from bnmind.strategies.optimal import search_run as branch_and_bound_run
+from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
+from bnmind.strategies.optimal.search_kernel import PAUSED, search_slice
+from bnmind.strategies.trees.myopic_tree import GrownTree, grow_exactly
 from tests.graphs import graphs
 from tests.modes import examples
 from tests.strategies import boards, codes

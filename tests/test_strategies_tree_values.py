@@ -37,7 +37,7 @@ from bnmind.strategies import (
     walk_tree,
     write_tree,
 )
-from bnmind.strategies.tree_files import (
+from bnmind.strategies.trees.files import (
     tree_from_dot,
     tree_from_json,
     tree_from_text,

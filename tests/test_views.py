@@ -21,9 +21,9 @@ from bnmind.information import Floats
 from bnmind.junction import compile_plan
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.views import BeliefView, belief_view, network_view, side_by_side
-from bnmind.views.cards import percent
-from bnmind.views.lettering import cells, shorten, text_width
-from bnmind.views.table import bar
+from bnmind.views.drawing.cards import percent
+from bnmind.views.drawing.table import bar
+from bnmind.views.drawing.text_width import cells, shorten, text_width
 from bnmind.views.view import MOST_DRAWN
 from tests.networks import networks
 from tests.test_imports import loaded_by

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.views import Layout, lay_out
-from bnmind.views.coordinates import isotonic, place_items
-from bnmind.views.crossings import count_crossings, reduce_crossings
-from bnmind.views.layering import assign_layers, longest_path_layers
+from bnmind.views.drawing.coordinates import isotonic, place_items
+from bnmind.views.drawing.crossings import count_crossings, reduce_crossings
+from bnmind.views.drawing.layering import assign_layers, longest_path_layers
 
 Graph = tuple[int, list[tuple[int, int]]]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.views import lettering
-from bnmind.views.lettering import cells, shorten_to_cells
+from bnmind.views.drawing import text_width as lettering
+from bnmind.views.drawing.text_width import cells, shorten_to_cells
 
 LETTERS = st.sampled_from("ab1 \u0301\u8a9e\uff21")
 

@@ -14,7 +14,7 @@ from bnmind.cli.printable import tell, tell_json
 from bnmind.cli.work import working
 
 if TYPE_CHECKING:
-    from bnmind.mastermind.vomlel import Stage
+    from bnmind.mastermind.network.vomlel import Stage
 
 __all__ = ["NETWORK_HELP", "network"]
 
@@ -71,7 +71,7 @@ def network(
     """Show a stage of Vomlel's network, and write it to a file if asked to."""
     from bnmind.junction import BestOrder
     from bnmind.mastermind import Board, parse_noise
-    from bnmind.mastermind.vomlel import stage as stage_of
+    from bnmind.mastermind.network.vomlel import stage as stage_of
 
     if out is not None:
         from bnmind.pgm.files import NETWORK_SUFFIXES

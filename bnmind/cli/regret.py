@@ -58,7 +58,7 @@ def regret(
     """Print a row for each guess."""
     from bnmind.cli.advice import ending
     from bnmind.mastermind import Board, Channel, parse_history
-    from bnmind.strategies.regret import codes_left
+    from bnmind.strategies.analysis.regret import codes_left
 
     board = Board(pegs, colors, repeats=not no_repeats)
     turns = parse_history(board, history)
@@ -85,7 +85,7 @@ def _by_optimum(
 ) -> list[tuple[str, GuessRegret]]:
     """Return each guess judged by the optimum, or else by a score, and by which of them."""
     from bnmind.strategies import exact_regret
-    from bnmind.strategies.branch_and_bound import SearchRules
+    from bnmind.strategies.optimal.board_search import SearchRules
 
     judged: list[tuple[str, GuessRegret]] = []
     rules = SearchRules(max_tried=MOST_TRIED)
@@ -102,7 +102,7 @@ def _by_optimum(
 
 def _by_score(board: Board, turns: tuple[Turn, ...], name: str) -> tuple[GuessRegret, ...]:
     from bnmind.strategies import regrets, strategy_by_name
-    from bnmind.strategies.exact_tree import myopic_rule
+    from bnmind.strategies.trees.myopic_tree import myopic_rule
 
     rule = myopic_rule(strategy_by_name(name))
     if rule is None:

@@ -104,7 +104,7 @@ def strategy(
 
     from bnmind.mastermind import Board
     from bnmind.strategies import Goal, Optimal, measure_games, measure_tree, strategy_tree
-    from bnmind.strategies.searched import is_searched, measure_search
+    from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 
     board = Board(pegs, colors, repeats=not no_repeats)
     opening = None if first is None else board.parse(first)
@@ -175,7 +175,7 @@ def _player(
     from dataclasses import replace
 
     from bnmind.strategies import Among, Myopic, Optimal, Ties, read_weights, strategy_by_name
-    from bnmind.strategies.exact_tree import myopic_rule
+    from bnmind.strategies.trees.myopic_tree import myopic_rule
 
     player = strategy_by_name(name)
     if weights is not None:
@@ -207,7 +207,7 @@ def _player(
 
 def _check_tree(path: Path, name: str, *, grows: bool) -> None:
     """Raise before the work is done if there will be no tree, or it could not be written."""
-    from bnmind.strategies.tree_files import TREE_SUFFIXES
+    from bnmind.strategies.trees.files import TREE_SUFFIXES
 
     if not grows:
         raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")

@@ -19,11 +19,11 @@ from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab.code_maker import CodeMaker
 from bnmind.lab.endings import Revealed
 from bnmind.lab.games import assumed_channel, play_game
-from bnmind.mastermind.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
-from bnmind.strategies.strategy import GuessInfo, Strategy
+from bnmind.strategies.base.strategy import GuessInfo, Strategy
 
 if TYPE_CHECKING:
     import pandas as pd

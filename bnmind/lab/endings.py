@@ -9,7 +9,7 @@ from typing import Protocol
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many, shown
 from bnmind.errors import BnmindError, InvalidProbabilityError, TooLargeError
-from bnmind.mastermind.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief
 
 __all__ = ["MAX_GUESSES", "Declared", "Ending", "Limit", "Revealed"]
 

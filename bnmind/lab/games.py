@@ -11,10 +11,10 @@ from bnmind.errors import BnmindError, InvalidChannelError
 from bnmind.lab.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.endings import Ending, Revealed
 from bnmind.lab.transcript import PlayedTurn, Transcript
-from bnmind.mastermind.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
-from bnmind.strategies.strategy import Strategy, trusting_channel
+from bnmind.strategies.base.strategy import Strategy, trusting_channel
 
 __all__ = ["assumed_channel", "play_game", "replay"]
 

@@ -10,7 +10,7 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply import Reply
-from bnmind.strategies.strategy import GuessInfo
+from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["PlayedTurn", "Transcript"]
 

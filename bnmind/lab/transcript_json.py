@@ -15,7 +15,7 @@ from bnmind.lab.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
-from bnmind.strategies.strategy import GuessInfo
+from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["transcript_from_json", "transcript_to_json"]
 

@@ -1,19 +1,19 @@
 """Mastermind: boards, codes, replies, the noise they pass through, and what to believe."""
 
-from bnmind.mastermind.belief import Belief, impossible_history, misreport_probabilities
-from bnmind.mastermind.belief_table import TableBelief
-from bnmind.mastermind.belief_tree import TreeBelief, belief_plan
-from bnmind.mastermind.belief_vanishing import VanishingBelief
+from bnmind.mastermind.beliefs.belief import Belief, impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.distribution import CodeDistribution
+from bnmind.mastermind.beliefs.table_belief import TableBelief
+from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
+from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.board import MAX_CODES, Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.distribution import CodeDistribution
 from bnmind.mastermind.history import Turn, format_history, parse_history
-from bnmind.mastermind.mass_plan import MassPlan, Method, plan_masses
-from bnmind.mastermind.noise_text import parse_noise
+from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
+from bnmind.mastermind.masses.mass_plan import MassPlan, Method, plan_masses
+from bnmind.mastermind.masses.reply_table import replies_to, reply_masses, reply_table
+from bnmind.mastermind.network.vomlel import Stage, evidence_of_guess, stage, vomlel_network
+from bnmind.mastermind.noise_parser import parse_noise
 from bnmind.mastermind.reply import Reply, reply
-from bnmind.mastermind.reply_table import replies_to, reply_masses, reply_table
-from bnmind.mastermind.symmetry import GuessClasses, guess_classes
-from bnmind.mastermind.vomlel import Stage, evidence_of_guess, stage, vomlel_network
 
 __all__ = [
     "MAX_CODES",

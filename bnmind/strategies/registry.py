@@ -10,21 +10,21 @@ from types import MappingProxyType
 from typing import cast
 
 from bnmind.errors import BnmindError, UnknownNameError
-from bnmind.strategies.deeper import deeper
-from bnmind.strategies.entropy import Entropy
-from bnmind.strategies.knuth import Knuth
-from bnmind.strategies.map_code import MapCode
-from bnmind.strategies.myopic import Myopic
-from bnmind.strategies.optimal_strategy import Optimal
-from bnmind.strategies.random_code import RandomCode
-from bnmind.strategies.score_entropy import EntropyLeft
-from bnmind.strategies.score_expected_size import ExpectedSize
-from bnmind.strategies.score_larmouth import Larmouth
-from bnmind.strategies.score_parts import MostParts
-from bnmind.strategies.score_worst_case import WorstCase
-from bnmind.strategies.shapiro import first_possible
-from bnmind.strategies.strategy import Strategy
-from bnmind.strategies.weighted_entropy_player import weighted_entropy
+from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.lookahead.beam_search import deeper
+from bnmind.strategies.optimal.optimal_player import Optimal
+from bnmind.strategies.players.knuth import Knuth
+from bnmind.strategies.players.map_code import MapCode
+from bnmind.strategies.players.min_entropy import Entropy
+from bnmind.strategies.players.myopic import Myopic
+from bnmind.strategies.players.random_possible import RandomCode
+from bnmind.strategies.players.shapiro import first_possible
+from bnmind.strategies.players.weighted_entropy import weighted_entropy
+from bnmind.strategies.scores.entropy import EntropyLeft
+from bnmind.strategies.scores.expected_size import ExpectedSize
+from bnmind.strategies.scores.larmouth import Larmouth
+from bnmind.strategies.scores.most_parts import MostParts
+from bnmind.strategies.scores.worst_case import WorstCase
 
 __all__ = ["STRATEGIES", "strategy_by_name"]
 

@@ -1,6 +1,6 @@
 """Views of networks and beliefs: pictures for notebooks, tables for terminals."""
 
-from bnmind.views.layout import Layout, Spacing, lay_out
+from bnmind.views.drawing.layout import Layout, Spacing, lay_out
 from bnmind.views.view import (
     BeliefView,
     NetworkView,

@@ -18,9 +18,9 @@ from bnmind.junction.posterior import Posterior
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
-from bnmind.views.cards import Card
-from bnmind.views.svg import draw, draw_summary
-from bnmind.views.table import belief_table, network_table
+from bnmind.views.drawing.cards import Card
+from bnmind.views.drawing.svg import draw, draw_summary
+from bnmind.views.drawing.table import belief_table, network_table
 
 __all__ = [
     "MOST_DRAWN",

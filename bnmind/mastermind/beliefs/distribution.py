@@ -1,0 +1,241 @@
+"""A probability distribution over the codes of a board, and what can be asked of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked, number_array
+from bnmind._values import Value
+from bnmind.errors import InvalidProbabilityError, TooLargeError
+from bnmind.information import Floats, entropy
+from bnmind.mastermind.board import MAX_CODES, Board, require_believable
+from bnmind.mastermind.masses.code_halves import blocks_of
+from bnmind.mastermind.masses.reply_table import reply_masses
+
+__all__ = ["CodeDistribution"]
+
+_TOLERANCE = 1e-9  # how far the probabilities may be from summing to one
+_ROUNDING = 1e-12  # how far a sum of numbers that were normalized may be from one
+_FEW = 2**11  # numbers that are quickly sorted
+_TIE = 1e-12  # probabilities closer than this, relative to the larger, are equal
+
+
+@dataclass(frozen=True, eq=False)
+class CodeDistribution(Value):
+    """The probability of every code of a board.
+
+    The probabilities are copied and divided by their sum; but an array of their own that is
+    read-only and sums to one but for rounding is kept as it is. Nothing else of its size is
+    allocated, then or by any question but `joint`.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If there is not one number in [0, 1] a code, or they do not sum to one within
+        1e-9.
+
+    Examples
+    --------
+    >>> codes = CodeDistribution.uniform(Board(2, 4))
+    >>> codes.entropy(), codes.possible_codes()
+    (4.0, 16)
+    """
+
+    board: Board
+    """The board."""
+    probabilities: Floats
+    """``(n_codes,)`` in the order of ``board.codes``, read-only; they sum to one."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        given = number_array(self.probabilities, "the probabilities of the codes")
+        if given.shape != (self.board.n_codes,):
+            raise InvalidProbabilityError(
+                f"expected {self.board.n_codes:,} probabilities, one a code of the board "
+                f"{self.board}, got an array of shape {given.shape}",
+                self.probabilities,
+            )
+        least, total = 0.0, 0.0
+        for part in blocks_of(given):
+            least = min(least, float(part.min()))
+            total += float(part.sum())
+        # None less than zero and a sum of one: then none is above one either. The sum of
+        # what is not a number is none.
+        if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
+            lowest, highest = given.min(), given.max()
+            if lowest >= 0 and highest <= 1 + _TOLERANCE:
+                raise InvalidProbabilityError(
+                    f"expected probabilities that sum to 1, got {total:.12g}", self.probabilities
+                )
+            raise InvalidProbabilityError(
+                f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}",
+                self.probabilities,
+            )
+        if _is_kept(given) and abs(total - 1) <= _ROUNDING:
+            object.__setattr__(self, "probabilities", given)
+            return
+        probabilities = given / total
+        probabilities.setflags(write=False)
+        object.__setattr__(self, "probabilities", probabilities)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (CodeDistribution, (self.board, self.probabilities))
+
+    @classmethod
+    @checked
+    def uniform(cls, board: Board) -> CodeDistribution:
+        """Return the distribution that gives every code the same probability.
+
+        Raises
+        ------
+        TooLargeError
+            If the codes of the board are too many for a belief over them.
+        """
+        require_believable(board)
+        probabilities = np.full(board.n_codes, 1.0 / board.n_codes)
+        probabilities.setflags(write=False)
+        return cls(board, probabilities)
+
+    def probability(self, code: Sequence[int]) -> float:
+        """Return the probability of a code.
+
+        Raises
+        ------
+        InvalidCodeError
+            If it is no code of the board.
+        """
+        return float(self.probabilities[self.board.index(code)])
+
+    def possible_codes(self) -> int:
+        """Return how many codes have a positive probability."""
+        return sum(int(np.count_nonzero(part > 0)) for part in blocks_of(self.probabilities))
+
+    def entropy(self) -> float:
+        """Return the entropy in bits."""
+        return math.fsum(float(entropy(part)) for part in blocks_of(self.probabilities))
+
+    def marginals(self) -> Floats:
+        """Return the probability of each color at each position, ``(pegs, colors)``."""
+        n, k = self.board.pegs, self.board.colors
+        if not self.board.repeats:
+            return np.array(
+                [
+                    np.bincount(column, weights=self.probabilities, minlength=k + 1)[1:]
+                    for column in self.board.codes.T
+                ]
+            )
+        half = n // 2
+        halves = self.probabilities.reshape(k**half, k ** (n - half))
+        marginals: list[Floats] = []
+        for axis, pegs in ((1, half), (0, n - half)):
+            joint = halves.sum(axis=axis).reshape((k,) * pegs)
+            for peg in range(pegs):
+                marginals.append(joint.sum(axis=tuple(p for p in range(pegs) if p != peg)))
+        return np.array(marginals)
+
+    def joint(self) -> Floats:
+        """Return the joint over the positions, ``(colors,) * pegs``, color 1 first.
+
+        On a board without repeats the cells that are no codes are zero.
+
+        Raises
+        ------
+        TooLargeError
+            If it would have more than `MAX_CODES` cells.
+        """
+        shape = (self.board.colors,) * self.board.pegs
+        if self.board.repeats:
+            return self.probabilities.reshape(shape).copy()
+        cells = self.board.colors**self.board.pegs
+        if cells > MAX_CODES:
+            raise TooLargeError(
+                f"expected a joint of at most {MAX_CODES:,} cells, got the board {self.board}, "
+                f"whose joint would need {cells:,}",
+                needed=cells,
+                budget=MAX_CODES,
+            )
+        joint = np.zeros(shape)
+        joint[tuple(self.board.codes.T.astype(np.intp) - 1)] = self.probabilities
+        return joint
+
+    @checked
+    def most_probable(self, n: int = 10) -> tuple[tuple[int, float], ...]:
+        """Return up to `n` codes as ``(index, probability)``, the most probable first.
+
+        Codes of equal probability, to a relative 1e-12, are in lexicographic order;
+        codes of probability zero are left out.
+        """
+        p = self.probabilities
+        largest = _largest(p, n)
+        # Each group of ties is all that equal its most probable code: its floor, and where
+        # it ends among the largest.
+        floors: list[float] = []
+        ends = [0]
+        while ends[-1] < len(largest):
+            floors.append(float(largest[ends[-1]]) * (1 - _TIE))
+            ends.append(int(np.count_nonzero(largest >= floors[-1])))
+        if not floors:
+            return ()
+        # Of the last group, which may be large, only the first codes are needed.
+        above = floors[-2] if len(floors) > 1 else math.inf
+        sure = _first_between(p, above, math.inf, ends[-2])
+        sure.sort(key=lambda index: sum(p[index] < floor for floor in floors))
+        ranked = sure + _first_between(p, floors[-1], above, len(largest) - len(sure))
+        return tuple((index, float(p[index])) for index in ranked)
+
+    @checked
+    def masses(self, guesses: NDArray[np.intp] | None = None) -> Floats:
+        """Return the probability of each true reply to some guesses, or to all.
+
+        See `reply_masses`; for all guesses the quickest way is taken, see `plan_masses`.
+        """
+        # Planning stands on this module: symmetry speaks of priors.
+        from bnmind.mastermind.masses.mass_plan import plan_masses
+
+        if guesses is None:
+            everything = plan_masses(self.board, self.probabilities, every_guess=True)
+            return everything.run(self.probabilities)
+        return reply_masses(self.board, self.probabilities, guesses)
+
+
+def _is_kept(given: Floats) -> bool:
+    """Return whether nobody changes the array any more, unless on purpose."""
+    return given.flags.owndata and not given.flags.writeable and given.flags.c_contiguous
+
+
+def _largest(p: Floats, n: int) -> Floats:
+    """Return the up to `n` largest numbers above zero, falling."""
+    if n < 1:
+        return np.zeros(0)
+    falling = np.zeros(0)
+    least = 0.0
+    # After a few numbers most others are seen at a glance to be no larger than these.
+    for part in chain([p[:_FEW]], blocks_of(p[_FEW:])):
+        larger = part[part > least]
+        if len(larger):
+            falling = np.concatenate([falling, -larger])
+            if len(falling) > n:
+                falling = np.partition(falling, n - 1)[:n]
+            if len(falling) == n:
+                least = -float(falling.max())
+    return -np.sort(falling)
+
+
+def _first_between(p: Floats, least: float, above: float, n: int) -> list[int]:
+    """Return the first up to `n` places of numbers of at least `least` and below `above`."""
+    found: list[int] = []
+    start = 0
+    for part in blocks_of(p):
+        if len(found) >= n:
+            break
+        places = np.flatnonzero((part >= least) & (part < above))[: n - len(found)]
+        found += (start + places).tolist()
+        start += len(part)
+    return found

@@ -1,0 +1,95 @@
+"""The belief as a table over all codes, updated by Bayes' rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue, made
+from bnmind.information import Floats
+from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.distribution import CodeDistribution
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn
+from bnmind.mastermind.masses.reply_table import bayes_rule
+from bnmind.mastermind.reply import Reply
+
+__all__ = ["TableBelief"]
+
+
+@dataclass(frozen=True, eq=False)
+class TableBelief(CheckedValue):
+    """A belief kept as the probability of every code.
+
+    A code whose probability falls below 1e-308 is lost, as if it were impossible.
+
+    Examples
+    --------
+    >>> belief = TableBelief.start(Channel.exact(Board(4, 6)))
+    >>> belief.update((1, 1, 2, 3), Reply(1, 2)).codes.possible_codes()
+    84
+    """
+
+    channel: Channel
+    """The channel that the replies are believed to come through."""
+    history: tuple[Turn, ...]
+    """The turns taken in, oldest first."""
+    codes: CodeDistribution
+    """The probability of every code given the history."""
+
+    @classmethod
+    @checked
+    def start(cls, channel: Channel, prior: Floats | None = None) -> TableBelief:
+        """Return the belief before the first guess.
+
+        Parameters
+        ----------
+        channel
+            The channel that the replies are believed to come through.
+        prior
+            ``(n_codes,)``, the probability of every code; uniform unless given.
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If the prior is no distribution over the codes of the board.
+        TooLargeError
+            If the codes of the board are too many for a belief over them.
+        """
+        if prior is None:
+            return cls(channel, (), CodeDistribution.uniform(channel.board))
+        return cls(channel, (), CodeDistribution(channel.board, prior))
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.channel.board
+
+    def update(self, guess: Sequence[int], reply: Reply) -> TableBelief:
+        """Return the belief after one more guess and the reply reported to it.
+
+        The posterior of a code s is q(s)·N[reply(s, guess), reported], normalized.
+
+        Raises
+        ------
+        InvalidCodeError
+            If the guess is not of the board.
+        InvalidReplyError
+            If the channel never gives the reply.
+        ImpossibleEvidenceError
+            If the replies together have probability zero; it names them.
+        """
+        likelihood = self.channel.likelihood(reply)
+        turn = Turn(self.board.checked(guess), Reply.of(reply))
+        history = (*self.history, turn)
+        after = bayes_rule(self.board, self.codes.probabilities, turn.guess, likelihood)
+        if after is None:
+            raise impossible_history(self.channel, history)
+        codes = CodeDistribution(self.board, after)
+        return made(TableBelief, channel=self.channel, history=history, codes=codes)
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return for each turn the probability that its reply was misreported."""
+        return misreport_probabilities(self.codes, self.history)

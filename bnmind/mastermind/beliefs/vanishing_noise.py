@@ -1,0 +1,195 @@
+"""The exact channel as the limit of vanishing noise.
+
+Let every reply be false with a small probability ε, and let ε go to zero: the posterior
+becomes uniform over the codes that contradict the fewest replies. As long as the replies
+agree with each other these are the codes still possible; when they do not, the belief
+goes on, and says which replies to doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind._values import CheckedValue
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
+from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.distribution import CodeDistribution
+from bnmind.mastermind.board import Board, require_believable
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn, format_history
+from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.mastermind.reply import Reply
+
+__all__ = ["VanishingBelief"]
+
+Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class VanishingBelief(CheckedValue):
+    """The belief of one who trusts the replies, until they contradict each other.
+
+    Uniform over the codes not yet guessed that contradict the fewest replies (over all of
+    them, guessed or not, if the game does not end when it is won). The count
+    is kept for every code, since a later reply may make other codes the best.
+
+    Examples
+    --------
+    >>> belief = VanishingBelief.start(Board(4, 6))
+    >>> for _ in range(2):
+    ...     belief = belief.update((1, 1, 2, 2), Reply(0, 0))
+    >>> belief.contradictions, belief.codes.possible_codes()
+    (0, 256)
+    >>> belief = belief.update((1, 1, 2, 2), Reply(0, 1))
+    >>> belief.contradictions, belief.misreport_probabilities()
+    (1, (0.0, 0.0, 1.0))
+    """
+
+    board: Board
+    """The board."""
+    reports: tuple[Reply, ...]
+    """The replies that may be reported."""
+    history: tuple[Turn, ...]
+    """The turns taken in, oldest first."""
+    counts: Counts
+    """How many replies each code contradicts, ``(n_codes,)``, read-only; a byte each, or
+    more in a game of more than 254 turns."""
+    ends: bool = True
+    """Whether the game ends when it is won, so that a code that was guessed is ruled out."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            given: NDArray[Any] = np.asarray(self.counts)
+        except ValueError:  # lists of different lengths
+            given = np.zeros(0)
+        if given.shape != (self.board.n_codes,) or given.dtype.kind not in "iu" or given.min() < 0:
+            raise InvalidArgumentError(
+                f"expected a count of at least 0 for each of the {self.board.n_codes:,} codes of"
+                f" the board {self.board}, got {shown(self.counts)}",
+                self.counts,
+            )
+        counts = given.astype(_counts_type(len(self.history)))
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (
+            VanishingBelief,
+            (self.board, self.reports, self.history, self.counts, self.ends),
+        )
+
+    @classmethod
+    @checked
+    def start(
+        cls, board: Board, *, reports: tuple[Reply, ...] | None = None, ends: bool = True
+    ) -> VanishingBelief:
+        """Return the belief before the first guess.
+
+        Parameters
+        ----------
+        board
+            The board.
+        reports
+            The replies that may be reported; the true replies unless given. One who
+            trusts the replies of a noisy code-maker may hear others too: a reply that
+            no code draws contradicts every code.
+        ends
+            Whether the game ends when it is won: one that goes on says that the code is
+            none of those guessed.
+
+        Raises
+        ------
+        TooLargeError
+            If the codes of the board are too many for a belief over them.
+        """
+        require_believable(board)
+        heard = board.true_replies if reports is None else reports
+        return cls(board, heard, (), np.zeros(board.n_codes, dtype=_counts_type(0)), ends)
+
+    @property
+    def channel(self) -> Channel:
+        """The exact channel, of a game that ends when it is won unless ``ends`` says otherwise."""
+        return _exact(self.board, self.ends)
+
+    @cached_property
+    def codes(self) -> CodeDistribution:
+        """The probability of every code given the history."""
+        counts = self._open_counts()
+        best = counts == counts.min()
+        probabilities = best / np.count_nonzero(best)
+        probabilities.setflags(write=False)
+        return CodeDistribution(self.board, probabilities)
+
+    @cached_property
+    def contradictions(self) -> int:
+        """How many replies the codes of positive probability contradict; 0 if all agree."""
+        return int(self._open_counts().min())
+
+    def _open_counts(self) -> Counts:
+        """Return the counts, and one that no count reaches for the codes that are ruled out."""
+        if not self.ends:
+            return self.counts
+        counts = self.counts.copy()
+        counts[[self.board.index(turn.guess) for turn in self.history]] = np.iinfo(counts.dtype).max
+        return counts
+
+    def update(self, guess: Sequence[int], reply: Reply) -> VanishingBelief:
+        """Return the belief after one more guess and the reply reported to it.
+
+        A reply counts once, whether one or both of its numbers differ.
+
+        Raises
+        ------
+        InvalidCodeError
+            If the guess is not of the board.
+        InvalidReplyError
+            If the reply is none of ``reports``.
+        ImpossibleEvidenceError
+            If every code has been guessed by now; it names the replies.
+        """
+        reply = Reply.of(reply)
+        if reply not in self.reports:
+            raise InvalidReplyError(
+                f"expected one of the {len(self.reports)} replies that may be reported on the "
+                f"board {self.board}, got {reply}",
+                reply,
+            )
+        turn = Turn(self.board.checked(guess), reply)
+        true = self.board.true_replies
+        # No code draws a reply that is not true, and no code has the place after the last.
+        reported = true.index(turn.reply) if turn.reply in true else len(true)
+        differs = replies_to(self.board, turn.guess) != reported
+        history = (*self.history, turn)
+        if self.ends and len({one.guess for one in history}) == self.board.n_codes:
+            raise ImpossibleEvidenceError(
+                f"expected a game that ends when the code is guessed, got every code of the board "
+                f"{self.board} guessed: {format_history(self.board, history)}",
+                impossible_history(self.channel, history).evidence,
+            )
+        counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
+        return VanishingBelief(self.board, self.reports, history, counts, self.ends)
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return for each turn the probability that its reply was misreported."""
+        return misreport_probabilities(self.codes, self.history)
+
+
+@lru_cache(maxsize=8)
+def _exact(board: Board, ends: bool) -> Channel:
+    """Return the exact channel, the same object for all beliefs of a board."""
+    exact = Channel.exact(board)
+    return exact.revealed() if ends else exact
+
+
+def _counts_type(turns: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """Return the smallest type that holds counts of so many turns, and one number more."""
+    return np.min_scalar_type(turns + 1)

@@ -1,0 +1,1 @@
+"""The belief mass of every reply to every guess."""

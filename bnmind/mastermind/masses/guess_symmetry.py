@@ -1,0 +1,342 @@
+"""Guesses that are the same guess under another name: symmetry of the board after a history.
+
+A permutation of the positions together with one of the colors keeps every reply. Where it
+also maps each guess made so far to itself, and the prior to itself, it maps the belief to
+itself, whatever the replies were and whatever channel they came through. All guesses that
+such permutations carry into each other have the same masses of replies, so that one of
+each class need be looked at: the lexicographically smallest.
+
+The words and symbols are those of `bnmind.mastermind.masses.history_group`: kinds, moves, U, N, G.
+
+The representatives are grown from left to right (orderly generation: [1]_). A beginning of
+a guess is dropped if some member of G surely makes it smaller, however it goes on. It is
+nondecreasing within each kind, and its unused colors appear in ascending order, or else N
+makes it smaller. For each move the image is built position by position, as small as can be:
+a position takes any peg left of the kind that it comes from, and a color of U not met before
+the smallest color of U not given yet. Pegs of one color in one kind need not be told apart,
+nor colors of U that stand equally often in each kind. An image that becomes smaller than
+the beginning refutes it, one that becomes larger is given up.
+
+References
+----------
+.. [1] R. C. Read, Every one a winner or how to avoid isomorphism search when cataloguing
+   combinatorial configurations, Annals of Discrete Mathematics 2 (1978) 107–120.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked, whole_array
+from bnmind._values import Value
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.masses.history_group import (
+    Colors,
+    HistoryGroup,
+    Indices,
+    history_group,
+    require_at_most,
+)
+
+__all__ = [
+    "MAX_CLASSES",
+    "MAX_COMPARISONS",
+    "GuessClasses",
+    "guess_classes",
+]
+
+MAX_COMPARISONS = 2**28
+"""The most pairs of a beginning of a guess and a move that `guess_classes` compares: minutes."""
+
+MAX_CLASSES = 2**24
+"""The most classes that are kept: with their sizes and the guesses a gigabyte."""
+
+_MAX_NUMBERED = 2**40  # so that a number of codes times that of moves is a 64-bit integer
+_BLOCK = 2**15  # images that are built side by side
+_FIRST_MOVES = 32  # most beginnings are refuted by few moves, so few are tried first
+
+
+@dataclass(frozen=True, eq=False)
+class GuessClasses(Value):
+    """The guesses of a board, one of each class that symmetry leaves after a history.
+
+    Since the representative is the smallest of its class, the smallest of the best
+    representatives is the smallest of all best guesses.
+
+    Examples
+    --------
+    >>> board = Board(4, 6)
+    >>> first = guess_classes(board, [])
+    >>> [board.format(board.code(index)) for index in first.representatives]
+    ['1111', '1112', '1122', '1123', '1234']
+    >>> first.sizes.tolist()
+    [6, 120, 90, 720, 360]
+    """
+
+    board: Board
+    """The board."""
+    guesses: tuple[tuple[int, ...], ...]
+    """The guesses made so far, each once, oldest first."""
+    representatives: Indices
+    """``(classes,)``, the index of the smallest guess of each class, ascending."""
+    sizes: Indices
+    """``(classes,)``, how many guesses are in each class; together all of the board."""
+    comparisons: int
+    """How many pairs of a beginning of a guess and a move it took; 0 without symmetry."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("representatives", "sizes"):
+            array = np.array(whole_array(getattr(self, name), f"the {name}"))
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (self.board, self.guesses, self.representatives, self.sizes, self.comparisons)
+        return (GuessClasses, values)
+
+
+@checked
+def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasses:
+    """Return one guess of each class of guesses that are equivalent after a history.
+
+    Parameters
+    ----------
+    board
+        The board; without repeats, only guesses without repeats are looked at.
+    guesses
+        The guesses made so far; the replies do not matter.
+
+    Returns
+    -------
+    GuessClasses
+        The guesses of a class have the same masses of replies if the prior is the same under
+        all permutations of positions and of colors, and the belief follows from it and
+        from the replies to these guesses.
+
+    Raises
+    ------
+    InvalidCodeError
+        If a guess is no code of the board.
+    TooLargeError
+        If it would take more than `MAX_COMPARISONS` or give more than `MAX_CLASSES`: at
+        once if that is sure, else before the comparisons of the next peg.
+
+    Notes
+    -----
+    It takes some milliseconds, and 0.1 to 0.5 µs for each of ``comparisons``.
+    `history_group` tells beforehand what they are at least, ``len(group.moves) *
+    group.least_classes``; they are seldom 20 times as many unless they are few. Where
+    ``group.order`` is 1 nothing is searched. The search takes tens of megabytes at most,
+    and each class some tens of bytes.
+    """
+    group = history_group(board, guesses)
+    _require_affordable(board, group.least_classes, 0)
+    if group.order == 1:
+        every = np.arange(board.n_codes)
+        return GuessClasses(board, group.guesses, every, np.ones_like(every), 0)
+    _require_affordable(board, 0, len(group.moves) * group.least_classes)
+    search = _Search(group)
+    beginnings: Colors = np.zeros((1, 0), dtype=np.uint8)
+    ties = np.ones(1, dtype=np.intp)
+    comparisons = 0
+    at_once = max(1, _BLOCK // board.colors)
+    for _ in range(board.pegs):
+        kept: list[tuple[Colors, Indices]] = []
+        for start in range(0, len(beginnings), at_once):
+            longer = search.extended(beginnings[start : start + at_once])
+            comparisons += len(longer) * len(group.moves)
+            _require_affordable(board, sum(len(codes) for codes, _ in kept), comparisons)
+            kept.append(search.smallest(longer))
+        beginnings = np.concatenate([codes for codes, _ in kept])
+        ties = np.concatenate([tied for _, tied in kept])
+    blocks = [slice(start, start + _BLOCK) for start in range(0, len(beginnings), _BLOCK)]
+    sizes = np.concatenate([search.sizes(beginnings[block], ties[block]) for block in blocks])
+    places = np.concatenate([_indices(board, beginnings[block]) for block in blocks])
+    return GuessClasses(board, group.guesses, places, sizes, comparisons)
+
+
+class _Search:
+    """What the search needs to know of a group, laid out in arrays."""
+
+    def __init__(self, group: HistoryGroup) -> None:
+        board = group.board
+        self.group = group
+        self.n_unused = len(group.unused)
+        # One more, so that "the next unused color" can be asked for when there is none.
+        self.unused = np.array([*group.unused, board.colors + 1], dtype=np.int64)
+        self.rank = np.full(board.colors + 1, -1, dtype=np.intp)
+        self.rank[list(group.unused)] = np.arange(self.n_unused)
+        kinds = group.kinds.tolist()
+        self.places = [[i for i in range(board.pegs) if kinds[i] == kind] for kind in set(kinds)]
+        self.widest = max(len(places) for places in self.places)
+        # Positions of each kind, made equally many by a position that no guess has.
+        self.positions = np.full((len(self.places), self.widest), board.pegs, dtype=np.intp)
+        # The position of the same kind before each position, or −1.
+        self.previous = np.full(board.pegs + 1, -1, dtype=np.intp)
+        for kind, places in enumerate(self.places):
+            self.positions[kind, : len(places)] = places
+            self.previous[places[1:]] = places[:-1]
+        # How often a color stands in each kind is one number in a mixed radix.
+        sizes = [len(places) + 1 for places in self.places]
+        self.radix = [math.prod(sizes[:kind]) for kind in kinds]
+
+    def extended(self, beginnings: Colors) -> Colors:
+        """Return the beginnings that are one peg longer and that N does not refute at once."""
+        board = self.group.board
+        rows, length = beginnings.shape
+        colors = np.arange(1, board.colors + 1, dtype=np.uint8)
+        met = _met(self.rank[beginnings])[:, -1]
+        fits = self.rank[colors] <= met[:, None]
+        if self.previous[length] >= 0:
+            fits &= colors >= beginnings[:, self.previous[length], None]
+        if not board.repeats:
+            fits[np.arange(rows)[:, None], beginnings - 1] = False
+        row, color = np.nonzero(fits)
+        return np.column_stack([beginnings[row], colors[color]])
+
+    def smallest(self, beginnings: Colors) -> tuple[Colors, Indices]:
+        """Return the beginnings that no member of G makes smaller, and how many moves fix each.
+
+        The number of moves is that of whole guesses; it is meaningless before the last peg.
+        """
+        rows, length = beginnings.shape
+        n_moves = len(self.group.moves)
+        if n_moves == 1 and self.widest == 1:
+            # Only unused colors can be permuted, and those are in order.
+            return beginnings, np.ones(rows, dtype=np.intp)
+        smaller = np.zeros(rows, dtype=np.bool_)
+        ties = np.zeros(rows, dtype=np.intp)
+        ranks = self.rank[beginnings]
+        met = _met(ranks)
+        alike = self._alike(ranks)
+        for row, move in self._pairs(smaller, n_moves):
+            labels = np.full((len(row), alike.shape[1]), -1, dtype=np.int8)
+            stack = [(0, row, move, np.zeros(len(row), dtype=np.int64), labels)]
+            while stack:
+                i, row, move, picked, labels = stack.pop()
+                if i == length:
+                    ties += np.bincount(row, minlength=rows)
+                    continue
+                # Which peg comes to position i: any one left of the kind, of each color one.
+                peg = self.positions[self.group.moves[move, self.group.kinds[i]]]
+                left = (peg < length) & ((picked[:, None] >> peg) & 1 == 0)
+                before = np.where(left, self.previous[peg], -1)
+                color = beginnings[row[:, None], np.where(left, peg, 0)]
+                twin_left = (before >= 0) & ((picked[:, None] >> np.maximum(before, 0)) & 1 == 0)
+                left &= ~twin_left | (color != beginnings[row[:, None], before])
+                state, column = np.nonzero(left)
+                row, move, peg = row[state], move[state], peg[state, column]
+                picked, labels, color = picked[state], labels[state], color[state, column]
+                # Which color it becomes there.
+                here = np.arange(len(row))
+                rank = ranks[row, peg]
+                label = labels[here, rank]
+                first = label < 0
+                label = np.where(first, met[row, i], label)
+                image = np.where(rank < 0, self.group.images[move, color], self.unused[label])
+                twin = alike[row, rank]
+                told = (rank >= 0) & first & (twin >= 0) & (labels[here, twin] < 0)
+                target = beginnings[row, i]
+                smaller[row[image < target]] = True
+                equal = np.flatnonzero((image == target) & ~told & ~smaller[row])
+                labels = labels[equal]
+                labels[np.arange(len(equal)), rank[equal]] = label[equal]
+                picked = picked[equal] | (1 << peg[equal])
+                for start in range(0, len(equal), _BLOCK):
+                    block = slice(start, start + _BLOCK)
+                    chosen = equal[block]
+                    stack.append((i + 1, row[chosen], move[chosen], picked[block], labels[block]))
+        return beginnings[~smaller], ties[~smaller]
+
+    def sizes(self, guesses: Colors, ties: Indices) -> Indices:
+        """Return the size of the class of each guess, given how many moves fix it.
+
+        A guess is carried by N to |N| / |stabilizer in N| guesses: as many as there are
+        ways to place its pegs in each kind and to choose its unused colors, where those
+        that stand equally often in each kind are told apart by neither.
+        """
+        rows, pegs = guesses.shape
+        sizes = np.ones(rows, dtype=np.int64)
+        for places in self.places:
+            run = np.ones(rows, dtype=np.int64)
+            for i in range(1, len(places)):
+                same = guesses[:, places[i]] == guesses[:, places[i - 1]]
+                run = np.where(same, run + 1, 1)
+                sizes = sizes * (i + 1) // run
+        ranks = self.rank[guesses]
+        met = _met(ranks)[:, -1]
+        alike = self._alike(ranks)
+        twins = np.ones_like(alike)
+        for rank in range(min(pegs, self.n_unused)):
+            twin = alike[:, rank]
+            twins[:, rank] += np.where(twin >= 0, twins[np.arange(rows), twin], 0)
+            present = rank < met
+            sizes = np.where(present, sizes * (self.n_unused - rank) // twins[:, rank], sizes)
+        return sizes * len(self.group.moves) // ties
+
+    def _alike(self, ranks: Indices) -> Indices:
+        """Return for each color of U the last one before it that stands as often in each kind.
+
+        Places in U, −1 where there is none and in one column more, for used colors.
+        """
+        rows, pegs = ranks.shape
+        width = min(pegs, self.n_unused)
+        counts = np.zeros((rows, width + 1), dtype=np.int64)
+        for i in range(pegs):
+            counts[np.arange(rows), ranks[:, i]] += self.radix[i]
+        alike = np.full((rows, width + 1), -1, dtype=np.intp)
+        for rank in range(1, width):
+            for other in range(rank):
+                same = (counts[:, rank] == counts[:, other]) & (counts[:, rank] > 0)
+                alike[same, rank] = other
+        return alike
+
+    @staticmethod
+    def _pairs(smaller: NDArray[np.bool_], n_moves: int) -> Iterator[tuple[Indices, Indices]]:
+        """Yield all pairs of a row and a move in blocks, but none of a row found refuted."""
+        bounds = [0, *range(min(_FIRST_MOVES, n_moves), n_moves, _BLOCK), n_moves]
+        for first, stop in pairwise(bounds):
+            rows = np.flatnonzero(~smaller)
+            at_once = max(1, _BLOCK // (stop - first))
+            for start in range(0, len(rows), at_once):
+                some = rows[start : start + at_once]
+                moves = np.arange(first, stop)
+                yield np.repeat(some, len(moves)), np.tile(moves, len(some))
+
+
+def _met(ranks: Indices) -> Indices:
+    """Return how many colors of U stand before each position, and in all.
+
+    `ranks` holds the places of the pegs' colors in U, −1 for used colors.
+    """
+    met = np.zeros((len(ranks), ranks.shape[1] + 1), dtype=np.intp)
+    # They appear in ascending order.
+    np.maximum.accumulate(ranks + 1, axis=1, out=met[:, 1:])
+    return met
+
+
+def _indices(board: Board, codes: Colors) -> Indices:
+    """Return the places of codes among all codes in lexicographic order."""
+    places = np.zeros(len(codes), dtype=np.intp)
+    for i in range(board.pegs):
+        digits = codes[:, i].astype(np.intp) - 1
+        if board.repeats:
+            places = places * board.colors + digits
+        else:
+            digits -= (codes[:, :i] < codes[:, i, None]).sum(axis=1)
+            places += digits * math.perm(board.colors - i - 1, board.pegs - i - 1)
+    return places
+
+
+def _require_affordable(board: Board, classes: int, comparisons: int) -> None:
+    require_at_most(_MAX_NUMBERED, "codes", board.n_codes, board)
+    require_at_most(MAX_CLASSES, "classes of equivalent guesses", classes, board)
+    require_at_most(MAX_COMPARISONS, "comparisons of permuted guesses", comparisons, board)

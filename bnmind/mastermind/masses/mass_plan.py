@@ -1,0 +1,289 @@
+"""Which way to compute the masses of all guesses: planned by cost, then run.
+
+Three ways lead to the same numbers. Brute force adds up the codes that have belief, a
+guess at a time; it is best when few codes are left. Representatives do so for one
+guess of each kind, where the past guesses leave kinds to speak of: at the first and
+the second guess. Color elimination costs the same whatever the belief.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked, number_array
+from bnmind._values import Value
+from bnmind.errors import TooLargeError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.history import Turn
+from bnmind.mastermind.masses.color_elimination import (
+    elimination_additions,
+    elimination_bytes,
+    least_additions,
+    map_bytes,
+    map_entries,
+    masses_by_elimination,
+)
+from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
+from bnmind.mastermind.masses.reply_table import replies_to, reply_masses
+
+__all__ = ["MAX_BYTES", "MassPlan", "Method", "Way", "plan_masses"]
+
+MAX_BYTES = 2**32
+"""The most memory that an elimination may take."""
+
+_SECONDS = {
+    "table": 0.6e-9,
+    "no table": 0.65e-9,
+    "no table guess": 5e-8,
+    "map entry": 2.5e-7,
+    "elimination": 0.18e-9,
+    "plain": 3e-9,
+    "plain guess": 3e-5,
+}
+"""What one operation, or one guess without compiled code, takes, about."""
+
+_START = 1e-4
+"""Seconds that an elimination takes however small it is."""
+
+_LOADING = 0.8
+"""Seconds until a new process has compiled code at hand."""
+
+_MOST_OPERATIONS = 2**34
+"""More operations than this, a minute or two, are made only by a method that is forced."""
+
+_TABLE_CODES = 2**11
+"""Up to so many codes there is a table of all replies."""
+
+_PARALLEL = 10**8
+"""From so many additions on an elimination uses two threads."""
+
+
+class Method(Enum):
+    """A way to compute the masses."""
+
+    BRUTE_FORCE = "brute force over the codes that have belief"
+    REPRESENTATIVES = "brute force for one guess of each kind"
+    ELIMINATION = "color elimination"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method that was considered, and what it takes."""
+
+    method: Method
+    compiled: bool
+    """Whether compiled code is used."""
+    operations: int
+    """Additions."""
+    seconds: float
+    """About how long that takes."""
+
+    def __str__(self) -> str:
+        plain = "" if self.compiled else ", not compiled"
+        return (
+            f"{self.method.value}{plain}: {self.operations:,} operations, about"
+            f" {1e3 * self.seconds:.2g} ms"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MassPlan(Value):
+    """How the masses are computed, and what that takes; made by `plan_masses`."""
+
+    board: Board
+    way: Way
+    """What was chosen."""
+    guesses: NDArray[np.intp]
+    """The guesses whose masses are computed, indices of codes, ascending."""
+    sizes: NDArray[np.intp]
+    """How many guesses each of them stands for."""
+    survivors: int
+    """Codes that have belief."""
+    considered: tuple[Way, ...]
+    """What was possible."""
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.guesses):,} guesses, {self.survivors:,} codes with belief"]
+        return "\n".join(lines + [f"{'*' if w == self.way else ' '} {w}" for w in self.considered])
+
+    @property
+    def method(self) -> Method:
+        """The method chosen."""
+        return self.way.method
+
+    @property
+    def operations(self) -> int:
+        """The additions that it was planned to take."""
+        return self.way.operations
+
+    @property
+    def actual_operations(self) -> int:
+        """The additions that a run makes: an elimination also fills unused lanes."""
+        if self.method is Method.ELIMINATION:
+            return elimination_additions(self.board, padded=True)
+        return self.operations
+
+    def run(self, belief: Floats) -> Floats:
+        """Return the belief mass of every true reply to each of the plan's guesses.
+
+        Parameters
+        ----------
+        belief
+            ``(n_codes,)``, not negative: the one that the plan was made for.
+        """
+        if not self.way.compiled:
+            return _plain_masses(self.board, belief, self.guesses)
+        if self.method is not Method.ELIMINATION:
+            return reply_masses(self.board, belief, self.guesses)
+        threads = 2 if self.operations >= _PARALLEL and (os.cpu_count() or 1) > 1 else 1
+        return masses_by_elimination(self.board, belief, threads=threads)
+
+
+@checked
+def plan_masses(
+    board: Board,
+    belief: Floats,
+    *,
+    history: Sequence[Turn] = (),
+    method: Method | None = None,
+    once: bool = False,
+    every_guess: bool = False,
+) -> MassPlan:
+    """Return the cheapest way to compute the masses of all guesses.
+
+    Parameters
+    ----------
+    board
+        The board.
+    belief
+        ``(n_codes,)``, not negative.
+    history
+        The turns that the belief comes from: representatives are possible if there
+        are none or one, and the belief depends on nothing but the reply to it. That
+        is tested here, so that a prior with a preference is safe.
+    method
+        Forces a method.
+    once
+        Whether the process has no other use for compiled code and index maps, so that the
+        time to load and to build them counts, and small tasks do without.
+    every_guess
+        Whether guesses that are alike are all wanted: then there are no representatives.
+
+    Raises
+    ------
+    TooLargeError
+        If no method fits, or the forced one does not; it says what would be needed.
+
+    Examples
+    --------
+    >>> uniform = np.full(1296, 1 / 1296)
+    >>> plan = plan_masses(Board(4, 6), uniform)
+    >>> plan.method.name, plan.guesses.tolist(), plan.sizes.tolist()
+    ('REPRESENTATIVES', [0, 1, 7, 8, 51], [6, 120, 90, 720, 360])
+    """
+    belief = number_array(belief, "the belief")
+    survivors = int(np.count_nonzero(belief))
+    classes = None if every_guess else _classes(board, belief, history)
+    ways = _brute_force(board, Method.BRUTE_FORCE, board.n_codes, survivors, once)
+    if classes is not None:
+        n_guesses = len(classes.representatives)
+        ways += _brute_force(board, Method.REPRESENTATIVES, n_guesses, survivors, once)
+    needed = elimination_bytes(board, threads=2) + map_bytes(board)
+    # Index maps are not built where brute force is known to be faster without them.
+    wanted = method is Method.ELIMINATION or (
+        min(way.seconds for way in ways)
+        > _elimination_seconds(board, least_additions(board), once=once)
+    )
+    if needed <= MAX_BYTES and wanted:
+        padded = elimination_additions(board, padded=True)
+        seconds = _elimination_seconds(board, padded, once=once)
+        ways.append(Way(Method.ELIMINATION, True, elimination_additions(board), seconds))
+    possible = [
+        way
+        for way in ways
+        if way.method is method or (method is None and way.operations <= _MOST_OPERATIONS)
+    ]
+    if not possible:
+        raise TooLargeError(
+            f"expected a board whose masses of all guesses fit {MAX_BYTES / 1e9:.1f} GB, got"
+            f" {board}, which would need {needed / 1e9:,.1f} GB by color elimination, or"
+            f" {board.n_codes * survivors:,} pairs of guess and code by brute force; a guess of"
+            " your own, or replies that leave fewer codes, still work",
+            needed=needed,
+            budget=MAX_BYTES,
+        )
+    way = min(possible, key=lambda one: one.seconds)
+    if way.method is Method.REPRESENTATIVES and classes is not None:
+        guesses, sizes = classes.representatives, classes.sizes
+    else:
+        guesses, sizes = np.arange(board.n_codes), np.ones(board.n_codes, dtype=np.intp)
+    return MassPlan(board, way, guesses, sizes, survivors, tuple(ways))
+
+
+def _elimination_seconds(board: Board, padded_additions: int, *, once: bool) -> float:
+    """Return about how long an elimination takes: unused lanes cost as much as used ones.
+
+    The index maps are built once in a process, which counts if it has no other use for them.
+    """
+    before = _LOADING + map_entries(board) * _SECONDS["map entry"] if once else 0.0
+    return padded_additions * _SECONDS["elimination"] + _START + before
+
+
+def _brute_force(
+    board: Board, method: Method, n_guesses: int, survivors: int, once: bool
+) -> list[Way]:
+    operations = n_guesses * survivors
+    if board.n_codes <= _TABLE_CODES:
+        seconds = operations * _SECONDS["table"]
+    else:
+        seconds = operations * _SECONDS["no table"] + n_guesses * _SECONDS["no table guess"]
+    ways = [Way(method, True, operations, seconds + once * _LOADING)]
+    if once:
+        plain = seconds + n_guesses * _SECONDS["plain guess"] + operations * _SECONDS["plain"]
+        ways.append(Way(method, False, operations, plain))
+    return ways
+
+
+def _plain_masses(board: Board, belief: Floats, guesses: NDArray[np.intp]) -> Floats:
+    """Return the masses of some guesses by NumPy alone."""
+    n_replies = len(board.true_replies)
+    codes = np.flatnonzero(belief)
+    weights = belief[codes]
+    masses = np.empty((len(guesses), n_replies))
+    for row, guess in enumerate(guesses):
+        replies = replies_to(board, board.code(int(guess)))[codes]
+        masses[row] = np.bincount(replies, weights=weights, minlength=n_replies)
+    return masses
+
+
+def _classes(board: Board, belief: Floats, history: Sequence[Turn]) -> GuessClasses | None:
+    """Return the kinds of guesses, where there are fewer than guesses and they are alike."""
+    if len(history) > 1:
+        return None
+    guesses = [turn.guess for turn in history]
+    kinds = replies_to(board, guesses[0]) if guesses else np.zeros(board.n_codes, dtype=np.uint8)
+    # Permutations that leave the past guess as it is leave each code's reply to it; so a
+    # belief that depends on this reply alone is invariant. (The code guessed, which may be
+    # ruled out, is alone in its cell.)
+    for kind in range(int(kinds.max()) + 1):
+        cell = belief[kinds == kind]
+        if len(cell) and cell.min() != cell.max():
+            return None
+    return _guess_classes(board, tuple(guesses))
+
+
+@lru_cache(maxsize=16)
+def _guess_classes(board: Board, guesses: tuple[tuple[int, ...], ...]) -> GuessClasses | None:
+    """Return the kinds of guesses, None where finding them takes too long; kept for a few."""
+    try:
+        return guess_classes(board, guesses)
+    except TooLargeError:
+        return None

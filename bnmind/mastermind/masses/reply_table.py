@@ -1,0 +1,394 @@
+"""Replies to one guess, the table of all replies, and the belief masses of replies.
+
+A reply is kept as a byte, its place in ``board.true_replies``. That suffices: a board
+with more than 255 true replies has more than 2²⁹ codes.
+
+The reply splits: the black pegs are counted position by position, and black and white
+together are Σ_i min(C_i, G_i), which depends on how often each color stands in the
+guess but not where. Guesses of the same colors share the second part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from os import cpu_count
+from sys import float_info
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked, number_array, whole_array
+from bnmind._jit import njit
+from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board, require_believable
+from bnmind.mastermind.masses.code_halves import blocks_of, place_of_reply, split_replies
+from bnmind.mastermind.masses.pair_kernel import masses_by_pairs
+
+__all__ = [
+    "MAX_MASSES_BYTES",
+    "MAX_PAIRS",
+    "MAX_TABLE_BYTES",
+    "bayes_rule",
+    "guess_masses",
+    "replies_to",
+    "reply_masses",
+    "reply_table",
+]
+
+MAX_TABLE_BYTES = 2**31
+"""The largest reply table that is built; 5x8 takes half of it."""
+
+MAX_PAIRS = 2**36
+"""The most pairs of guess and code that `reply_masses` evaluates without a table: a minute."""
+
+MAX_MASSES_BYTES = 2**32
+"""The most memory that the masses of the guesses asked for may take."""
+
+_SMALL_TABLE_BYTES = 2**22  # a table that is built sooner than asked for twice, and cached
+_BLOCK_BYTES = 2**16  # what stays in the cache while a block of the table is filled
+_MANY_CODES = 2**16  # from here on the replies of all codes cost little but by the code
+_PARALLEL = 2**24  # from so many codes on two threads are worth starting
+
+
+@checked
+def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
+    """Return the true reply of every code to one guess.
+
+    Parameters
+    ----------
+    board
+        The board, of at most `MAX_CODES` codes.
+    guess
+        Colors 1..k, one a peg.
+
+    Returns
+    -------
+    NDArray[np.uint8]
+        ``(n_codes,)``, places in ``board.true_replies``; read-only.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is no code of the board.
+    TooLargeError
+        If the codes of the board are too many for a belief over them.
+
+    Examples
+    --------
+    >>> board = Board(4, 6)
+    >>> replies = replies_to(board, (1, 1, 2, 3))
+    >>> board.true_replies[replies[board.index((3, 1, 1, 1))]]
+    Reply(black=1, white=2)
+    """
+    index = board.index(guess)
+    if _is_small(board):
+        return np.asarray(reply_table(board)[index], dtype=np.uint8)
+    require_believable(board)
+    if board.repeats:
+        row = split_replies(board, guess).replies()
+    else:
+        ((_, replies),) = _blocks(board, np.array([index]), board.codes)
+        row = np.asarray(replies[0], dtype=np.uint8)
+    row.setflags(write=False)
+    return row
+
+
+def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
+    """Return the belief mass of every true reply to one guess.
+
+    Unlike `reply_masses` it visits every code, about a nanosecond each, and allocates
+    nothing of their number.
+
+    Parameters
+    ----------
+    board
+        The board.
+    belief
+        ``(n_codes,)``, not negative.
+    guess
+        Colors 1..k, one a peg.
+
+    Returns
+    -------
+    Floats
+        ``(len(board.true_replies),)``.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is no code of the board.
+    InvalidProbabilityError
+        If the belief is not over the codes of the board.
+    TooLargeError
+        If the codes of the board are too many for a belief over them.
+    """
+    require_believable(board)
+    belief = _over_codes(board, belief)
+    if _by_code(board):
+        replies = replies_to(board, guess)
+        masses = np.bincount(replies, weights=belief, minlength=len(board.true_replies))
+        return np.asarray(masses, dtype=np.float64)
+    board.index(guess)
+    return split_replies(board, guess).masses(belief, threads=_threads(board))
+
+
+def bayes_rule(
+    board: Board, belief: Floats, guess: Sequence[int], likelihood: Floats
+) -> Floats | None:
+    """Return the belief after a reply to a guess, or None if the reply is impossible.
+
+    Parameters
+    ----------
+    board
+        The board.
+    belief
+        ``(n_codes,)``, not negative; it sums to one.
+    guess
+        Colors 1..k, one a peg.
+    likelihood
+        The chance of what was heard given each true reply, ``(len(board.true_replies),)``.
+
+    Returns
+    -------
+    Floats | None
+        ``(n_codes,)``, read-only; nothing else of that size is allocated. A chance below
+        2.2e-308 counts as impossible: what is smaller has lost digits.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is no code of the board.
+    InvalidProbabilityError
+        If the belief is not over the codes of the board, or the likelihood not over its true
+        replies.
+    TooLargeError
+        If the codes of the board are too many for a belief over them.
+    """
+    require_believable(board)
+    belief = _over_codes(board, belief)
+    n_replies = len(board.true_replies)
+    likelihood = np.asarray(likelihood, dtype=np.float64)
+    if likelihood.shape != (n_replies,):
+        raise InvalidProbabilityError(
+            f"expected a likelihood of each of the {n_replies} true replies of the board {board}, "
+            f"got an array of shape {likelihood.shape}",
+            likelihood,
+        )
+    if _by_code(board):
+        after: Floats = belief * likelihood[replies_to(board, guess)]
+        total = float(after.sum())
+        if total < float_info.min:
+            return None
+        after /= total
+    else:
+        board.index(guess)
+        halves, threads = split_replies(board, guess), _threads(board)
+        total = float(halves.masses(belief, threads=threads) @ likelihood)
+        if total < float_info.min:
+            return None
+        after = halves.weighted(belief, likelihood / total, threads=threads)
+    after.setflags(write=False)
+    return after
+
+
+def _over_codes(board: Board, belief: Floats) -> Floats:
+    """Return the belief as an array; raise InvalidProbabilityError unless it is over the codes."""
+    weights = number_array(belief, "the belief")
+    if weights.shape != (board.n_codes,):
+        raise InvalidProbabilityError(
+            f"expected a belief over the {board.n_codes} codes of the board {board}, got an array "
+            f"of shape {weights.shape}",
+            belief,
+        )
+    return weights
+
+
+def _is_small(board: Board) -> bool:
+    """Return whether the reply table is built sooner than asked for twice."""
+    return board.n_codes**2 <= _SMALL_TABLE_BYTES
+
+
+def _by_code(board: Board) -> bool:
+    """Return whether replies to one guess are computed or looked up code by code."""
+    return _is_small(board) or not board.repeats
+
+
+def _threads(board: Board) -> int:
+    return 2 if board.n_codes >= _PARALLEL and (cpu_count() or 1) > 1 else 1
+
+
+@lru_cache(maxsize=4)
+def reply_table(board: Board) -> NDArray[np.uint8]:
+    """Return the true reply of every code to every guess.
+
+    Returns
+    -------
+    NDArray[np.uint8]
+        ``(n_codes, n_codes)``, [guess, code], places in ``board.true_replies``;
+        symmetric, read-only. The tables of the four latest boards are kept.
+
+    Raises
+    ------
+    TooLargeError
+        If it would take more than `MAX_TABLE_BYTES`; before anything is allocated.
+    """
+    n_bytes = board.n_codes**2
+    if n_bytes > MAX_TABLE_BYTES:
+        raise TooLargeError(
+            f"expected a reply table of at most {MAX_TABLE_BYTES / 1e9:.1f} GB, got the board "
+            f"{board}, whose table would need {n_bytes / 1e9:,.1f} GB",
+            needed=n_bytes,
+            budget=MAX_TABLE_BYTES,
+        )
+    table = np.empty((board.n_codes, board.n_codes), dtype=np.uint8)
+    for rows, replies in _blocks(board, np.arange(board.n_codes), board.codes):
+        table[rows] = replies
+    table.setflags(write=False)
+    return table
+
+
+@checked
+def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None = None) -> Floats:
+    """Return the belief mass of every true reply to every guess.
+
+    Brute force: it costs about half a nanosecond for each guess and each code that has
+    belief. The reply table is used where it fits the processor's cache.
+
+    Parameters
+    ----------
+    board
+        The board.
+    belief
+        ``(n_codes,)``, not negative; it need not sum to one.
+    guesses
+        Indices of codes, ``(guesses,)``; all codes of the board unless given.
+
+    Returns
+    -------
+    Floats
+        ``(guesses, len(board.true_replies))``; each row sums to what the belief
+        sums to.
+
+    Raises
+    ------
+    InvalidCodeError
+        If a guess is no index of a code.
+    InvalidProbabilityError
+        If the belief is not over the codes of the board.
+    TooLargeError
+        If the codes of the board are too many for a belief over them, the pairs of
+        guess and code more than `MAX_PAIRS`, or the result larger than
+        `MAX_MASSES_BYTES`.
+
+    Examples
+    --------
+    >>> board = Board(1, 3)
+    >>> reply_masses(board, np.array([0.5, 0.25, 0.25])).tolist()
+    [[0.5, 0.5], [0.75, 0.25], [0.75, 0.25]]
+    """
+    require_believable(board)
+    weights = _over_codes(board, belief)
+    asked = None if guesses is None else whole_array(guesses, "the guesses")
+    if asked is not None and asked.ndim != 1:
+        raise InvalidCodeError(
+            f"expected the guesses as a list of indices of codes, got shape {asked.shape}", guesses
+        )
+    if asked is not None and asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
+        raise InvalidCodeError(
+            f"expected indices of the {board.n_codes} codes of the board {board}, got "
+            f"{asked.min()} to {asked.max()}",
+            guesses,
+        )
+    n_guesses, n_replies = board.n_codes if asked is None else len(asked), len(board.true_replies)
+    if _is_small(board):
+        codes = np.flatnonzero(weights)
+        if asked is None:
+            asked = np.arange(board.n_codes)
+        # The kernel takes guesses in fours.
+        fours = np.concatenate([asked, np.repeat(asked[-1:], -n_guesses % 4)])
+        unsigned = codes.astype(np.uintp)
+        return _masses(reply_table(board), fours, unsigned, weights[codes], n_replies)[:n_guesses]
+    n_bytes = 8 * n_guesses * n_replies
+    if n_bytes > MAX_MASSES_BYTES:
+        raise TooLargeError(
+            f"expected masses of at most {MAX_MASSES_BYTES / 1e9:.1f} GB, got {n_guesses:,} "
+            f"guesses on the board {board}, which would need {n_bytes / 1e9:,.1f} GB; ask for "
+            f"fewer guesses",
+            needed=n_bytes,
+            budget=MAX_MASSES_BYTES,
+        )
+    possible = sum(int(np.count_nonzero(part > 0)) for part in blocks_of(weights))
+    pairs = n_guesses * possible
+    if pairs > MAX_PAIRS:
+        raise TooLargeError(
+            f"expected at most {MAX_PAIRS:,} pairs of guess and code without a reply table, got "
+            f"{pairs:,} on the board {board}; ask for fewer guesses",
+            needed=pairs,
+            budget=MAX_PAIRS,
+        )
+    if board.repeats and board.n_codes >= _MANY_CODES and 2 * possible > board.n_codes:
+        # Most codes have belief: visiting the others as well spares the list of those that do.
+        masses = np.empty((n_guesses, n_replies))
+        for row, guess in enumerate(range(n_guesses) if asked is None else asked.tolist()):
+            masses[row] = guess_masses(board, weights, board.code(guess))
+        return masses
+    codes = np.flatnonzero(weights)
+    return masses_by_pairs(board, asked, codes, weights[codes])
+
+
+def _blocks(
+    board: Board, guesses: NDArray[np.intp], codes: NDArray[np.uint8]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.uint8]]]:
+    """Yield places in `guesses` and the replies to those guesses, ``(places, codes)``."""
+    digits = np.ascontiguousarray(codes.T)
+    guess_digits = board.codes[guesses]
+    lookup = place_of_reply(board)
+    # Guesses of the same colors side by side: they have Σ_i min(C_i, G_i) in common.
+    colors = np.sort(guess_digits, axis=1)
+    order = np.lexsort(colors.T[::-1])
+    new = np.any(colors[order[1:]] != colors[order[:-1]], axis=1)
+    kind = np.min_scalar_type(len(lookup) - 1)
+    at_once = max(1, _BLOCK_BYTES // max(1, digits.shape[1]))
+    for group in np.split(order, np.flatnonzero(new) + 1):
+        if len(group) == 0:
+            continue
+        # Black and white together, times n + 1, so that black can be added.
+        shared = np.zeros(digits.shape[1], dtype=kind)
+        present, counts = np.unique(colors[group[0]], return_counts=True)
+        for color, count in zip(present, counts, strict=True):
+            standing = (digits == color).sum(axis=0, dtype=np.uint8)
+            shared += np.minimum(standing, count.astype(np.uint8))
+        shared *= board.pegs + 1
+        for start in range(0, len(group), at_once):
+            rows = group[start : start + at_once]
+            pairs = np.repeat(shared[None, :], len(rows), axis=0)
+            for position in range(board.pegs):
+                pairs += guess_digits[rows, position, None] == digits[position]
+            yield rows, np.take(lookup, pairs)
+
+
+@njit
+def _masses(
+    table: NDArray[np.uint8],
+    guesses: NDArray[np.intp],
+    codes: NDArray[np.uintp],
+    weights: Floats,
+    n_replies: int,
+) -> Floats:
+    # Four guesses side by side, since each addition waits for the one before it if both
+    # meet the same reply. The sum of a guess does not depend on its neighbors.
+    masses = np.zeros((guesses.size, n_replies))
+    for first in range(0, guesses.size, 4):
+        row_0, sums_0 = table[guesses[first]], masses[first]
+        row_1, sums_1 = table[guesses[first + 1]], masses[first + 1]
+        row_2, sums_2 = table[guesses[first + 2]], masses[first + 2]
+        row_3, sums_3 = table[guesses[first + 3]], masses[first + 3]
+        for i in range(codes.size):
+            code, weight = codes[i], weights[i]
+            sums_0[row_0[code]] += weight
+            sums_1[row_1[code]] += weight
+            sums_2[row_2[code]] += weight
+            sums_3[row_3[code]] += weight
+    return masses

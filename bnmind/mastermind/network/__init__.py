@@ -1,0 +1,1 @@
+"""Vomlel's Bayesian network of the game."""

@@ -1,0 +1,1 @@
+"""Measures of strategies and of games played."""

@@ -1,0 +1,116 @@
+"""What each guess of a game lost against the best guess at that point, in guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import BnmindError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.history import Turn
+from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.strategies.analysis.regret import GuessRegret, codes_left
+from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules, Solved
+from bnmind.strategies.optimal.set_search import MAX_SET_CODES, SetSearch
+
+__all__ = ["exact_regret", "exact_regrets"]
+
+
+def exact_regrets(
+    board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
+) -> tuple[GuessRegret, ...]:
+    """Return what each guess of a game lost, replies being taken for the truth.
+
+    A guess is worth the mean number of guesses that the game then takes, itself included, if
+    all that follow are optimal; all codes that are possible are equally likely.
+
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The game.
+    rules
+        What the best guesses are: when a game is over, and which are considered. The number of
+        guesses is not limited.
+
+    Raises
+    ------
+    BnmindError
+        If the rules limit the number of guesses.
+    ImpossibleEvidenceError
+        If no code agrees with all replies, the last one included.
+    InvalidCodeError
+        If a guess is no code of the board.
+    TooLargeError
+        As for `exact_regret`.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import parse_history
+    >>> board = Board(4, 6)
+    >>> game = parse_history(board, "1122 0b1w, 3456 1b1w, 3344 0b0w")
+    >>> [(round(turn.regret, 3), turn.codes) for turn in exact_regrets(board, game)]
+    [(0.059, 1296), (0.207, 256), (0.133, 60)]
+    """
+    codes_left(board, turns)  # raises before the work if the replies are impossible
+    return tuple(
+        exact_regret(board, turns[:number], rules=rules) for number in range(1, len(turns) + 1)
+    )
+
+
+def exact_regret(
+    board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
+) -> GuessRegret:
+    """Return what the last guess of a game lost; see `exact_regrets`.
+
+    Raises
+    ------
+    TooLargeError
+        If more than `MAX_SET_CODES` codes are possible and the board has more than
+        `MAX_SEARCHED_CODES`, or it takes too much work.
+    """
+    rules = SearchRules() if rules is None else rules
+    if rules.max_guesses is not None:
+        raise BnmindError(f"expected rules without a limit, got {rules.max_guesses} guesses")
+    *before, turn = turns
+    guess = board.index(turn.guess)
+    codes_left(board, turns)  # raises if the last reply is impossible
+    possible = codes_left(board, before)
+    solve = _solver(board, possible, rules)
+    made = [board.index(earlier.guess) for earlier in before]
+    replies = replies_to(board, turn.guess)[possible]
+    best, n = solve(possible, made), len(possible)
+    own = n + sum(
+        solve(possible[replies == place], [*made, guess]).total
+        for place in np.unique(replies).tolist()
+        if place != len(board.true_replies) - 1
+    )
+    return GuessRegret(
+        turn.guess,
+        turn.guess if own == best.total else board.code(best.guess),
+        own / n,
+        best.total / n,
+        n,
+        bool(np.isin(guess, possible)),
+        (own - best.total) / n,
+    )
+
+
+def _solver(
+    board: Board, possible: NDArray[np.intp], rules: SearchRules
+) -> Callable[[NDArray[np.intp], list[int]], Solved]:
+    """Return what solves the parts of a set, given the guesses before them."""
+    if len(possible) <= MAX_SET_CODES:
+        small = SetSearch(board, possible, rules)
+        return lambda codes, guesses: small.solve(codes)
+    large = BoardSearch(board, rules)
+
+    def solve(codes: NDArray[np.intp], guesses: list[int]) -> Solved:
+        solved = large.solve(codes, guesses)
+        assert solved is not None  # some number of guesses is enough
+        return solved
+
+    return solve

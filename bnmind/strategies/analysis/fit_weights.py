@@ -1,0 +1,128 @@
+"""Weights for `WeightedEntropy`, fitted to the total by a random search that counts its work.
+
+The total of a tree is a step function of the weights, without a slope to follow. So some
+weights are changed at a time, by chance, and kept if the total is not worse; now and then one
+guess worse is let pass, and after a while the search goes back to the best weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._messages import many
+from bnmind.errors import BnmindError
+from bnmind.mastermind.board import Board
+from bnmind.strategies.players.myopic import Myopic
+from bnmind.strategies.scores.score import Integers
+from bnmind.strategies.scores.weighted_entropy import MAX_WEIGHT, UNIT, WeightedEntropy
+from bnmind.strategies.trees.myopic_tree import grow_exactly
+
+__all__ = ["FittedWeights", "fit_weights"]
+
+_STEPS = (20.0, 100.0, 400.0)
+"""Standard deviations of changes, in thousandths."""
+_PASSED = 0.03
+"""How often a total one worse is let pass."""
+_RETURN = 0.01
+"""How often a search that has become worse goes back to the best weights."""
+_DEEPEST = 200
+
+
+@dataclass(frozen=True)
+class FittedWeights:
+    """The best weights that a search has found."""
+
+    score: WeightedEntropy
+    """The weights."""
+    total: int
+    """How many guesses they take to find every code once."""
+    start: int
+    """How many the weights took that the search began with."""
+    evaluations: int
+    """How many trees were grown."""
+
+
+def fit_weights(
+    board: Board,
+    *,
+    turns: int = 1,
+    evaluations: int = 2000,
+    seed: int = 0,
+    start: WeightedEntropy | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> FittedWeights:
+    """Return weights that take few guesses in all.
+
+    Parameters
+    ----------
+    board
+        The board; 4x6 takes about a hundredth of a second an evaluation.
+    turns
+        For how many turns there are weights of their own.
+    evaluations
+        How many trees are grown, the only budget: the same seed gives the same weights.
+    seed
+        Not negative.
+    start
+        Weights to begin with; equal ones unless given. Its last turn stands for later ones.
+    progress
+        Called after every evaluation with their number and the best total.
+
+    Raises
+    ------
+    BnmindError
+        Without turns or evaluations, with more than 200 turns, or if `start` is for another board.
+    TooLargeError
+        If the trees of the board are not grown by compiled code.
+
+    Examples
+    --------
+    >>> fit_weights(Board(3, 3), evaluations=10, seed=1).start
+    73
+    """
+    if turns < 1 or evaluations < 1:
+        raise BnmindError(
+            f"expected at least one turn and one evaluation, got {turns} and {evaluations}"
+        )
+    if turns > _DEEPEST:
+        raise BnmindError(f"expected at most {_DEEPEST} turns, got {many(turns)}")
+    if start is not None and start.board != board:
+        raise BnmindError(f"expected weights to start from for {board}, got some for {start.board}")
+    rng = np.random.default_rng(seed)
+    given = ((UNIT,) * len(board.true_replies),) if start is None else start.weights
+    rows = [given[min(turn, len(given) - 1)] for turn in range(turns)]
+    best = current = np.array(rows, dtype=np.int64)
+    best_total = total = first = _total(board, current)
+    for number in range(2, evaluations + 1):
+        changed = _changed(current, rng)
+        found = _total(board, changed)
+        if found <= total + (rng.random() < _PASSED):
+            current, total = changed, found
+        elif total > best_total and rng.random() < _RETURN:
+            current, total = best, best_total
+        if found < best_total:
+            best, best_total = changed, found
+        if progress is not None:
+            progress(number, best_total)
+    return FittedWeights(_score(board, best), best_total, first, evaluations)
+
+
+def _changed(weights: Integers, rng: np.random.Generator) -> Integers:
+    changed = weights.copy()
+    for _ in range(int(rng.integers(1, 4))):
+        place = int(rng.integers(changed.size))
+        step = float(rng.normal(scale=_STEPS[int(rng.integers(len(_STEPS)))]))
+        changed.flat[place] = min(MAX_WEIGHT, max(0, int(changed.flat[place]) + round(step)))
+    return changed
+
+
+def _total(board: Board, weights: Integers) -> int:
+    strategy = Myopic(_score(board, weights))
+    return grow_exactly(strategy, board, max_guesses=_DEEPEST).total
+
+
+def _score(board: Board, weights: Integers) -> WeightedEntropy:
+    return WeightedEntropy(board, tuple(map(tuple, weights.tolist())))

@@ -1,0 +1,189 @@
+"""How many guesses a strategy needs: from its tree, or from games where chance has a say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._messages import many
+from bnmind._values import Value
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.reply import reply
+from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.trees.tree import StrategyTree
+
+__all__ = ["MAX_GAMES", "Measured", "game_rngs", "measure_games", "measure_tree"]
+
+MAX_GAMES = 10**9
+"""The most games that are played: months of them."""
+
+_MOST_GUESSES = 1000
+
+
+@dataclass(frozen=True)
+class Measured(Value):
+    """How many guesses a strategy needs under truthful replies."""
+
+    strategy: str
+    """Its name."""
+    board: Board
+    """The board."""
+    distribution: tuple[int, ...]
+    """How many codes, or games, take 1, 2, 3, … guesses."""
+    is_exact: bool
+    """Whether every code was counted once; else a number of games was played."""
+    goal: Goal = Goal.REVEALING
+    """When a game is over."""
+
+    @property
+    def games(self) -> int:
+        """How many codes or games there were."""
+        return sum(self.distribution)
+
+    @property
+    def total(self) -> int:
+        """How many guesses were made in all."""
+        return sum(guess * n for guess, n in enumerate(self.distribution, start=1))
+
+    @property
+    def mean(self) -> float:
+        """The mean number of guesses."""
+        return self.total / self.games
+
+    @property
+    def max(self) -> int:
+        """The most guesses."""
+        return len(self.distribution)
+
+    def within(self, guesses: int) -> int:
+        """Return how many codes or games took at most so many guesses."""
+        return sum(self.distribution[:guesses])
+
+
+def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) -> Measured:
+    """Return how many guesses the strategy of a tree needs, without playing.
+
+    Parameters
+    ----------
+    name
+        What the strategy is called.
+    tree
+        Its tree.
+    goal
+        When a game is over.
+
+    Raises
+    ------
+    BnmindError
+        If the tree is not complete, or one of noisy replies.
+
+    Examples
+    --------
+    >>> from bnmind.strategies import build_tree, first_possible
+    >>> tree = build_tree(first_possible(), Channel.exact(Board(2, 3)))
+    >>> measure_tree("shapiro", tree).distribution
+    (1, 2, 5, 1)
+    >>> measure_tree("shapiro", tree, goal=Goal.DETERMINING).distribution
+    (1, 6, 2)
+    """
+    reveals = goal is Goal.REVEALING
+    distribution = tree.distribution if reveals else tree.determining_distribution
+    if any(not found.is_integer() for found in distribution):
+        raise BnmindError(f"expected a tree of truthful replies, got {tree.channel.name}")
+    counts = tuple(int(found) for found in distribution)
+    return Measured(name, tree.board, counts, True, goal)
+
+
+def game_rngs(seed: int, games: int) -> Iterator[np.random.Generator]:
+    """Yield a generator for each game.
+
+    Parameters
+    ----------
+    seed
+        Not negative.
+    games
+        How many games are played, 1 to `MAX_GAMES`.
+
+    Raises
+    ------
+    BnmindError
+        Without games.
+    TooLargeError
+        With too many; no games are played before.
+    """
+    if games < 1:
+        raise BnmindError(f"expected at least one game, got {games}")
+    if games > MAX_GAMES:
+        raise TooLargeError(
+            f"expected at most {MAX_GAMES:,} games, got {many(games)}",
+            needed=games,
+            budget=MAX_GAMES,
+        )
+    root = np.random.SeedSequence(seed)
+    for _ in range(games):
+        (source,) = root.spawn(1)
+        yield np.random.default_rng(source)
+
+
+def measure_games(
+    strategy: Strategy,
+    board: Board,
+    *,
+    games: int,
+    seed: int,
+    first: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Measured:
+    """Return how many guesses a strategy needs in so many games against random codes.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    board
+        The board.
+    games
+        How many games are played.
+    seed
+        Determines the games, each by a generator of its own.
+    first
+        The first guess; the strategy's own unless given.
+    progress
+        Called after every game with the number of games played, and of games in all.
+
+    Raises
+    ------
+    BnmindError
+        Without games, or if the strategy does not find a code.
+    TooLargeError
+        If the board is too large for a belief, or there are more than `MAX_GAMES` games.
+    """
+    start = strategy.start(Channel.exact(board).revealed())
+    lengths: Counter[int] = Counter()
+    for number, rng in enumerate(game_rngs(seed, games), start=1):
+        secret = board.code(int(rng.integers(board.n_codes)))
+        belief, guesses = start, 0
+        while True:
+            if first is not None and guesses == 0:
+                guess = tuple(first)
+            else:
+                guess = board.code(strategy.choose(belief, rng)[0])
+            guesses += 1
+            if guess == secret:
+                break
+            if guesses == _MOST_GUESSES:
+                raise BnmindError(
+                    f"expected {strategy.name} to find a code within {_MOST_GUESSES} guesses"
+                )
+            belief = belief.update(guess, reply(guess, secret))
+        lengths[guesses] += 1
+        if progress is not None:
+            progress(number, games)
+    distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
+    return Measured(strategy.name, board, distribution, False)

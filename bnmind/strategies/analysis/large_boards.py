@@ -1,0 +1,75 @@
+"""Players of boards too large for trees: Shapiro's and the random one, by search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from bnmind.errors import BnmindError
+from bnmind.mastermind.board import Board
+from bnmind.strategies.analysis.game_lengths import Measured, game_rngs
+from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.kernels.consistent_search import play_by_search
+from bnmind.strategies.players.random_possible import RandomCode
+from bnmind.strategies.players.shapiro import is_shapiro
+from bnmind.strategies.trees.myopic_tree import is_growable
+
+__all__ = ["is_searched", "measure_search"]
+
+
+def is_searched(strategy: Strategy, board: Board) -> bool:
+    """Return whether a board is too large for trees, and the strategy can do without them."""
+    return not is_growable(board) and (is_shapiro(strategy) or type(strategy) is RandomCode)
+
+
+def measure_search(
+    strategy: Strategy,
+    board: Board,
+    *,
+    games: int,
+    seed: int,
+    first: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Measured:
+    """Return how many guesses a player needs who guesses a possible code that a search finds.
+
+    Parameters
+    ----------
+    strategy
+        `first_possible`, or `RandomCode`, for which colors are tried in random order: not
+        all possible codes are then equally likely.
+    board
+        The board, of any size.
+    games
+        How many games are played against random codes.
+    seed
+        Determines the games, each by a generator of its own.
+    first
+        As for `play_by_search`.
+    progress
+        Called after every game with the number of games played, and of games in all.
+
+    Raises
+    ------
+    BnmindError
+        Without games, or if it is another strategy.
+    TooLargeError
+        If a search takes too long, or there are too many games.
+    """
+    is_random = type(strategy) is RandomCode
+    if not is_random and not is_shapiro(strategy):
+        raise BnmindError(f"expected shapiro or random to search, got {strategy.name}")
+    lengths: Counter[int] = Counter()
+    for number, rng in enumerate(game_rngs(seed, games), start=1):
+        if board.repeats:
+            secret = rng.integers(1, board.colors, size=board.pegs, endpoint=True)
+        else:
+            secret = 1 + rng.permutation(board.colors)[: board.pegs]
+        game = play_by_search(
+            board, tuple(secret.tolist()), rng=rng if is_random else None, first=first
+        )
+        lengths[len(game)] += 1
+        if progress is not None:
+            progress(number, games)
+    distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
+    return Measured(strategy.name, board, distribution, False)

@@ -1,0 +1,1 @@
+"""What a strategy is, and the rules of the game it plays."""

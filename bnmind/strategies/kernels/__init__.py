@@ -1,0 +1,1 @@
+"""Compiled searches that several strategies share."""

@@ -1,0 +1,299 @@
+"""Compiled: the best guess for a set of codes.
+
+======================  ==========================================================
+what saves work         why it is right
+======================  ==========================================================
+possible guesses first  whatever parts the set into single codes and may win has
+                        the smallest key there is (`CellTerms`): the set is
+                        finished at once. A guess that cannot win has at least 0
+absent colors           colors of no code of the set are one color, and the
+                        smallest of them makes the smallest guess
+free colors             colors of no guess so far can be renamed into each other;
+                        the smallest guess has them in ascending order
+======================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.strategies.kernels.reply_arrays import (
+    BoardArrays,
+    Bytes,
+    fill_rows,
+    is_smallest,
+    pair_of,
+)
+
+__all__ = ["RuleArrays", "best_guess"]
+
+
+class RuleArrays(NamedTuple):
+    """What kernels need to know of a rule."""
+
+    sizes: NDArray[np.int64]
+    """As in `CellTerms`."""
+    weights: NDArray[np.int64]
+    """``(turns, pairs)``: after the last turn given, its weights remain."""
+    winning: int
+    """As in `CellTerms`."""
+    combination: int
+    """As in `Combination`."""
+    per_code: NDArray[np.int64]
+    """As in `CellTerms`."""
+    settles: bool
+    """Whether ``per_code`` is 0, so that no key is less than that of single codes."""
+    possible_only: bool
+    """Whether only possible codes are guessed."""
+
+
+class BestGuesses(NamedTuple):
+    """The best guesses so far: of those that are still possible, and of the others."""
+
+    keys: NDArray[np.int64]
+    guesses: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    """``(2, replies)``, from the largest on; ``(2, 0)`` where they are not compared."""
+
+
+_FEW = 24  # up to so many codes keys grow code by code
+
+
+@njit
+def _keep(
+    counts: NDArray[np.uint32],
+    board: BoardArrays,
+    n: int,
+    guess: int,
+    key: int,
+    best: BestGuesses,
+    other: int,
+) -> None:
+    """Keep a guess as the best of its kind if it is; it is not if it tells nothing."""
+    pairs = board.pairs
+    for j in range(pairs.size):
+        if counts[pairs[j]] == n:
+            return
+    if best.cells.shape[1]:
+        cells = best.cells[other]
+        if key < best.keys[other]:
+            cells[:] = n + 1
+        if not _is_finer(counts, pairs, cells):
+            return
+    best.keys[other] = key
+    best.guesses[other] = guess
+
+
+@njit
+def _is_finer(
+    counts: NDArray[np.uint32], pairs: NDArray[np.int64], best: NDArray[np.int64]
+) -> bool:
+    """Return whether cells, compared from the largest on, are smaller; they then replace `best`."""
+    cells = np.empty_like(best)
+    for j in range(pairs.size):
+        size = np.int64(counts[pairs[j]])
+        i = j
+        while i > 0 and cells[i - 1] < size:
+            cells[i] = cells[i - 1]
+            i -= 1
+        cells[i] = size
+    for j in range(pairs.size):
+        if cells[j] != best[j]:
+            if cells[j] > best[j]:
+                return False
+            best[:] = cells
+            return True
+    return False
+
+
+@njit
+def _key(
+    counts: NDArray[np.uint32], board: BoardArrays, rule: RuleArrays, turn: int, n: int
+) -> int:
+    """Return the key of the cells counted, without what is added for winning."""
+    key = 0
+    for j in range(board.pairs.size):
+        pair = board.pairs[j]
+        size = np.int64(counts[pair])
+        term = rule.weights[turn, pair] * (rule.sizes[size] - size * rule.per_code[n])
+        key = key + term if rule.combination == 0 else max(key, term)
+    return key
+
+
+@njit
+def _settle(
+    board: BoardArrays,
+    rule: RuleArrays,
+    turn: int,
+    codes: NDArray[np.int32],
+    guesses: NDArray[np.int32],
+    is_possible: Bytes,
+    counts: NDArray[np.uint32],
+    best: BestGuesses,
+) -> bool:
+    """Go through few guesses, pair by pair; return whether none can be better than the best."""
+    bonus = rule.winning
+    for guess in guesses:
+        other = 1 - is_possible[guess]
+        if rule.possible_only and other:
+            continue
+        for code in codes:
+            counts[pair_of(board, guess, code)] += np.uint32(1)
+        key = _key(counts, board, rule, turn, codes.size)
+        if not other:
+            key += bonus
+        if key < best.keys[other] or (key == best.keys[other] and rule.combination == 2):
+            _keep(counts, board, codes.size, guess, key, best, other)
+        for j in range(board.pairs.size):
+            counts[board.pairs[j]] = 0
+        if rule.settles and not other and best.keys[0] == bonus <= 0:
+            return True
+    return rule.possible_only
+
+
+@njit
+def best_guess(
+    board: BoardArrays,
+    rule: RuleArrays,
+    turn: int,
+    codes: NDArray[np.int32],
+    is_possible: Bytes,
+    free: np.uint64,
+    candidates: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Return the best guess for a set of two or more codes, and its key.
+
+    Among guesses of equal keys a possible one is preferred, then the smallest.
+
+    Parameters
+    ----------
+    board, rule, turn
+        The board, the rule, and its turn, from 0.
+    codes
+        The set, ascending.
+    is_possible
+        ``(n_codes,)``, 1 for the codes of the set.
+    free
+        The colors that can be renamed into each other, as bits.
+    candidates
+        The guesses among which to choose, ascending; all codes of the board if empty.
+    """
+    n, n_pairs = codes.size, board.pairs.size
+    turn = min(turn, rule.weights.shape[0] - 1)
+    lane = np.uintp(board.place_of_pair.size)
+    counts = np.zeros(4 * lane, dtype=np.uint32)
+    compared = n_pairs if rule.combination == 2 else 0
+    best = BestGuesses(
+        np.full(2, np.iinfo(np.int64).max), np.full(2, -1), np.zeros((2, compared), dtype=np.int64)
+    )
+    # Few codes may be told apart by one of them; few candidates are not worth rows.
+    if n <= n_pairs:
+        if _settle(board, rule, turn, codes, codes, is_possible, counts, best) or (
+            rule.settles and best.keys[0] <= 0
+        ):
+            return best.guesses[0], best.keys[0]
+    elif 0 < candidates.size <= _FEW:
+        _settle(board, rule, turn, codes, candidates, is_possible, counts, best)
+        return _better(best)
+    _scan(board, rule, turn, codes, is_possible, free, candidates, counts, best)
+    return _better(best)
+
+
+@njit
+def _better(best: BestGuesses) -> tuple[int, int]:
+    """Return the best guess of both kinds, the possible one if they are equally good."""
+    other = 1 if best.keys[1] < best.keys[0] else 0
+    if best.keys[1] == best.keys[0]:
+        for j in range(best.cells.shape[1]):
+            if best.cells[0, j] != best.cells[1, j]:
+                other = 1 if best.cells[1, j] < best.cells[0, j] else 0
+                break
+    return best.guesses[other], best.keys[other]
+
+
+@njit
+def _scan(
+    board: BoardArrays,
+    rule: RuleArrays,
+    turn: int,
+    codes: NDArray[np.int32],
+    is_possible: Bytes,
+    free: np.uint64,
+    candidates: NDArray[np.int32],
+    counts: NDArray[np.uint32],
+    best: BestGuesses,
+) -> None:
+    """Go through all guesses, or all candidates, by rows."""
+    n, n_pairs = codes.size, board.pairs.size
+    width = -(-n // 32) * 32
+    rows = fill_rows(board, codes, width).reshape(-1)
+    row = np.zeros(width, dtype=np.uint8)
+    present = np.uint64(0)
+    for code in codes:
+        present |= board.colors_of[code]
+    absent = board.all_colors & ~present
+    excluded = absent & (absent - np.uint64(1))  # all but the lowest
+    is_listed = candidates.size > 0
+    done = n <= n_pairs  # possible guesses were looked at before
+    weights, sizes, bonus = rule.weights[turn], rule.sizes, rule.winning
+    per_code = rule.per_code[n]
+    adds = rule.combination == 0
+    keys = best.keys
+    one, two = np.uintp(counts.size // 4), np.uintp(counts.size // 2)
+    three = one + two
+    n_guesses = candidates.size if is_listed else board.digits.shape[0]
+    for i in range(n_guesses):
+        guess = candidates[i] if is_listed else i
+        other = 1 - is_possible[guess]
+        if (rule.possible_only and other) or (done and not other):
+            continue
+        if not is_listed and not is_smallest(board, guess, absent, excluded, free):
+            continue
+        first = np.uintp(board.places[guess, 0] * width)
+        second = np.uintp(board.places[guess, 1] * width)
+        kind = np.uintp(board.places[guess, 2] * width)
+        for c in range(np.uintp(width)):
+            row[c] = rows[first + c] + rows[second + c] + rows[kind + c]
+        key = 0
+        if n <= _FEW and adds:
+            for c in range(np.uintp(n)):
+                pair = np.uintp(row[c])
+                size = counts[pair]
+                key += weights[pair] * (sizes[size + np.uint32(1)] - sizes[size] - per_code)
+                counts[pair] = size + np.uint32(1)
+        else:
+            whole = np.uintp(n - n % 4)
+            for c in range(np.uintp(0), whole, np.uintp(4)):
+                counts[np.uintp(row[c])] += np.uint32(1)
+                counts[one + np.uintp(row[c + np.uintp(1)])] += np.uint32(1)
+                counts[two + np.uintp(row[c + np.uintp(2)])] += np.uint32(1)
+                counts[three + np.uintp(row[c + np.uintp(3)])] += np.uint32(1)
+            for c in range(whole, np.uintp(n)):
+                counts[np.uintp(row[c])] += np.uint32(1)
+            for j in range(n_pairs):
+                pair = np.uintp(board.pairs[j])
+                size = counts[pair] + counts[one + pair] + counts[two + pair] + counts[three + pair]
+                counts[pair] = size
+                term = weights[pair] * (sizes[size] - np.int64(size) * per_code)
+                key = key + term if adds else max(key, term)
+        if not other:
+            key += bonus
+        if key < keys[other] or (key == keys[other] and rule.combination == 2):
+            _keep(counts, board, n, guess, key, best, other)
+            # No guess that may win is better than this one; or none did as well, and this is
+            # the best of the others.
+            settled = done and key == 0 if other else key == bonus <= 0
+            if rule.settles and settled and keys[other] == key:
+                return
+        if n <= _FEW and adds:
+            for c in range(np.uintp(n)):
+                counts[np.uintp(row[c])] = 0
+        else:
+            for j in range(n_pairs):
+                pair = np.uintp(board.pairs[j])
+                counts[pair] = 0
+                counts[one + pair] = counts[two + pair] = counts[three + pair] = 0

@@ -1,0 +1,1 @@
+"""Strategies that look further ahead than one guess."""

@@ -1,0 +1,229 @@
+"""Endgames: good strategies for sets of some thousand codes or fewer, of a board of any size.
+
+A set is given a game of its own: its codes, and of all guesses those that promise most. That
+game is searched by `branch_and_bound_kernel`, but of every set that occurs in it only some
+guesses are tried, the most promising ones first. With all guesses in the game, and all of
+them tried, the strategy is optimal.
+
+What a guess promises is the sum over its cells of what sets of such sizes take (`set_estimates`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
+from bnmind.strategies.kernels.reply_arrays import BoardArrays, board_arrays
+from bnmind.strategies.optimal.board_search import require_set
+from bnmind.strategies.optimal.bounds import capacities, lower_bounds
+from bnmind.strategies.optimal.search_arrays import (
+    INFINITE,
+    LANE,
+    MOST_REPLIES,
+    Game,
+    Memo,
+    Work,
+    make_memo,
+    make_work,
+    no_symmetry,
+    random_words,
+)
+from bnmind.strategies.optimal.search_frames import N_TRIED
+from bnmind.strategies.optimal.search_run import search
+from bnmind.strategies.optimal.transposition_table import BOUNDED, find
+from bnmind.strategies.trees.tree import TreeNode
+
+__all__ = ["Breadth", "Endgame", "estimate_all", "require_positive", "set_estimates"]
+
+_PAIRS_AT_ONCE = 2**27  # of guess and code: a tenth of a second
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Breadth:
+    """How many guesses are looked at in an endgame."""
+
+    pool: int
+    """Of all guesses so many are in the game, besides the codes of the set."""
+    tried: int
+    """For every set that occurs so many of these are tried at most."""
+    budget: int = 200_000
+    """For all sets together so many are tried at most: where that does not do, the search begins
+    anew with half as many for every set."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not positive."""
+        require_positive(pool=self.pool, tried=self.tried, budget=self.budget)
+
+
+def require_positive(**settings: int) -> None:
+    """Raise a `BnmindError` unless all settings are 1 or more."""
+    wrong = [f"{name}={value}" for name, value in settings.items() if value < 1]
+    if wrong:
+        raise BnmindError(f"expected settings of 1 or more, got {', '.join(wrong)}")
+
+
+@lru_cache(maxsize=8)
+def set_estimates(board: Board) -> NDArray[np.int64]:
+    r"""Return by the size of a set a guess at its total, in thousandths; only for orders.
+
+    .. math:: n \left(1.22 + \frac{7}{6} \frac{\log n}{\log r}\right)
+
+    for n > 1, where r is the number of replies: at 5x8 that is within 3 % of what sets of 2 to
+    1000 codes take on average by entropy one guess ahead.
+    """
+    sizes = np.arange(board.n_codes + 1)
+    logs = np.log(np.maximum(sizes, 1)) / math.log(len(board.true_replies))
+    totals = np.where(sizes > 1, sizes * (1.22 + 7 / 6 * logs), sizes)
+    # Rounded to thousandths, so that the last digit of a logarithm has no say.
+    found = np.asarray(np.rint(1000 * totals), dtype=np.int64)
+    found.setflags(write=False)
+    return found
+
+
+class Endgame:
+    """One set of codes, searched.
+
+    Raises
+    ------
+    BnmindError
+        If the set is empty, or its codes are not ascending.
+    InvalidCodeError
+        If one is no index of a code of the board.
+    TooLargeError
+        If it takes more than the budget though one guess is tried for every set, or the board
+        has more than `MOST_REPLIES` replies.
+    """
+
+    def __init__(self, board: Board, codes: Codes, breadth: Breadth) -> None:
+        self.board, self.breadth = board, breadth
+        codes = require_set(board, codes).astype(np.int32)
+        n, n_replies = codes.size, len(board.true_replies)
+        if n_replies > MOST_REPLIES:
+            raise TooLargeError(
+                f"expected a board of at most {MOST_REPLIES} replies, got {board} with {n_replies}",
+                needed=n_replies,
+                budget=MOST_REPLIES,
+            )
+        arrays, estimates = board_arrays(board), set_estimates(board)
+        self._guesses = _pool(board, codes, breadth.pool)
+        n_planes = -(-n_replies // LANE)
+        places, planes = replies_of_guesses(arrays, codes, self._guesses, n_planes)
+        places.setflags(write=False)  # as in `make_game`
+        bounds = lower_bounds(board.n_codes, n_replies, Goal.REVEALING)
+        tables = np.empty((3, n + 1), dtype=np.int64)
+        tables[0], tables[1], tables[2] = bounds[: n + 1], estimates[: n + 1], breadth.tried
+        own = np.searchsorted(self._guesses, codes).astype(np.int64)
+        room = capacities(n, n_replies, Goal.REVEALING)
+        keys = random_words(board.n_codes)[:n]
+        winning = n_replies - 1
+        self._game = Game(places, planes, own, keys, tables, room, winning, 1, False)
+        while True:
+            self._memo: Memo = make_memo(max(8, min(18, n.bit_length() + 6)))
+            self._work: Work = make_work(self._game, breadth.budget)
+            self.total = self._search(np.arange(n))
+            """How many guesses it takes to find each code once."""
+            if self.total:
+                break
+            tables[2] //= 2
+
+    def tree(self) -> TreeNode:
+        """Return the strategy, from this set on."""
+        return self._node(np.arange(self._game.own.size), -1)
+
+    def _node(self, codes: NDArray[np.intp], before: int) -> TreeNode:
+        n = len(codes)
+        if n == 1:
+            return TreeNode(1.0, 0.0, 1, bool(self._game.own[codes[0]] == before), None, ())
+        guess = self._guess(codes)
+        replies = self._game.places[guess, codes]
+        children = tuple(
+            (place, self._node(codes[replies == place], guess))
+            for place in np.unique(replies).tolist()
+        )
+        return TreeNode(float(n), math.log2(n), n, False, int(self._guesses[guess]), children)
+
+    def _guess(self, codes: NDArray[np.intp]) -> int:
+        """Return the guess for a set that occurs in the strategy."""
+        own, places = self._game.own[codes], self._game.places
+        if len(codes) < 4:
+            # Not kept by the search. What does not part three codes parts one from two.
+            for guess in own.tolist():
+                if len(np.unique(places[guess, codes])) == len(codes):
+                    return int(guess)
+            return int(own[0])
+        key, check = np.bitwise_xor.reduce(self._game.keys[codes], axis=0)
+        entry = find(self._memo, key, check)
+        if entry < 0 or self._memo.values[entry, 1] == BOUNDED:
+            self._work.counts[N_TRIED] = 0
+            self._search(codes)  # overwritten meanwhile
+            entry = find(self._memo, key, check)
+        return int(self._memo.values[entry, 1])
+
+    def _search(self, codes: NDArray[np.intp]) -> int:
+        """Return the total of a set, or 0 if the budget is used up and can be kept to."""
+        unused = np.zeros(0, dtype=np.int64)
+        total = search(
+            self._game,
+            no_symmetry(),
+            self._memo,
+            self._work,
+            codes=codes,
+            guesses=unused,
+            limit=INFINITE,
+            left=INFINITE,
+        )
+        if total > 0:
+            return int(total)
+        if self._game.tables[2, -1] > 1:
+            return 0
+        budget, deepest = self.breadth.budget, len(self._work.frames) - 2
+        raise TooLargeError(
+            f"expected an endgame of {self.board} within {budget:,} guesses tried and of at most "
+            f"{deepest} guesses, got more",
+            needed=budget + 1,
+            budget=budget,
+        )
+
+
+def estimate_all(
+    board: BoardArrays,
+    codes: Codes,
+    candidates: Codes,
+    *,
+    free: np.uint64,
+    estimates: NDArray[Any],
+) -> NDArray[np.int64]:
+    """Return what `estimate_guesses` returns; between its calls Python hears Ctrl-C."""
+    at_once = max(1, _PAIRS_AT_ONCE // len(codes))
+    parts = [
+        estimate_guesses(board, codes, candidates[start : start + at_once], free, estimates)
+        for start in range(0, len(candidates), at_once)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _pool(board: Board, codes: Codes, wanted: int) -> Codes:
+    """Return the guesses of a game, ascending: the most promising ones, and the set's codes."""
+    # Colors that can be renamed before the next guess cannot after it: no color is free.
+    arrays, every = board_arrays(board), np.arange(board.n_codes, dtype=np.int32)
+    sums = estimate_all(arrays, codes, every, free=np.uint64(0), estimates=set_estimates(board))
+    told = np.flatnonzero(sums < UNWANTED)
+    if len(told) > wanted:
+        last = np.partition(sums[told], wanted - 1)[wanted - 1]
+        # Of those as good as the last one the smallest.
+        better, tied = told[sums[told] < last], told[sums[told] == last]
+        told = np.concatenate([better, tied[: wanted - len(better)]])
+    is_in = np.zeros(board.n_codes, dtype=bool)
+    is_in[told] = is_in[codes] = True
+    return np.flatnonzero(is_in).astype(np.int32)

@@ -1,0 +1,90 @@
+"""The most informative strategy of a given depth, by exhaustive search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bnmind.errors import BnmindError
+from bnmind.information import Floats, information
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.masses.reply_table import reply_masses, reply_table
+from bnmind.strategies.lookahead.exhaustive import Gain, best_tree
+from bnmind.strategies.trees.tree import Path, StrategyTree, grow_tree
+
+__all__ = ["most_informative"]
+
+_LARGEST = 2**22  # the largest table of codes by guesses and replies that is built
+
+
+def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
+    """Return the strategy of a given depth that leaves the least entropy.
+
+    What it leaves is the tree's ``expected_entropy``.
+
+    Parameters
+    ----------
+    channel
+        What the replies pass through; in its `revealed` form if the game ends when it
+        is won.
+    depth
+        ℓ, the number of nodes on a longest path, at least 1: one more than guesses.
+
+    Raises
+    ------
+    BnmindError
+        If the depth is not positive.
+    TooLargeError
+        If the search would take too long.
+
+    Notes
+    -----
+    Information adds up along a path: the entropy at the beginning less EH is the sum of
+    what the guesses tell, each under the belief at its node. So every guess is worth its
+    information, and the last one is found for all guesses at once.
+
+    References
+    ----------
+    Vomlel, *Bayesian networks in Mastermind*, section 2.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board
+    >>> tree = most_informative(Channel.exact(Board(2, 3)), depth=2)
+    >>> round(tree.expected_entropy, 4)
+    1.1111
+    """
+    if depth < 1:
+        raise BnmindError(f"expected a depth of at least 1 node, got {depth}")
+    if depth == 1:  # no guess at all
+
+        def never(path: Path) -> int:
+            raise AssertionError(path)
+
+        return grow_tree(channel, never, max_guesses=0)
+    return best_tree(channel, _information_gain(channel), depth - 1)
+
+
+def _information_gain(channel: Channel) -> Gain:
+    """Return what computes the information of every guess under many beliefs."""
+    board = channel.board
+    n_replies = len(board.true_replies)
+    if board.n_codes**2 * n_replies > _LARGEST:
+
+        def masses(beliefs: Floats) -> Floats:
+            return np.array([reply_masses(board, belief) for belief in beliefs])
+
+    else:
+        # Which reply each code gives to each guess, as zeros and ones.
+        drawn = reply_table(board).T[:, :, None] == np.arange(n_replies)
+        indicators = drawn.reshape(board.n_codes, -1).astype(np.float64)
+
+        def masses(beliefs: Floats) -> Floats:
+            product: Floats = beliefs @ indicators
+            return product.reshape(len(beliefs), board.n_codes, n_replies)
+
+    def gain(beliefs: Floats) -> Floats:
+        total = beliefs.sum(axis=1)
+        told = information(masses(beliefs / total[:, None]), channel.matrix)
+        return np.asarray(told * total[:, None], dtype=np.float64)
+
+    return gain

@@ -1,0 +1,1 @@
+"""Optimal strategies with a proof."""

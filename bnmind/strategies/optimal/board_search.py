@@ -1,0 +1,330 @@
+"""Least totals of sets of codes, and the guesses that have them, by branch and bound.
+
+`branch_and_bound_kernel` says how the search goes; here it is set up for a board.
+
+References
+----------
+K. Koyama and T. W. Lai, An optimal Mastermind strategy, Journal of Recreational Mathematics
+25 (1993) 251–256: 5625 at 4x6, and 5626 with at most five guesses. G. Ville, An optimal
+Mastermind (4,7) strategy and more results in the expected case, arXiv:1305.1010 (2013): depth
+first, with guesses of each kind and bounds by the number of replies.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidCodeError, TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.masses.reply_table import replies_to, reply_table
+from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.optimal.search_arrays import (
+    INFINITE,
+    MOST_REPLIES,
+    Game,
+    Memo,
+    Symmetry,
+    Work,
+    make_game,
+    make_memo,
+    make_symmetry,
+    make_work,
+    memo_bits,
+    no_symmetry,
+)
+from bnmind.strategies.optimal.search_frames import N_SETS, N_TRIED
+from bnmind.strategies.optimal.search_run import search
+from bnmind.strategies.optimal.transposition_table import find
+from bnmind.strategies.players.myopic import Among
+from bnmind.strategies.trees.tree import Path, StrategyTree, grow_tree
+
+__all__ = [
+    "MAX_SEARCHED_CODES",
+    "MAX_TRIED",
+    "BoardSearch",
+    "SearchRules",
+    "Solved",
+    "best_known",
+    "require_searchable",
+    "require_set",
+]
+
+MAX_SEARCHED_CODES = 8192
+"""The most codes of a board that is searched as a whole; 5x6 has 7,776 and takes 0.4 GB."""
+
+MAX_TRIED = 10**8
+"""The most guesses that are tried for sets of codes: some minutes to half an hour."""
+
+_MOST_COUNTED = 2**62  # counts of the kernels are words of 64 bits
+_MOST_GUESSES = 4  # before a set; after more of them little symmetry is left, and room is scarce
+
+
+@dataclass(frozen=True)
+class SearchRules:
+    """What is asked of an optimal strategy."""
+
+    goal: Goal = Goal.REVEALING
+    """When a game is over."""
+    among: Among = Among.ALL
+    """Which guesses are considered."""
+    max_guesses: int | None = None
+    """No code may take more; any number if None."""
+    max_tried: int = MAX_TRIED
+    """How much work there may be: so many guesses are tried for sets of codes."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are no whole numbers, or too small."""
+        problems: list[str] = []
+        for name, least in (("max_guesses", 0), ("max_tried", 1)):
+            got = getattr(self, name)
+            if got is None and name == "max_guesses":
+                continue
+            try:
+                number = operator.index(got)
+            except TypeError:
+                problems.append(f"expected a whole number for {name}, got {got!r}")
+                continue
+            if number < least:
+                problems.append(f"expected {name} of at least {least}, got {number}")
+        if problems:
+            raise InvalidArgumentError("; ".join(problems), self)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a set of codes takes."""
+
+    total: int
+    """The least number of guesses, summed over the codes."""
+    guess: int
+    """A guess that has it, an index into ``board.codes``."""
+
+
+class BoardSearch:
+    """The sets of codes of one board; what has been solved lives as long as this object.
+
+    Raises
+    ------
+    TooLargeError
+        If the board has more than `MAX_SEARCHED_CODES` codes or 64 replies.
+    """
+
+    def __init__(self, board: Board, rules: SearchRules | None = None) -> None:
+        self.board = board
+        self.rules = SearchRules() if rules is None else rules
+        require_searchable(board)
+        self._game, self._symmetry = _game(board, self.rules.goal, self.rules.among)
+        self._memo: Memo = make_memo(memo_bits(board.n_codes))
+        self._work: Work = make_work(self._game, min(self.rules.max_tried, _MOST_COUNTED))
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of codes were searched so far."""
+        return int(self._work.counts[N_SETS])
+
+    @property
+    def n_tried(self) -> int:
+        """How many guesses were tried for them so far."""
+        return int(self._work.counts[N_TRIED])
+
+    def solve(
+        self,
+        codes: NDArray[np.intp],
+        guesses: Sequence[int] = (),
+        *,
+        limit: int = INFINITE,
+    ) -> Solved | None:
+        """Return what a set of codes takes, or None if it is not less than a limit.
+
+        Parameters
+        ----------
+        codes
+            The codes that are still possible, ascending indices.
+        guesses
+            The guesses made before; symmetry is used with respect to them, and so they must
+            be the ones that left these codes possible.
+        limit
+            The limit.
+
+        Raises
+        ------
+        BnmindError
+            If the set is empty, or its codes are not ascending.
+        InvalidCodeError
+            If a code or a guess is no index of a code of the board.
+        TooLargeError
+            If it takes more than ``rules.max_tried``, or the strategy would be too deep.
+        """
+        codes = require_set(self.board, codes)
+        for guess in guesses:
+            self.board.code(guess)  # refuses what is no index
+        left = self._guesses_left(len(guesses))
+        if left < 0:
+            return None
+        distinct, symmetry = tuple(dict.fromkeys(guesses)), self._symmetry
+        if len(distinct) > _MOST_GUESSES:
+            distinct, symmetry = (), no_symmetry()
+        total = self._search(codes, np.array(distinct, dtype=np.int64), limit, left, symmetry)
+        if total >= limit:
+            return None
+        return Solved(total, best_known(self._game, self._memo, codes, left))
+
+    def solve_from(self, first: int) -> Solved | None:
+        """Return what all codes take after a first guess, or None if it cannot be done."""
+        self.board.code(first)  # refuses what is no index
+        masks = self._work.masks
+        masks[0] = 0
+        masks[0, [first, -1]] = 1
+        codes = np.arange(self.board.n_codes)
+        given = np.array([-1], dtype=np.int64)
+        total = self._search(codes, given, INFINITE, self._guesses_left(0), self._symmetry)
+        return None if total >= INFINITE else Solved(total, first)
+
+    def openings(self) -> dict[int, int]:
+        """Return what each kind of first guess was shown to take at least, in the last search.
+
+        Empty unless all codes were searched.
+        """
+        masks, found, by_cells = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
+        if not (found >= 0).any():
+            return {}
+        looked_at = np.flatnonzero(masks[:-1]) if masks[-1] else np.arange(self.board.n_codes)
+        # A guess whose cells were bad enough was not tried at all.
+        shown = np.where(found >= 0, found, by_cells)
+        return dict(zip(looked_at.tolist(), shown[looked_at].tolist(), strict=True))
+
+    def tree(self, first: int | None = None) -> StrategyTree:
+        """Return the strategy, as a tree; the first guess may be given.
+
+        Raises
+        ------
+        BnmindError
+            If there is none of so few guesses.
+        TooLargeError
+            As for `solve`.
+        """
+        board = self.board
+
+        def choose(path: Path) -> int:
+            if not path and first is not None:
+                return first
+            left = np.arange(board.n_codes)
+            for guess, outcome in path:
+                left = left[replies_to(board, board.code(guess))[left] == outcome]
+            solved = self.solve(left, [guess for guess, _ in path])
+            if solved is None:
+                raise BnmindError(f"expected a strategy of {self.rules.max_guesses} guesses")
+            return solved.guess
+
+        return grow_tree(Channel.exact(board), choose)
+
+    def _guesses_left(self, n_made: int) -> int:
+        """Return how many guesses are left; `INFINITE` if there is no limit that matters.
+
+        Every guess of an optimal strategy leaves fewer codes than there were, so no set takes
+        more guesses than it has codes.
+        """
+        if self.rules.max_guesses is None:
+            return INFINITE
+        left = self.rules.max_guesses - n_made
+        return INFINITE if left >= self.board.n_codes else left
+
+    def _search(
+        self,
+        codes: NDArray[np.intp],
+        guesses: NDArray[np.int64],
+        limit: int,
+        left: int,
+        symmetry: Symmetry,
+    ) -> int:
+        total = search(
+            self._game,
+            symmetry,
+            self._memo,
+            self._work,
+            codes=codes,
+            guesses=guesses,
+            limit=limit,
+            left=left,
+        )
+        if total < 0:
+            raise TooLargeError(
+                f"expected a search of {self.board} within {self.rules.max_tried:,} guesses "
+                f"tried, got more, or a strategy that takes more than "
+                f"{len(self._work.frames) - 2} guesses",
+                needed=self.rules.max_tried + 1,
+                budget=self.rules.max_tried,
+            )
+        return int(total)
+
+
+def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> int:
+    """Return the best guess for a set that was solved just now, `left` guesses being left."""
+    own = game.own[codes]
+    if len(codes) < 3 or (len(codes) == 3 and game.last == 1 and left >= 3):
+        for guess in own.tolist():
+            if len(set(game.places[guess, codes].tolist())) == len(codes):
+                return int(guess)
+        return int(own[0])
+    key, check = np.bitwise_xor.reduce(game.keys[codes], axis=0).tolist()
+    if left < INFINITE:
+        key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
+    entry = find(memo, np.uint64(key), np.uint64(check))
+    if entry < 0:
+        raise BnmindError("expected a set that was solved just now, got another one")
+    return int(memo.values[entry, 1])
+
+
+@lru_cache(maxsize=1)
+def _game(board: Board, goal: Goal, among: Among) -> tuple[Game, Symmetry]:
+    game = make_game(
+        np.asarray(reply_table(board)),
+        np.arange(board.n_codes),
+        len(board.true_replies),
+        goal,
+        possible_only=among is Among.POSSIBLE,
+    )
+    return game, make_symmetry(np.asarray(board.codes), board.colors)
+
+
+def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a set of codes as the compiled search takes it.
+
+    Raises
+    ------
+    BnmindError
+        If the set is empty, or its codes are not ascending.
+    InvalidCodeError
+        If one is no index of a code of the board.
+    """
+    found = np.asarray(codes, dtype=np.int64)
+    if found.ndim != 1 or found.size == 0:
+        raise BnmindError("expected a set of at least one code, got none")
+    if found.size > 1 and not (np.diff(found) > 0).all():
+        raise BnmindError("expected a set of different codes in ascending order")
+    if found[0] < 0 or found[-1] >= board.n_codes:
+        raise InvalidCodeError(
+            f"expected indices of the {board.n_codes:,} codes of {board}, got {found[0]} to "
+            f"{found[-1]}",
+            codes,
+        )
+    return found
+
+
+def require_searchable(board: Board) -> None:
+    """Raise TooLargeError if a board is too large to be searched as a whole."""
+    if board.n_codes > MAX_SEARCHED_CODES or len(board.true_replies) > MOST_REPLIES:
+        raise TooLargeError(
+            f"expected a board of at most {MAX_SEARCHED_CODES:,} codes and {MOST_REPLIES} replies "
+            f"to search as a whole, got {board} with {board.n_codes:,} codes",
+            needed=board.n_codes,
+            budget=MAX_SEARCHED_CODES,
+        )

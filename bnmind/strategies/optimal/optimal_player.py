@@ -1,0 +1,132 @@
+"""Players that are proven to need the fewest guesses, on average or in the worst case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Value
+from bnmind.errors import TooLargeError
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
+from bnmind.strategies.optimal.optimum import Optimum, optimal_in_worst_case, optimal_on_average
+from bnmind.strategies.players.myopic import Among, Myopic
+from bnmind.strategies.scores.most_parts import MostParts
+from bnmind.strategies.scores.worst_case import WorstCase
+from bnmind.strategies.trees.planned_strategy import PlansAhead, node_after
+from bnmind.strategies.trees.tree import StrategyTree
+
+__all__ = ["MAX_TRIED_AFRESH", "Optimal"]
+
+MAX_TRIED_AFRESH = 20_000
+"""The most guesses that are tried for one set of codes off the tree: about a second."""
+
+
+@dataclass(frozen=True)
+class Optimal(PlansAhead, Value):
+    """Play an optimal strategy, whatever the channel: replies are taken for the truth.
+
+    The whole board is searched once, before the first guess. Where a game has left the tree,
+    by guesses of another player or by replies that contradict each other, the codes that
+    contradict the fewest replies are searched anew, so that advice stays optimal. Where that
+    takes more than `MAX_TRIED_AFRESH`, the guess of most parts is made, or of the least worst
+    case.
+
+    Examples
+    --------
+    >>> strategy = Optimal(max_guesses=5)
+    >>> optimum = strategy.optimum(Board(4, 6))
+    >>> optimum.total, optimum.bound, optimum.tree.worst
+    (5626, 5626, 5)
+    """
+
+    name: str = "optimal"
+    """What it is called at the command line and in files."""
+    goal: Goal = Goal.REVEALING
+    """When a game is over."""
+    among: Among = Among.ALL
+    """Which guesses are considered."""
+    _: KW_ONLY
+    in_worst_case: bool = False
+    """Whether the most guesses are to be few, and then the mean; else the mean alone."""
+    max_guesses: int | None = None
+    """No code may take more; any number if None."""
+    first: tuple[int, ...] | None = None
+    """The first guess; the best one if None."""
+
+    @property
+    def deterministic(self) -> bool:
+        """The history alone determines the choice."""
+        return True
+
+    def start(self, channel: Channel) -> Belief:
+        """Return a belief that takes every reply for the truth."""
+        return start_belief(trusting_channel(channel))
+
+    def optimum(self, board: Board) -> Optimum:
+        """Return the strategy for a board, and what shows that none is better.
+
+        Raises
+        ------
+        BnmindError
+            If no strategy takes at most ``max_guesses``.
+        InvalidCodeError
+            If the first guess is no code of the board.
+        TooLargeError
+            If the board is too large, or it takes too much work.
+        """
+        return _optimum(self, board)
+
+    def tree(self, board: Board) -> StrategyTree:
+        """Return the tree for a board; raises as `optimum`."""
+        return self.optimum(board).tree
+
+    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+        """Return the guess of the tree, or off the tree the best one; raises as `optimum`."""
+        board, history = belief.board, belief.history
+        node = node_after(self.tree(board), history)
+        if node is not None and node.guess is not None:
+            return node.guess, GuessInfo(node.guess)
+        possible = np.flatnonzero(belief.codes.probabilities)
+        guesses = [board.index(turn.guess) for turn in history]
+        try:
+            guess = int(possible[0]) if len(possible) == 1 else self._best(board, possible, guesses)
+        except TooLargeError:
+            score = WorstCase() if self.in_worst_case else MostParts()
+            return Myopic(score, among=self.among).choose(belief, rng)
+        return guess, GuessInfo(guess)
+
+    def _best(self, board: Board, possible: NDArray[np.intp], guesses: list[int]) -> int:
+        """Return the best guess for the codes that are possible, in as few guesses as can be."""
+        limits: Iterable[int | None] = (self.max_guesses, None)
+        if self.in_worst_case:
+            limits = count(len(guesses) + 1)
+        for limit in limits:
+            # A search of its own: what was searched before must not decide between equals.
+            rules = SearchRules(self.goal, self.among, limit, MAX_TRIED_AFRESH)
+            search = BoardSearch(board, rules)
+            solved = search.solve(possible, guesses)
+            if solved is not None:
+                return solved.guess
+        raise AssertionError  # some number of guesses is enough
+
+
+@lru_cache(maxsize=4)
+def _optimum(strategy: Optimal, board: Board) -> Optimum:
+    search = optimal_in_worst_case if strategy.in_worst_case else optimal_on_average
+    return search(
+        board,
+        strategy.goal,
+        among=strategy.among,
+        max_guesses=strategy.max_guesses,
+        first=strategy.first,
+    )

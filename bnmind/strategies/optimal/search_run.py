@@ -1,0 +1,37 @@
+"""The compiled search, slice by slice: between two slices Python hears Ctrl-C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.strategies.optimal.search_arrays import Game, Memo, Symmetry, Work
+from bnmind.strategies.optimal.search_frames import RESUMED
+from bnmind.strategies.optimal.search_kernel import PAUSED, search_slice
+
+__all__ = ["SLICE", "search"]
+
+SLICE = 50_000_000
+"""Operations of one slice: a tenth of a second, or less."""
+
+
+def search(
+    game: Game,
+    symmetry: Symmetry,
+    memo: Memo,
+    work: Work,
+    *,
+    codes: NDArray[Any],
+    guesses: NDArray[np.int64],
+    limit: int,
+    left: int,
+) -> int:
+    """Return what `search_slice` returns in the end; its parameters are explained there."""
+    members = np.asarray(codes, dtype=np.int64)
+    work.counts[RESUMED] = 0
+    total = PAUSED
+    while total == PAUSED:
+        total = search_slice(game, symmetry, memo, work, members, guesses, limit, left, SLICE)
+    return int(total)

@@ -1,0 +1,1 @@
+"""Strategies that look one guess ahead."""

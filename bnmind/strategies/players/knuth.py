@@ -1,0 +1,55 @@
+"""Knuth's strategy: the fewest codes left in the worst case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.masses.mass_plan import plan_masses
+from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.scores.mass_scores import worst_cases
+
+__all__ = ["Knuth"]
+
+
+@dataclass(frozen=True)
+class Knuth:
+    """Choose, among all guesses, the one that leaves the fewest codes in the worst case.
+
+    Whatever the channel, replies are taken for the truth, and where they contradict
+    each other for as true as can be: codes that contradict the fewest replies count as
+    possible. The score is the largest number of codes that one reply leaves; only the
+    largest is compared. Guesses of equal score are ranked: a possible code first, then
+    lexicographically.
+
+    References
+    ----------
+    Knuth, *The computer as a Master Mind*, Journal of Recreational Mathematics 9 (1976).
+    """
+
+    name: str = "knuth"
+    """What it is called at the command line and in files."""
+
+    @property
+    def deterministic(self) -> bool:
+        """The history alone determines the choice."""
+        return True
+
+    def start(self, channel: Channel) -> Belief:
+        """Return a belief that takes every reply for the truth."""
+        return start_belief(trusting_channel(channel))
+
+    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+        """Return the guess of the smallest worst case; nothing is left to chance."""
+        possible = belief.codes.probabilities > 0
+        # Sums of ones are exact in floating point: ties are ties.
+        counts = possible.astype(np.float64)
+        plan = plan_masses(belief.board, counts, history=belief.history)
+        worst = worst_cases(plan.run(counts))
+        tied = np.flatnonzero(worst == worst.min())
+        best = tied[np.argmax(possible[plan.guesses[tied]])]
+        guess, among = int(plan.guesses[best]), int(plan.sizes[tied].sum())
+        return guess, GuessInfo(guess, float(worst[best]), tied=among, plan=plan)

@@ -1,0 +1,69 @@
+"""Guess the most probable code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.information import tied_best
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.channel import Channel
+from bnmind.strategies.base.strategy import GuessInfo, start_belief
+
+__all__ = ["MapCode", "trust_suffices"]
+
+_TIE = 1e-9  # probabilities closer than this, relative to the largest, are equal
+
+
+@dataclass(frozen=True)
+class MapCode:
+    """Choose the most probable code (maximum a posteriori), at random among equals.
+
+    Its score is the probability of the code. Probabilities that differ by a relative
+    1e-9 are equal.
+    """
+
+    name: str = "map"
+    """What it is called at the command line and in files."""
+
+    @property
+    def deterministic(self) -> bool:
+        """Ties are broken at random."""
+        return False
+
+    def start(self, channel: Channel) -> Belief:
+        """Return the belief before the first guess; see `start_belief`."""
+        return start_belief(channel)
+
+    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+        """Return one of the most probable codes."""
+        p = belief.codes.probabilities
+        tied = tied_best(p, tolerance=_TIE * float(p.max()))
+        guess = int(tied[rng.integers(len(tied))])
+        return guess, GuessInfo(guess, float(p[guess]), tied=len(tied))
+
+
+def trust_suffices(channel: Channel) -> bool:
+    """Return whether the most probable codes are those that contradict the fewest replies.
+
+    So it is if a wrong report is as likely as any other, and less likely than the right one:
+    under exact and under false replies, not where the two numbers err by themselves. `MapCode`
+    and `RandomCode` then play the same games.
+
+    Parameters
+    ----------
+    channel
+        What both assume, in its `revealed` form if the game ends when it is won.
+    """
+    replies = channel.board.true_replies
+    n_rows = len(replies) - channel.ends  # a game that is won has no report
+    ratios: list[float] = []
+    for report, column in zip(channel.reports, channel.matrix[:n_rows].T, strict=False):
+        own = replies.index(report) if report in replies else n_rows
+        wrong, right = np.delete(column, slice(own, own + 1)), column[own : own + 1]
+        if wrong.size and wrong.max() - wrong.min() > _TIE * wrong.max():
+            return False
+        if wrong.size and right.size:
+            ratios.append(float(wrong[0] / right[0]) if right[0] else 1.0)
+    return not ratios or (max(ratios) < 1 and max(ratios) - min(ratios) <= _TIE)

@@ -1,0 +1,1 @@
+"""Scores of guesses: one score, one module."""

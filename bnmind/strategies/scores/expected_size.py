@@ -1,0 +1,43 @@
+"""The expected size: how many codes a guess leaves on average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.mastermind.board import Board
+from bnmind.strategies.scores.score import CellTerms, equal_weights
+
+__all__ = ["ExpectedSize"]
+
+
+@dataclass(frozen=True)
+class ExpectedSize:
+    """The mean number of codes left, Σ n_r² / n, to be minimized.
+
+    Its key is Σ n_r² − n, which orders the guesses of one set of codes in the same way.
+
+    References
+    ----------
+    Irving, *Towards an optimum Mastermind strategy*, Journal of Recreational Mathematics 11
+    (1978-79) 81-87. His published total of 5662 searches exhaustively from the third guess on;
+    this is the rule of his first two guesses throughout.
+    """
+
+    corrected: bool = False
+    """Whether the code of the winning cell counts as none left, since the game is over."""
+
+    @property
+    def minimized(self) -> bool:
+        """Few codes left are good."""
+        return True
+
+    def terms(self, board: Board, largest: int) -> CellTerms:
+        """Return the score as whole numbers; see `Score.terms`."""
+        sizes = np.arange(largest + 1)
+        return CellTerms(sizes * sizes - sizes, equal_weights(board), -int(self.corrected))
+
+    def shown(self, board: Board, key: int, codes: int) -> float:
+        """Return the mean number of codes left."""
+        return (key + codes) / codes

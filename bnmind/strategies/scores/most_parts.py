@@ -1,0 +1,41 @@
+"""Most parts: how many replies are possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.mastermind.board import Board
+from bnmind.strategies.scores.score import CellTerms, equal_weights
+
+__all__ = ["MostParts"]
+
+
+@dataclass(frozen=True)
+class MostParts:
+    """The number of non-empty cells, to be maximized.
+
+    Its key is n less that number.
+
+    References
+    ----------
+    Kooi, *Yet another Mastermind strategy*, ICGA Journal 28 (2005) 13-20.
+    """
+
+    winning_counts: bool = True
+    """Whether the cell of the winning reply counts as a part, as in the paper."""
+
+    @property
+    def minimized(self) -> bool:
+        """Many parts are good."""
+        return False
+
+    def terms(self, board: Board, largest: int) -> CellTerms:
+        """Return the score as whole numbers; see `Score.terms`."""
+        sizes = np.maximum(np.arange(largest + 1) - 1, 0)
+        return CellTerms(sizes, equal_weights(board), 0 if self.winning_counts else 1)
+
+    def shown(self, board: Board, key: int, codes: int) -> float:
+        """Return the number of parts."""
+        return float(codes - key)

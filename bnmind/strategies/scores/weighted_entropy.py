@@ -1,0 +1,161 @@
+"""Weighted entropy: what a reply tells counts more or less, according to the reply."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._text_files import write_file
+from bnmind.errors import BnmindError, ModelFileError
+from bnmind.mastermind.board import Board
+from bnmind.strategies.scores.entropy import EntropyLeft
+from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
+from bnmind.strategies.scores.score import CellTerms
+
+__all__ = [
+    "MAX_WEIGHT",
+    "UNIT",
+    "WeightedEntropy",
+    "parse_weights",
+    "read_weights",
+    "write_weights",
+]
+
+UNIT = 1000
+"""The weight by which a term counts as it is."""
+
+MAX_WEIGHT = 9999
+"""The largest weight."""
+
+_FORMAT = "bnmind entropy weights"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class WeightedEntropy:
+    """Σ_r w_r · p_r · log₂(1/p_r), to be maximized, where p_r = n_r / n.
+
+    It has as many free numbers as there are replies, and they are fitted to the total
+    (`fit_weights`): knowing which reply it was is worth the more, the harder the game goes
+    on after it. On another board than that of the weights it is the entropy.
+
+    Raises
+    ------
+    BnmindError
+        Unless there is a weight from 0 to `MAX_WEIGHT` for each reply, at each turn given.
+    """
+
+    board: Board
+    """The board that the weights are for."""
+    weights: tuple[tuple[int, ...], ...]
+    """By turn and true reply, in thousandths; after the last turn given its weights remain."""
+
+    def __post_init__(self) -> None:
+        try:
+            weights = tuple(tuple(operator.index(weight) for weight in t) for t in self.weights)
+        except TypeError as error:
+            raise BnmindError(f"expected weights that are whole numbers: {error}") from error
+        object.__setattr__(self, "weights", weights)
+        n_replies = len(self.board.true_replies)
+        if not weights or any(len(turn) != n_replies for turn in weights):
+            raise BnmindError(
+                f"expected {n_replies} weights a turn on the board {self.board}, got "
+                f"{[len(turn) for turn in weights]}"
+            )
+        strange = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
+        if strange:
+            raise BnmindError(f"expected weights from 0 to {MAX_WEIGHT}, got {strange[0]}")
+
+    @property
+    def minimized(self) -> bool:
+        """Much entropy of the reply is good."""
+        return False
+
+    def terms(self, board: Board, largest: int) -> CellTerms:
+        """Return the score as whole numbers; see `Score.terms`."""
+        if board != self.board:
+            return EntropyLeft().terms(board, largest)
+        table = entropy_terms(largest, self._bits)
+        logs = table // np.maximum(np.arange(largest + 1), 1)
+        return CellTerms(table, np.array(self.weights), per_code=logs)
+
+    def shown(self, board: Board, key: int, codes: int) -> float:
+        """Return the weighted entropy of the reply, in bits."""
+        if board != self.board:
+            return math.log2(codes) - EntropyLeft().shown(board, key, codes)
+        return -math.ldexp(key, -self._bits) / codes / UNIT
+
+    @property
+    def _bits(self) -> int:
+        return fixed_point_bits(self.board.n_codes, largest_weight=MAX_WEIGHT)
+
+
+def read_weights(path: Path) -> WeightedEntropy:
+    """Return the weights in a JSON file.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be read, or holds no weights.
+    """
+    return parse_weights(read_text(path, most=SMALL_FILE), str(path))
+
+
+def write_weights(score: WeightedEntropy, path: Path) -> None:
+    """Write weights to a JSON file, by turn and reply.
+
+    Raises
+    ------
+    FileWriteError
+        If the file cannot be written; what was there is left as it was.
+    """
+    board = score.board
+    replies = [str(reply) for reply in board.true_replies]
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "board": {"pegs": board.pegs, "colors": board.colors, "repeats": board.repeats},
+        "weights": [dict(zip(replies, turn, strict=True)) for turn in score.weights],
+    }
+    write_file(path, json.dumps(document, indent=1) + "\n")
+
+
+def parse_weights(text: str, where: str) -> WeightedEntropy:
+    """Return the weights in a text; `where` names its file in messages.
+
+    Raises
+    ------
+    ModelFileError
+        If the text holds no weights.
+    """
+    try:
+        return _weights(parse_json(text))
+    except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
+        told = str(error) if isinstance(error, BnmindError) else "another form"
+        line, column = (getattr(error, name, None) for name in ("line", "column"))
+        raise ModelFileError(
+            f"expected {_FORMAT} in {where}, got: {told}", where, line=line, column=column
+        ) from error
+
+
+def _weights(document: Any) -> WeightedEntropy:
+    if document["format"] != _FORMAT or document["version"] != _VERSION:
+        raise BnmindError(f"expected the format {_FORMAT!r} of version {_VERSION}")
+    board = Board(**document["board"])
+    replies = [str(reply) for reply in board.true_replies]
+    for number, turn in enumerate(document["weights"], 1):
+        strange = [*(set(replies) - set(turn)), *(set(turn) - set(replies))]
+        if strange:
+            raise BnmindError(
+                f"expected a weight for each reply of the board {board} and for no other, turn"
+                f" {number} differs in {min(strange)[:40]}"
+            )
+    turns = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
+    return WeightedEntropy(board, turns)

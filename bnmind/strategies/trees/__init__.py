@@ -1,0 +1,1 @@
+"""Trees of strategies: growing, checking, comparing, files."""

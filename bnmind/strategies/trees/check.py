@@ -1,0 +1,113 @@
+"""Strategy trees walked: the way of one secret, and a check of every node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats, entropy
+from bnmind.mastermind.history import Turn
+from bnmind.mastermind.reply import reply
+from bnmind.strategies.trees.shape import places_of_outcomes, replies_among
+from bnmind.strategies.trees.tree import StrategyTree, TreeNode
+
+__all__ = ["check_tree", "walk_tree"]
+
+_MOST_PROBLEMS = 12
+
+
+def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
+    """Return the turns of a game against a secret, under truthful replies.
+
+    The last turn guesses the secret, unless the tree is cut before.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the secret is no code of the board.
+    BnmindError
+        If the tree is one of noisy replies.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, Channel
+    >>> from bnmind.strategies import Knuth, build_tree
+    >>> tree = build_tree(Knuth(), Channel.exact(Board(2, 3)))
+    >>> [(turn.guess, str(turn.reply)) for turn in walk_tree(tree, (3, 1))]
+    [((1, 1), '1b0w'), ((1, 2), '0b1w'), ((3, 1), '2b0w')]
+    """
+    board = tree.board
+    board.index(secret)
+    outcomes = {place: outcome for outcome, place in places_of_outcomes(tree).items()}
+    code, turns, node = tuple(secret), [], tree.root
+    while node.guess is not None:
+        guess = board.code(node.guess)
+        answer = reply(guess, code)
+        turns.append(Turn(guess, answer))
+        node = dict(node.children)[outcomes[board.true_replies.index(answer)]]
+    if node.possible == 1 and not node.found:
+        turns.append(Turn(code, board.winning))
+    return tuple(turns)
+
+
+def check_tree(tree: StrategyTree) -> None:
+    """Raise unless a tree is what its guesses make of it.
+
+    Every node is visited with the codes that lead there: each outcome that is possible has
+    its node and no other has; weights, entropies and numbers of codes are right; and so
+    every code reaches its leaf.
+
+    Raises
+    ------
+    InvalidModelError
+        With all faults, a sentence each, or the first twelve of them.
+    """
+    problems: list[str] = []
+    board, channel = tree.board, tree.channel
+
+    def check(node: TreeNode, codes: NDArray[np.intp], weights: Floats, path: str) -> None:
+        if len(problems) >= _MOST_PROBLEMS:
+            return
+        where = path or "the root"
+        weight = float(weights.sum())
+        if not math.isclose(node.weight, weight, rel_tol=1e-9):
+            problems.append(f"expected weight {weight} at {where}, got {node.weight}")
+        if node.possible != len(codes):
+            problems.append(f"expected {len(codes)} codes at {where}, got {node.possible}")
+        left = float(entropy(weights / weight))
+        if not math.isclose(node.entropy, left, rel_tol=1e-9, abs_tol=1e-9):
+            problems.append(f"expected entropy {left} at {where}, got {node.entropy}")
+        if node.guess is None:
+            if node.children:
+                problems.append(f"expected nothing below the leaf at {where}")
+            return
+        if node.found:
+            problems.append(f"expected no guess once the code is found, got one at {where}")
+        if not 0 <= node.guess < board.n_codes:
+            problems.append(f"expected a guess of the board {board}, got {node.guess} at {where}")
+            return
+        replies = replies_among(board, node.guess, codes)
+        after = weights * channel.matrix[replies].T
+        wanted = np.flatnonzero((after > 0).any(axis=1)).tolist()
+        got = [outcome for outcome, _ in node.children]
+        if got != wanted:
+            problems.append(f"expected nodes for outcomes {wanted} at {where}, got {got}")
+            return
+        guess = board.format(board.code(node.guess))
+        for outcome, child in node.children:
+            kept = after[outcome] > 0
+            here = codes[kept]
+            is_found = len(here) == 1 and int(here[0]) == node.guess
+            step = f"{path}, {guess} {outcome}" if path else f"{guess} {outcome}"
+            if child.found != is_found:
+                problems.append(f"expected found to be {is_found} at {step}, got {child.found}")
+            check(child, here, after[outcome][kept], step)
+
+    every = np.arange(board.n_codes)
+    check(tree.root, every, np.ones(len(every)), "")
+    if problems:
+        raise InvalidModelError(problems[:_MOST_PROBLEMS])

@@ -1,0 +1,210 @@
+"""Trees of myopic rules under truthful replies, grown by compiled code.
+
+Before the first guess, and after it, symmetry leaves few guesses to look at
+(`guess_classes`); later on the kernel finds what is the same guess itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.masses.guess_symmetry import guess_classes
+from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.kernels.best_guess_kernel import RuleArrays, best_guess
+from bnmind.strategies.kernels.reply_arrays import MOST_COLORS, MOST_PEGS, board_arrays
+from bnmind.strategies.kernels.tree_kernel import grow
+from bnmind.strategies.players.knuth import Knuth
+from bnmind.strategies.players.myopic import Among, Myopic
+from bnmind.strategies.scores.worst_case import WorstCase
+
+__all__ = [
+    "MAX_TREE_CODES",
+    "GrownTree",
+    "grow_exactly",
+    "is_growable",
+    "myopic_rule",
+    "smallest_guesses",
+]
+
+MAX_TREE_CODES = 2**17
+"""The most codes of a board whose trees are grown: 6x7 has 117,649."""
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree, node by node, parents before children and children by their replies."""
+
+    parents: Nodes
+    """The parent of each node, −1 for the root."""
+    possible: Nodes
+    """How many codes are possible."""
+    guesses: Nodes
+    """The next guess, −1 at a leaf."""
+    replies: Nodes
+    """The place in ``board.true_replies`` of the reply that led here; 0 for the root."""
+    winning: int
+    """The place of the winning reply."""
+
+    @property
+    def total(self) -> int:
+        """How many guesses it takes to find each code once; the tree must not be cut."""
+        is_inner = self.guesses >= 0
+        # Each guess is made for every code that is possible; a code that is known but not
+        # found needs one more.
+        unfound = ~is_inner & (self.replies != self.winning)
+        return int(self.possible[is_inner].sum() + np.count_nonzero(unfound))
+
+
+def myopic_rule(strategy: Strategy) -> Myopic | None:
+    """Return what a strategy does as a `Myopic`, or None if it is no such strategy."""
+    # What derives from them may choose otherwise.
+    if type(strategy) is Knuth:
+        return Myopic(WorstCase(), name=strategy.name)
+    return strategy if type(strategy) is Myopic else None
+
+
+def is_growable(board: Board) -> bool:
+    """Return whether compiled code grows trees of the board."""
+    return (
+        board.n_codes <= MAX_TREE_CODES and board.pegs <= MOST_PEGS and board.colors <= MOST_COLORS
+    )
+
+
+def grow_exactly(
+    strategy: Myopic,
+    board: Board,
+    *,
+    max_guesses: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> GrownTree:
+    """Return the tree of a deterministic myopic strategy under truthful replies.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    board
+        The board.
+    max_guesses
+        After so many guesses the tree is cut.
+    progress
+        Called from time to time with the number of codes that the tree has told apart so far,
+        and of codes in all.
+
+    Raises
+    ------
+    BnmindError
+        If the score has no terms for some sizes of cells, or for some replies.
+    TooLargeError
+        If the board is not `is_growable`.
+    """
+    if not is_growable(board):
+        raise TooLargeError(
+            f"expected a board of at most {MAX_TREE_CODES:,} codes, {MOST_PEGS} pegs and "
+            f"{MOST_COLORS} colors, got {board} with {board.n_codes:,} codes",
+            needed=board.n_codes,
+            budget=MAX_TREE_CODES,
+        )
+    arrays, rule = board_arrays(board), _rule_arrays(strategy, board)
+    # A guess that tells nothing is never made, so no tree is deeper than there are codes.
+    max_guesses = min(max_guesses, board.n_codes)
+    winning = len(board.true_replies) - 1
+    every = np.arange(board.n_codes, dtype=np.int32)
+    if board.n_codes == 1 or max_guesses == 0:
+        alone = [np.array([x], dtype=np.int32) for x in (-1, board.n_codes, -1, 0)]
+        return GrownTree(alone[0], alone[1], alone[2], alone[3], winning)
+    if strategy.first is None:
+        possible = np.ones(board.n_codes, dtype=np.uint8)
+        first, _ = best_guess(
+            arrays, rule, 0, every, possible, arrays.all_colors, smallest_guesses(board, ())
+        )
+    else:
+        first = board.index(strategy.first)
+    second = smallest_guesses(board, (board.code(first),))
+    # The root alone, then what follows each reply.
+    free = arrays.all_colors & ~arrays.colors_of[first]
+    start, grown = 0, 1
+
+    def settled(codes: int) -> None:
+        if progress is not None and codes:
+            progress(start + codes, board.n_codes)
+
+    parts = [
+        grow(
+            arrays,
+            rule,
+            every,
+            turn=0,
+            free=arrays.all_colors,
+            deepest=1,
+            candidates=second,
+            forced=first,
+        )
+    ]
+    for reply, size in zip(parts[0][3][1:].tolist(), parts[0][1][1:].tolist(), strict=True):
+        codes = every[start : start + size].copy()
+        parents, possible_, guesses, replies = grow(
+            arrays,
+            rule,
+            codes,
+            turn=1,
+            free=free,
+            deepest=max_guesses,
+            candidates=second,
+            tell=settled,
+        )
+        start += size
+        parents = np.where(parents < 0, 0, parents + grown).astype(np.int32)
+        replies[0] = reply
+        parts.append((parents, possible_, guesses, replies))
+        grown += len(parents)
+    root = [column[:1] for column in parts[0]]
+    columns = [np.concatenate([root[i], *(part[i] for part in parts[1:])]) for i in range(4)]
+    return GrownTree(columns[0], columns[1], columns[2], columns[3], winning)
+
+
+def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
+    terms = strategy.score.terms(board, board.n_codes)
+    n_replies, problems = len(board.true_replies), []
+    for name, sizes in (("sizes", terms.sizes), ("per_code", terms.shares)):
+        if sizes.shape != (board.n_codes + 1,):
+            problems.append(
+                f"expected {name} for 0 to {board.n_codes:,} codes, got shape {sizes.shape}"
+            )
+    if terms.weights.shape[1] != n_replies:
+        problems.append(f"expected {n_replies} weights, got {terms.weights.shape[1]}")
+    if problems:
+        raise BnmindError(f"the score of {strategy.name}: {'; '.join(problems)}")
+    n = board.pegs + 1
+    weights = np.zeros((len(terms.weights), n * n), dtype=np.int64)
+    for place, (black, white) in enumerate(board.true_replies):
+        weights[:, (black + white) * n + black] = terms.weights[:, place]
+    return RuleArrays(
+        terms.sizes,
+        weights,
+        terms.winning,
+        terms.combination.value,
+        terms.shares,
+        not terms.shares.any(),
+        strategy.among is Among.POSSIBLE,
+    )
+
+
+@lru_cache(maxsize=32)
+def smallest_guesses(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
+    """Return the smallest guess of each kind; nothing, that is all, where they take too long."""
+    try:
+        found = guess_classes(board, guesses).representatives.astype(np.int32)
+    except TooLargeError:
+        found = np.zeros(0, dtype=np.int32)
+    found.setflags(write=False)
+    return found

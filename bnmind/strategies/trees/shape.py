@@ -1,0 +1,190 @@
+"""Strategy trees in words: what every file format of them holds.
+
+==============  ==========================================================
+an entry says   of its node
+==============  ==========================================================
+``1122``        this is guessed next; then there are further entries
+``= 6644``      this code alone is left, and not yet guessed
+``=``           the guess before has found the code
+``? 17``        the tree is cut here, and so many codes are left
+==============  ==========================================================
+
+An outline is of truthful replies; read back it is checked in full, so that the tree is one
+that can be played.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import shown
+from bnmind.errors import BnmindError, ModelFileError
+from bnmind.mastermind.board import Board, digits_of
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.masses.code_halves import place_of_reply
+from bnmind.strategies.trees.tree import StrategyTree, TreeNode
+
+__all__ = ["Outline", "outline_of", "places_of_outcomes", "replies_among", "tree_of"]
+
+_MOST_CODES = 2**20
+_DEEPEST = 300
+
+
+@dataclass(frozen=True)
+class Outline:
+    """An entry and those below it."""
+
+    text: str
+    """What it says, as in the table of this module."""
+    below: Mapping[str, Outline] = field(default_factory=dict)
+    """The entry after each reply, as ``1b2w``."""
+
+
+def outline_of(tree: StrategyTree) -> Outline:
+    """Return a tree in words.
+
+    Raises
+    ------
+    BnmindError
+        If the tree is one of noisy replies.
+    """
+    board, places = tree.board, places_of_outcomes(tree)
+
+    def entry(node: TreeNode, codes: NDArray[np.intp]) -> Outline:
+        if node.guess is None:
+            if node.found:
+                return Outline("=")
+            if node.possible == 1:
+                return Outline(f"= {board.format(board.code(int(codes[0])))}")
+            return Outline(f"? {node.possible}")
+        replies = replies_among(board, node.guess, codes)
+        below: dict[str, Outline] = {}
+        for outcome, child in node.children:
+            place = places[outcome]
+            below[str(board.true_replies[place])] = entry(child, codes[replies == place])
+        return Outline(board.format(board.code(node.guess)), below)
+
+    return entry(tree.root, np.arange(board.n_codes))
+
+
+def tree_of(board: Board, outline: Outline) -> StrategyTree:
+    """Return the tree that an outline tells of.
+
+    Every entry is checked: guesses are of the board, each possible reply and no other has an
+    entry, and what is said of the codes left is so.
+
+    Raises
+    ------
+    ModelFileError
+        If it is no tree of the board; the message tells the guesses and replies before the
+        entry at fault.
+    """
+    if board.n_codes > _MOST_CODES:
+        raise ModelFileError(
+            f"expected a tree of at most {_MOST_CODES:,} codes, got one of the board {board}", board
+        )
+    channel = Channel.exact(board)
+    names = [str(reply) for reply in board.true_replies]
+
+    def node(entry: Outline, codes: NDArray[np.intp], before: tuple[str, ...]) -> TreeNode:
+        n = len(codes)
+        where = f"after {', '.join(before)}" if before else "at the root"
+        if len(before) > _DEEPEST:
+            raise ModelFileError(f"expected at most {_DEEPEST} guesses, got more {where}", entry)
+        mark = entry.text.partition(" ")[0]
+        if mark in ("=", "?"):
+            if entry.below:
+                raise ModelFileError(
+                    f"expected nothing below {shown(entry.text)} {where}", entry.text
+                )
+            expected = _leaf(board, codes, before, is_cut=mark == "?")
+            if expected != entry.text:
+                raise ModelFileError(
+                    f"expected {shown(expected)} {where}, got {shown(entry.text)}", entry.text
+                )
+            return TreeNode(float(n), math.log2(n), n, expected == "=", None, ())
+        try:
+            guess = board.index(board.parse(entry.text))
+        except BnmindError as error:
+            raise ModelFileError(f"{where}: {error}", entry.text) from error
+        if n == 1:
+            expected = _leaf(board, codes, before, is_cut=False)
+            raise ModelFileError(
+                f"expected {shown(expected)} {where}, got {shown(entry.text)}", entry.text
+            )
+        replies = replies_among(board, guess, codes)
+        present = [int(place) for place in np.unique(replies)]
+        wanted = [names[place] for place in present]
+        if set(wanted) != set(entry.below):
+            missing = [name for name in wanted if name not in entry.below]
+            strange = [name for name in entry.below if name not in wanted]
+            raise ModelFileError(
+                f"expected an entry for each possible reply to {entry.text} {where}, got "
+                f"{', '.join(f'none for {name}' for name in missing[:3])}"
+                f"{', ' if missing and strange else ''}"
+                f"{', '.join(f'one for {name}' for name in strange[:3])}",
+                entry.text,
+            )
+        children = tuple(
+            (place, node(entry.below[name], codes[replies == place], (*before, _turn(entry, name))))
+            for place, name in zip(present, wanted, strict=True)
+        )
+        return TreeNode(float(n), math.log2(n), n, False, guess, children)
+
+    return StrategyTree(channel, node(outline, np.arange(board.n_codes), ()))
+
+
+def replies_among(board: Board, guess: int, codes: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Return the true reply of some codes to a guess, places in ``board.true_replies``.
+
+    Parameters
+    ----------
+    board
+        The board.
+    guess
+        An index of a code.
+    codes
+        Indices of codes.
+    """
+    colors = board.code(guess)
+    digits = digits_of(board, codes)
+    black = (digits == np.array(colors, dtype=np.uint8)).sum(axis=1)
+    both = np.zeros(len(codes), dtype=np.intp)
+    for color in set(colors):
+        both += np.minimum((digits == color).sum(axis=1), colors.count(color))
+    replies: NDArray[np.uint8] = place_of_reply(board)[both * (board.pegs + 1) + black]
+    return replies
+
+
+def places_of_outcomes(tree: StrategyTree) -> dict[int, int]:
+    """Return the true reply that each outcome tells, as a place in ``board.true_replies``.
+
+    Raises
+    ------
+    BnmindError
+        If the tree is one of noisy replies.
+    """
+    channel = tree.channel
+    if not channel.is_exact:
+        raise BnmindError(f"expected a tree of truthful replies, got one of {channel.name}")
+    return {int(outcome): place for place, outcome in enumerate(channel.matrix.argmax(axis=1))}
+
+
+def _leaf(board: Board, codes: NDArray[np.intp], before: tuple[str, ...], *, is_cut: bool) -> str:
+    """Return what the entry of a leaf is to say."""
+    if is_cut and len(codes) > 1:
+        return f"? {len(codes)}"
+    if len(codes) > 1:
+        return "a guess"
+    if before and before[-1].endswith(f" {board.winning}"):
+        return "="
+    return f"= {board.format(board.code(int(codes[0])))}"
+
+
+def _turn(entry: Outline, reply: str) -> str:
+    return f"{entry.text} {reply}"

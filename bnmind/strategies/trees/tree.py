@@ -1,0 +1,383 @@
+"""Strategies as trees: all that can happen when a strategy plays.
+
+==========  ================================================================
+Vomlel      name here
+==========  ================================================================
+n           `TreeNode`; its evidence is the path from the root
+e_n         the guesses and outcomes on the path
+Q(e_n)      ``weight / n_codes``, the probability of getting to the node
+t(e_n)      ``guess``
+H(·|e_n)    ``entropy``, of the code given the evidence, in bits
+ℓ(n)        the number of nodes on the path from the root, both ends included
+EL          ``lengths.paper_EL``
+EH          ``expected_entropy``
+==========  ================================================================
+
+As in the paper a node is terminal when the code is known, H = 0, whether or not it has
+been guessed. Where the code is known but not guessed, revealing it takes one more guess.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import many
+from bnmind._values import Value
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.information import Floats, entropy
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.trees.myopic_tree import (
+    MAX_TREE_CODES,
+    GrownTree,
+    grow_exactly,
+    is_growable,
+    myopic_rule,
+)
+
+__all__ = ["Lengths", "Path", "StrategyTree", "TreeNode", "build_tree", "grow_tree"]
+
+Path = tuple[tuple[int, int], ...]
+"""The evidence of a node: guesses, as indices of codes, and outcomes of the channel."""
+
+_DEEPEST = 200  # no sensible strategy takes so many guesses; one that repeats itself does
+
+
+@dataclass(frozen=True, eq=False)
+class TreeNode(Value):
+    """What has happened so far, and the guess that comes next."""
+
+    weight: float
+    """The probability of getting here, times the number of codes of the board.
+
+    Where replies are truthful this is the number of codes still possible.
+    """
+    entropy: float
+    """The entropy of the code, in bits."""
+    possible: int
+    """How many codes have positive probability."""
+    found: bool
+    """Whether the guess before has found the code."""
+    guess: int | None
+    """The next guess, an index into ``board.codes``; None at a leaf."""
+    children: tuple[tuple[int, TreeNode], ...]
+    """The node after each outcome of the channel that has positive probability."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long a strategy takes, on average."""
+
+    revealing: float
+    """Guesses up to and including the code itself."""
+    determining: float
+    """Guesses until only one code is left."""
+    paper_EL: float  # noqa: N815 - the paper's name
+    """Nodes on the path to the leaf where only one code is left: one more than that."""
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyTree:
+    """A strategy, as the tree of all that can happen when it plays."""
+
+    channel: Channel
+    """What the replies pass through."""
+    root: TreeNode
+    """The beginning of the game."""
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.channel.board
+
+    def leaves(self) -> Iterator[tuple[int, TreeNode]]:
+        """Yield each leaf with the number of guesses before it, in the order of outcomes."""
+        stack = [(0, self.root)]
+        while stack:
+            guesses, node = stack.pop()
+            if node.guess is None:
+                yield guesses, node
+            stack += [(guesses + 1, child) for _, child in reversed(node.children)]
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of nodes on a longest path from the root to a leaf."""
+        return max(guesses for guesses, _ in self.leaves()) + 1
+
+    @cached_property
+    def expected_entropy(self) -> float:
+        """The expected entropy of the code at the leaves, EH, in bits."""
+        weighted = math.fsum(leaf.weight * leaf.entropy for _, leaf in self.leaves())
+        return weighted / self.root.weight
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the code is known at every leaf."""
+        return all(leaf.possible == 1 for _, leaf in self.leaves())
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """How long the strategy takes, on average.
+
+        Raises
+        ------
+        BnmindError
+            If the tree is not complete.
+        """
+        self._require_complete()
+        total = self.root.weight
+        determining = math.fsum(g * leaf.weight for g, leaf in self.leaves())
+        still = math.fsum(leaf.weight for _, leaf in self.leaves() if not leaf.found)
+        return Lengths(
+            (determining + still) / total, determining / total, (determining + total) / total
+        )
+
+    @cached_property
+    def distribution(self) -> tuple[float, ...]:
+        """How many codes are found at each guess, the first one first.
+
+        Under noise it is the expected number: the probability times the number of codes.
+
+        Raises
+        ------
+        BnmindError
+            If the tree is not complete.
+        """
+        return self._counted(lambda guesses, leaf: guesses + (not leaf.found))
+
+    @cached_property
+    def determining_distribution(self) -> tuple[float, ...]:
+        """For how many codes it is after each guess that they alone are left.
+
+        As `distribution`, of the game that is over when the code is known.
+
+        Raises
+        ------
+        BnmindError
+            If the tree is not complete.
+        """
+        return self._counted(lambda guesses, leaf: guesses)
+
+    def _counted(self, length: Callable[[int, TreeNode], int]) -> tuple[float, ...]:
+        """Return the weight of the leaves of each length from 1 on."""
+        self._require_complete()
+        found: dict[int, list[float]] = {}
+        for guesses, leaf in self.leaves():
+            found.setdefault(length(guesses, leaf), []).append(leaf.weight)
+        return tuple(math.fsum(found.get(guess, ())) for guess in range(1, max(found) + 1))
+
+    @cached_property
+    def total(self) -> float:
+        """How many guesses it takes to find each code once; under noise, the expected number.
+
+        Raises
+        ------
+        BnmindError
+            If the tree is not complete.
+        """
+        return math.fsum(guess * found for guess, found in enumerate(self.distribution, start=1))
+
+    @property
+    def mean(self) -> float:
+        """The mean number of guesses to find the code; raises as `total`."""
+        return self.total / self.root.weight
+
+    @property
+    def worst(self) -> int:
+        """The most guesses that it takes to find a code; raises as `total`."""
+        return len(self.distribution)
+
+    def won_within(self, guesses: int) -> float:
+        """Return the probability of having guessed the code within so many guesses.
+
+        At a leaf where the code is known the next guess finds it; at any other leaf
+        the game stops.
+        """
+        won = math.fsum(
+            leaf.weight
+            for before, leaf in self.leaves()
+            if leaf.possible == 1 and before + (not leaf.found) <= guesses
+        )
+        return won / self.root.weight
+
+    def _require_complete(self) -> None:
+        if not self.is_complete:
+            unknown = sum(leaf.weight for _, leaf in self.leaves() if leaf.possible > 1)
+            raise BnmindError(
+                "expected a tree that goes on until the code is known, got one that stops before "
+                f"with probability {unknown / self.root.weight:.3g}"
+            )
+
+
+def build_tree(
+    strategy: Strategy,
+    channel: Channel,
+    *,
+    max_guesses: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> StrategyTree:
+    """Return the tree of a strategy, all codes being equally likely.
+
+    Parameters
+    ----------
+    strategy
+        A deterministic strategy.
+    channel
+        What the replies pass through, and what the strategy is told to assume; in its
+        `revealed` form if the game ends when it is won. Under the exact channel the
+        tree is the same either way.
+    max_guesses
+        After so many guesses the tree is cut; a number is needed where noise can keep
+        the code unknown for ever.
+    progress
+        Called now and then with the number of codes that the tree has told apart so far, and
+        of codes in all.
+
+    Raises
+    ------
+    BnmindError
+        If the strategy leaves choices to chance, or the tree would not end.
+    TooLargeError
+        If a whole tree is asked for of a board of more than `MAX_TREE_CODES` codes.
+
+    Examples
+    --------
+    >>> from bnmind.strategies import Entropy
+    >>> tree = build_tree(Entropy(), Channel.exact(Board(2, 3)))
+    >>> tree.depth, tree.distribution, round(tree.lengths.revealing * 9)
+    (3, (1.0, 4.0, 4.0), 21)
+    """
+    if not strategy.deterministic:
+        raise BnmindError(f"expected a deterministic strategy, got {strategy.name}")
+    rule = myopic_rule(strategy)
+    if rule is not None and channel.is_exact and is_growable(channel.board):
+        deepest = _DEEPEST if max_guesses is None else max_guesses
+        grown = grow_exactly(rule, channel.board, max_guesses=deepest, progress=progress)
+        tree = StrategyTree(channel, _linked(grown, channel))
+        if max_guesses is None and not tree.is_complete:
+            raise _too_long(deepest)
+        return tree
+    if max_guesses is None:
+        _require_tree(channel.board)
+    # The beliefs on the way to the node at hand; its parent's is kept until then.
+    beliefs: list[Belief] = [strategy.start(channel)]
+    unused = np.random.default_rng(0)
+
+    def choose(path: Path) -> int:
+        if path:
+            del beliefs[len(path) :]
+            guess, outcome = path[-1]
+            beliefs.append(beliefs[-1].update(channel.board.code(guess), channel.reports[outcome]))
+        return strategy.choose(beliefs[-1], unused)[0]
+
+    return grow_tree(channel, choose, max_guesses=max_guesses, progress=progress)
+
+
+def grow_tree(
+    channel: Channel,
+    choose: Callable[[Path], int],
+    *,
+    max_guesses: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> StrategyTree:
+    """Return the tree of a rule that says what to guess after any evidence.
+
+    Parameters
+    ----------
+    channel
+        What the replies pass through.
+    choose
+        Called once for each node where the code is not known, depth first and parents
+        before children, with the path to it; returns the guess.
+    max_guesses
+        After so many guesses the tree is cut.
+    progress
+        As for `build_tree`.
+
+    Raises
+    ------
+    BnmindError
+        If the tree would not end.
+    """
+    board = channel.board
+    told_apart = 0.0
+    deepest = _DEEPEST if max_guesses is None else max_guesses
+
+    def node(path: Path, codes: NDArray[np.intp], weights: Floats) -> TreeNode:
+        weight = float(weights.sum())
+        found = bool(path and len(codes) == 1 and codes[0] == path[-1][0])
+        if len(codes) == 1 or len(path) == max_guesses:
+            left = float(entropy(weights / weight))
+            if progress is not None:
+                nonlocal told_apart
+                told_apart += weight
+                progress(round(told_apart), board.n_codes)
+            return TreeNode(weight, left, len(codes), found, None, ())
+        if len(path) >= deepest:
+            raise _too_long(deepest)
+        guess = choose(path)
+        replies = replies_to(board, board.code(guess))[codes]
+        children: list[tuple[int, TreeNode]] = []
+        for outcome in range(channel.n_outcomes):
+            after = weights * channel.matrix[replies, outcome]
+            left_over = after > 0
+            if left_over.any():
+                child = node((*path, (guess, outcome)), codes[left_over], after[left_over])
+                children.append((outcome, child))
+        return TreeNode(
+            weight, float(entropy(weights / weight)), len(codes), False, guess, tuple(children)
+        )
+
+    return StrategyTree(channel, node((), np.arange(len(board.codes)), np.ones(len(board.codes))))
+
+
+def _require_tree(board: Board) -> None:
+    """Raise if the whole tree of a board would have too many nodes."""
+    if board.n_codes > MAX_TREE_CODES:
+        raise TooLargeError(
+            f"expected a board of at most {MAX_TREE_CODES:,} codes for a whole tree, got {board}"
+            f" with {many(board.n_codes)} codes; games can be played on it (--games)",
+            needed=board.n_codes,
+            budget=MAX_TREE_CODES,
+        )
+
+
+def _too_long(deepest: int) -> BnmindError:
+    return BnmindError(
+        f"expected a tree that ends within {deepest} guesses, got a longer one; under noise say "
+        "after how many guesses it is cut"
+    )
+
+
+def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
+    """Return the root of a tree that was grown under truthful replies."""
+    outcomes = channel.matrix.argmax(axis=1).tolist()
+    winning = len(channel.board.true_replies) - 1
+    # All leaves of a code that is known are alike.
+    known = [TreeNode(1.0, 0.0, 1, found, None, ()) for found in (False, True)]
+    children: list[list[tuple[int, TreeNode]]] = [[] for _ in grown.parents]
+    node = known[False]
+    columns = (grown.parents, grown.possible, grown.guesses, grown.replies)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    for i in range(len(rows) - 1, -1, -1):
+        parent, possible, guess, place = rows[i]
+        if possible == 1:
+            node = known[place == winning and parent >= 0]
+        else:
+            below = tuple(reversed(children[i]))
+            next_guess = guess if below else None
+            node = TreeNode(
+                float(possible), math.log2(possible), possible, False, next_guess, below
+            )
+        if parent >= 0:
+            children[parent].append((outcomes[place], node))
+    return node

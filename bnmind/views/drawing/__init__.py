@@ -1,0 +1,1 @@
+"""Layouts, and pictures as SVG and text."""
