@@ -16,6 +16,8 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
+from bnmind._kernel_source import KernelSource
+
 __all__ = ["Kernel", "being_compiled", "njit", "njit_superword"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -32,15 +34,12 @@ def being_compiled() -> tuple[str, ...]:
     return tuple(_being_compiled)
 
 
-class Kernel:
+class Kernel(KernelSource):
     """A function that numba compiles at its first call, from Python or from another kernel."""
 
     def __init__(self, function: Callable[..., Any], *, superword: bool = False) -> None:
+        super().__init__(function, superword=superword)
         update_wrapper(self, function)
-        self.function = function
-        """The Python source function."""
-        self.superword = superword
-        """Whether neighboring scalar operations are joined into vector operations."""
 
     @cached_property
     def _compiled(self) -> Any:

@@ -41,7 +41,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bnmind._jit import Kernel
+from bnmind._kernel_source import KernelSource
 from bnmind._text_files import write_file
 
 __all__ = ["KEPT_DAYS", "KernelCache", "content_of"]
@@ -65,7 +65,7 @@ _SETTINGS = (
 class KernelCache:
     """Where a dispatcher of numba looks for machine code, and puts what it has compiled."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: KernelSource) -> None:
         self._kernel = kernel
 
     @cached_property
@@ -121,7 +121,7 @@ class KernelCache:
         return Path(self.cache_path) / f"{name}.{tag}-{self._content[:16]}-{key[:16]}{_SUFFIX}"
 
 
-def content_of(kernel: Kernel) -> str | None:
+def content_of(kernel: KernelSource) -> str | None:
     """Return a digest of all that a kernel is compiled from, or None.
 
     None stands for a kernel that names something whose content is not known to be all in its
@@ -139,7 +139,7 @@ class _UnknownContentError(Exception):
 
 def _described(value: Any, met: set[int], package: str) -> object:
     """Return a description of a value, of plain objects that always look the same."""
-    if isinstance(value, Kernel):
+    if isinstance(value, KernelSource):
         name = f"{value.function.__module__}.{value.function.__qualname__}"
         if id(value) in met:
             return "kernel", name

@@ -15,7 +15,7 @@ MODULES = [".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for pat
 LAYERS = (
     (
         *("errors", "_argument_kinds", "_arguments", "_values", "information", "_jit"),
-        *("_jit_cache", "_messages", "_workers"),
+        *("_jit_cache", "_kernel_source", "_messages", "_workers"),
         *("_bounded_files", "_text_files", "_temporary_files", "_file_locks"),
     ),
     ("pgm",),
