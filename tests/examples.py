@@ -687,7 +687,7 @@ def _trees() -> Any:
 
 @_add(
     strategies.Breadth,
-    strategies.CellTerms,
+    strategies.ClassTerms,
     strategies.Deeper,
     strategies.Entropy,
     strategies.ExpectedSize,
@@ -700,7 +700,7 @@ def _trees() -> Any:
 def _players() -> Any:
     return [
         strategies.Breadth(3, 2),
-        strategies.CellTerms(np.array([0, 0, 1]), np.ones((1, 5), dtype=np.int64), 1),
+        strategies.ClassTerms(np.array([0, 0, 1]), np.ones((1, 5), dtype=np.int64), 1),
         strategies.Larmouth().terms(BOARD, 9),
         strategies.Deeper(),
         strategies.Entropy(),

@@ -24,7 +24,7 @@ from bnmind.mastermind.masses.code_halves import split_replies
 from bnmind.mastermind.masses.reply_table import bayes_rule, guess_masses
 from bnmind.strategies import (
     Breadth,
-    CellTerms,
+    ClassTerms,
     ExpectedSize,
     Myopic,
     build_tree,
@@ -109,8 +109,8 @@ class OwnScore:
     n_shares: int = 0
     minimized: bool = True
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
-        return CellTerms(
+    def terms(self, board: Board, largest: int) -> ClassTerms:
+        return ClassTerms(
             np.arange(largest + 1 + self.n_sizes) // 2 * 2,
             np.ones((1, len(board.true_replies) + self.n_weights), dtype=np.int64),
             per_code=np.zeros(largest + 1 + self.n_shares, dtype=np.int64),

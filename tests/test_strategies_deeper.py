@@ -43,12 +43,12 @@ def least_total(board: Board, codes: frozenset[int]) -> int:
             return 2 * len(left) - 1
         best = len(left) ** 2
         for guess in range(board.n_codes):
-            cells: dict[int, set[int]] = {}
+            classes: dict[int, set[int]] = {}
             for code in left:
-                cells.setdefault(int(table[guess, code]), set()).add(code)
-            if len(cells) > 1:
-                on = (frozenset(cell) for cell in cells.values() if cell != {guess})
-                best = min(best, len(left) + sum(total(cell) for cell in on))
+                classes.setdefault(int(table[guess, code]), set()).add(code)
+            if len(classes) > 1:
+                on = (frozenset(members) for members in classes.values() if members != {guess})
+                best = min(best, len(left) + sum(total(members) for members in on))
         return best
 
     return total(codes)

@@ -48,25 +48,25 @@ REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
 Code = tuple[int, ...]
 
 
-def product(cells: Sequence[int]) -> int:
-    return math.prod(n**n for n in cells)
+def product(classes: Sequence[int]) -> int:
+    return math.prod(n**n for n in classes)
 
 
 def judged(score: Score, guess: Code, possible: Sequence[Code]) -> Any:
     """Return what is to be small, by the words of the literature, exactly."""
     counts = Counter(reply(guess, code) for code in possible)
-    cells = sorted(counts.values(), reverse=True)
+    classes = sorted(counts.values(), reverse=True)
     may_win = guess in possible
     if isinstance(score, WorstCase):
-        return cells if score.next_largest else cells[0]
+        return classes if score.next_largest else classes[0]
     if isinstance(score, ExpectedSize):
-        return sum(n * n for n in cells) - (score.corrected and may_win)
+        return sum(n * n for n in classes) - (score.corrected and may_win)
     if isinstance(score, EntropyLeft):
-        return product(cells)
+        return product(classes)
     if isinstance(score, Larmouth):
-        return Fraction(product(cells), 4**may_win)
+        return Fraction(product(classes), 4**may_win)
     if isinstance(score, MostParts):
-        return -(len(cells) - (may_win and not score.winning_counts))
+        return -(len(classes) - (may_win and not score.winning_counts))
     assert isinstance(score, Indifference)
     return 0
 
@@ -191,11 +191,11 @@ def test_variants_of_published_strategies() -> None:
 def test_snyders_table_of_first_guesses(text: str) -> None:
     published, board = REFERENCE["first_guesses"][text], Board(4, 6)
     guess = np.array([board.index(board.parse(text))])
-    cells = reply_masses(board, np.ones(board.n_codes), guess)
-    assert np.count_nonzero(cells) == published["cells"]
-    assert cells.max() == published["largest"]
+    classes = reply_masses(board, np.ones(board.n_codes), guess)
+    assert np.count_nonzero(classes) == published["cells"]
+    assert classes.max() == published["largest"]
     score = ExpectedSize()
-    key = int(score.terms(board, board.n_codes).keys(cells, 0)[0])
+    key = int(score.terms(board, board.n_codes).keys(classes, 0)[0])
     share = score.shown(board, key, board.n_codes) / board.n_codes
     assert f"{share:.7f}" == f"{published['expected_proportion']:.7f}"
 
@@ -279,7 +279,7 @@ def test_all_scores_have_one_interface() -> None:
         terms = score.terms(board, 64)
         assert terms.sizes.shape == (65,)
         assert terms.weights.shape[1] == 9
-        cells = reply_masses(board, np.ones(64))
-        shown = [score.shown(board, int(key), 64) for key in terms.keys(cells, 0)]
-        best = terms.best(cells, 0)
+        classes = reply_masses(board, np.ones(64))
+        shown = [score.shown(board, int(key), 64) for key in terms.keys(classes, 0)]
+        best = terms.best(classes, 0)
         assert shown[best[0]] == (min(shown) if score.minimized else max(shown))

@@ -166,16 +166,16 @@ def plain_solver(
             return NEVER
         values = [NEVER]
         for guess in every if among is Among.ALL else sorted(left):
-            cells: dict[object, set[Code]] = {}
+            classes: dict[object, set[Code]] = {}
             for code in left:
-                cells.setdefault(reply(guess, code), set()).add(code)
-            if len(cells) == 1:
+                classes.setdefault(reply(guess, code), set()).add(code)
+            if len(classes) == 1:
                 continue
             after = [
                 0
                 if goal is Goal.REVEALING and answer == board.winning
-                else solved(frozenset(cell), guesses - 1)
-                for answer, cell in cells.items()
+                else solved(frozenset(members), guesses - 1)
+                for answer, members in classes.items()
             ]
             values.append(1 + max(after) if worst else len(left) + sum(after))
         return min(min(values), NEVER)
@@ -294,12 +294,12 @@ def test_exact_regrets_against_a_plain_recursion(name: str, goal: Goal, data: An
     found = exact_regrets(board, turns, rules=SearchRules(goal))
     for turn, told in zip(turns, found, strict=True):
         best = solved(frozenset(left), board.n_codes)
-        cells: dict[Reply, set[Code]] = {}
+        classes: dict[Reply, set[Code]] = {}
         for code in left:
-            cells.setdefault(reply(turn.guess, code), set()).add(code)
+            classes.setdefault(reply(turn.guess, code), set()).add(code)
         own = len(left) + sum(
-            solved(frozenset(cell), board.n_codes)
-            for answer, cell in cells.items()
+            solved(frozenset(members), board.n_codes)
+            for answer, members in classes.items()
             if answer != board.winning
         )
         assert told.value == own / len(left)

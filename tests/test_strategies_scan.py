@@ -1,4 +1,4 @@
-"""Bounds of all guesses for one set: against cells counted one by one."""
+"""Bounds of all guesses for one set: against classes counted one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bnmind.mastermind import Board
 from bnmind.mastermind.masses.reply_table import reply_table
 from bnmind.strategies import Goal
-from bnmind.strategies.optimal.scan_kernel import count_cells, parting_code, scan
+from bnmind.strategies.optimal.scan_kernel import count_classes, parting_code, scan
 from bnmind.strategies.optimal.search_arrays import INFINITE, Game, make_game, make_work
 from tests.modes import examples
 
@@ -24,14 +24,14 @@ def game_of(board: Board, goal: Goal) -> Game:
     return make_game(table, np.arange(board.n_codes), len(board.true_replies), goal)
 
 
-def cells_of(game: Game, guess: int, codes: list[int]) -> Counter[int]:
+def classes_of(game: Game, guess: int, codes: list[int]) -> Counter[int]:
     return Counter(int(game.places[guess, code]) for code in codes)
 
 
 @pytest.mark.parametrize("goal", Goal)
 @given(data=st.data())
 @settings(max_examples=examples(15))
-def test_bounds_are_those_of_cells_counted_one_by_one(goal: Goal, data: st.DataObject) -> None:
+def test_bounds_are_those_of_classes_counted_one_by_one(goal: Goal, data: st.DataObject) -> None:
     board = data.draw(st.sampled_from(BOARDS))
     game, every = game_of(board, goal), range(board.n_codes)
     codes = sorted(data.draw(st.sets(st.sampled_from(every), min_size=1)))
@@ -39,15 +39,15 @@ def test_bounds_are_those_of_cells_counted_one_by_one(goal: Goal, data: st.DataO
     members = np.array(codes, dtype=np.int64)
     scanned, counted, ranks = (np.zeros(board.n_codes, dtype=np.int64) for _ in range(3))
     scan(game, make_work(game, 1), members, scanned)
-    count_cells(game, members, counted, ranks)
+    count_classes(game, members, counted, ranks)
     for guess in every:
-        cells = cells_of(game, guess, codes)
-        wins = cells.pop(game.winning, 0) if reveals else 0
-        single = sum(size == 1 for size in cells.values())
-        all_cells = len(cells) + (wins > 0)
-        assert scanned[guess] == (3 * n - all_cells - (wins > 0) if reveals else 2 * n - single)
-        bound = n + sum(int(game.tables[0, size]) for size in cells.values())
-        assert counted[guess] == (INFINITE if n in cells.values() else bound)
-        assert ranks[guess] == sum(int(game.tables[1, size]) for size in cells.values())
-    parting = [code for code in codes if max(cells_of(game, code, codes).values()) == 1]
+        classes = classes_of(game, guess, codes)
+        wins = classes.pop(game.winning, 0) if reveals else 0
+        single = sum(size == 1 for size in classes.values())
+        all_classes = len(classes) + (wins > 0)
+        assert scanned[guess] == (3 * n - all_classes - (wins > 0) if reveals else 2 * n - single)
+        bound = n + sum(int(game.tables[0, size]) for size in classes.values())
+        assert counted[guess] == (INFINITE if n in classes.values() else bound)
+        assert ranks[guess] == sum(int(game.tables[1, size]) for size in classes.values())
+    parting = [code for code in codes if max(classes_of(game, code, codes).values()) == 1]
     assert parting_code(game, members) == (parting[0] if parting else -1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board
-from bnmind.strategies import CellTerms, Combination, EntropyLeft, Larmouth, WorstCase
+from bnmind.strategies import ClassTerms, Combination, EntropyLeft, Larmouth, WorstCase
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
 from bnmind.strategies.scores.score import equal_weights
 from tests.modes import examples
@@ -40,9 +40,9 @@ def test_a_doubtful_logarithm_is_computed_digit_by_digit(monkeypatch: pytest.Mon
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=14), st.data())
 @settings(max_examples=examples(150))
-def test_keys_compare_as_the_products_do(cells: list[int], data: st.DataObject) -> None:
+def test_keys_compare_as_the_products_do(classes: list[int], data: st.DataObject) -> None:
     """Π nⁿ as whole numbers, of any two partitions of the same number."""
-    left = sum(cells)
+    left = sum(classes)
     other: list[int] = []
     while left:
         size = data.draw(st.integers(max(1, left - 60 * (14 - len(other))), min(60, left)))
@@ -53,8 +53,8 @@ def test_keys_compare_as_the_products_do(cells: list[int], data: st.DataObject) 
     if left:
         return
     table = entropy_terms(60, fixed_point_bits(1296))
-    products = [math.prod(n**n for n in each) for each in (cells, other)]
-    keys = [int(table[each].sum()) for each in (cells, other)]
+    products = [math.prod(n**n for n in each) for each in (classes, other)]
+    keys = [int(table[each].sum()) for each in (classes, other)]
     assert (keys[0] < keys[1]) == (products[0] < products[1])
     assert (keys[0] == keys[1]) == (products[0] == products[1])
 
@@ -76,41 +76,41 @@ def test_sums_fit_63_bits(codes: int, weight: int) -> None:
 
 def test_larmouths_correction_is_a_factor_of_four() -> None:
     board, n = Board(4, 6), len(Board(4, 6).true_replies)
-    cells = np.zeros((2, n), dtype=np.int64)
-    cells[0, :2], cells[1, [0, 1, -1]] = [2, 3], [2, 2, 1]
-    keys = Larmouth().terms(board, 5).keys(cells, 0)
-    plain = EntropyLeft().terms(board, 5).keys(cells, 0)
+    classes = np.zeros((2, n), dtype=np.int64)
+    classes[0, :2], classes[1, [0, 1, -1]] = [2, 3], [2, 2, 1]
+    keys = Larmouth().terms(board, 5).keys(classes, 0)
+    plain = EntropyLeft().terms(board, 5).keys(classes, 0)
     assert keys[0] == plain[0]
     assert plain[1] - keys[1] == plain[1] // 2  # 2²·2² = 4²
     assert Larmouth().shown(board, int(keys[1]), 5) == 2 / 5
 
 
 def test_cells_are_compared_one_after_the_other() -> None:
-    cells = np.zeros((5, 5), dtype=np.int64)
-    cells[:, :3] = [[3, 3, 2], [3, 4, 1], [2, 3, 3], [3, 5, 0], [4, 1, 3]]
+    classes = np.zeros((5, 5), dtype=np.int64)
+    classes[:, :3] = [[3, 3, 2], [3, 4, 1], [2, 3, 3], [3, 5, 0], [4, 1, 3]]
     board = Board(2, 3)
     terms = WorstCase(next_largest=True).terms(board, 8)
     assert terms.combination is Combination.SORTED
-    assert terms.best(cells, 0).tolist() == [0, 2]
-    assert terms.best(cells[[1, 3, 4]], 0).tolist() == [0, 2]
-    assert WorstCase().terms(board, 8).best(cells[[1, 4]], 0).tolist() == [0, 1]
+    assert terms.best(classes, 0).tolist() == [0, 2]
+    assert terms.best(classes[[1, 3, 4]], 0).tolist() == [0, 2]
+    assert WorstCase().terms(board, 8).best(classes[[1, 4]], 0).tolist() == [0, 1]
 
 
 def test_guesses_that_tell_nothing_are_not_best() -> None:
     board = Board(1, 3)
-    terms = CellTerms(np.zeros(4, dtype=np.int64), equal_weights(board))
+    terms = ClassTerms(np.zeros(4, dtype=np.int64), equal_weights(board))
     assert terms.best(np.array([[3, 0], [2, 1], [0, 3]]), 0).tolist() == [1]
     assert terms.best(np.array([[3, 0], [0, 3]]), 0).tolist() == [0, 1]
 
 
 def test_terms_are_values_and_checked() -> None:
     ones = np.ones((1, 3), dtype=np.int64)
-    terms = CellTerms(np.array([0, 0, 2]), ones, -1)
+    terms = ClassTerms(np.array([0, 0, 2]), ones, -1)
     again = pickle.loads(pickle.dumps(terms))
     assert again.sizes.tolist() == [0, 0, 2]
     with pytest.raises(ValueError, match="read-only"):
         terms.sizes[0] = 1
     with pytest.raises(BnmindError, match=r"never decrease.*from 0, got -1"):
-        CellTerms(np.array([0, 1, 0]), -ones)
+        ClassTerms(np.array([0, 1, 0]), -ones)
     with pytest.raises(BnmindError, match="by turn and reply"):
-        CellTerms(np.array([0, 0]), ones[0])
+        ClassTerms(np.array([0, 0]), ones[0])

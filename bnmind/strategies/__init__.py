@@ -40,7 +40,7 @@ from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.expected_size import ExpectedSize
 from bnmind.strategies.scores.larmouth import Larmouth
 from bnmind.strategies.scores.most_parts import MostParts
-from bnmind.strategies.scores.score import CellTerms, Combination, Score
+from bnmind.strategies.scores.score import ClassTerms, Combination, Score
 from bnmind.strategies.scores.weighted_entropy import (
     WeightedEntropy,
     read_weights,
@@ -58,7 +58,7 @@ __all__ = [
     "STRATEGIES",
     "Among",
     "Breadth",
-    "CellTerms",
+    "ClassTerms",
     "Combination",
     "Deeper",
     "Entropy",

@@ -79,14 +79,14 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
         n = int(np.count_nonzero(possible))
         counts = possible.astype(np.float64)
         plan = plan_masses(board, counts, history=turns[:number])
-        cells = plan.run(counts)
-        tied = terms.best(cells, number)
+        classes = plan.run(counts)
+        tied = terms.best(classes, number)
         preferred = tied[possible[plan.guesses[tied]]]
         best = int((preferred if len(preferred) else tied)[0])
         replies = replies_to(board, turn.guess)
         own = np.bincount(replies[possible], minlength=len(board.true_replies))[None, :]
         value = score.shown(board, int(terms.keys(own, number)[0]), n)
-        best_value = score.shown(board, int(terms.keys(cells[[best]], number)[0]), n)
+        best_value = score.shown(board, int(terms.keys(classes[[best]], number)[0]), n)
         lost = value - best_value if score.minimized else best_value - value
         found.append(
             GuessRegret(

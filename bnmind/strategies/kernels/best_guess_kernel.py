@@ -4,7 +4,7 @@
 what saves work         why it is right
 ======================  ==========================================================
 possible guesses first  whatever parts the set into single codes and may win has
-                        the smallest key there is (`CellTerms`): the set is
+                        the smallest key there is (`ClassTerms`): the set is
                         finished at once. A guess that cannot win has at least 0
 absent colors           colors of no code of the set are one color, and the
                         smallest of them makes the smallest guess
@@ -36,15 +36,15 @@ class RuleArrays(NamedTuple):
     """What kernels need to know of a rule."""
 
     sizes: NDArray[np.int64]
-    """As in `CellTerms`."""
+    """As in `ClassTerms`."""
     weights: NDArray[np.int64]
     """``(turns, pairs)``: after the last turn given, its weights remain."""
     winning: int
-    """As in `CellTerms`."""
+    """As in `ClassTerms`."""
     combination: int
     """As in `Combination`."""
     per_code: NDArray[np.int64]
-    """As in `CellTerms`."""
+    """As in `ClassTerms`."""
     settles: bool
     """Whether ``per_code`` is 0, so that no key is less than that of single codes."""
     possible_only: bool
@@ -56,7 +56,7 @@ class BestGuesses(NamedTuple):
 
     keys: NDArray[np.int64]
     guesses: NDArray[np.int64]
-    cells: NDArray[np.int64]
+    classes: NDArray[np.int64]
     """``(2, replies)``, from the largest on; ``(2, 0)`` where they are not compared."""
 
 
@@ -78,11 +78,11 @@ def _keep(
     for j in range(pairs.size):
         if counts[pairs[j]] == n:
             return
-    if best.cells.shape[1]:
-        cells = best.cells[other]
+    if best.classes.shape[1]:
+        classes = best.classes[other]
         if key < best.keys[other]:
-            cells[:] = n + 1
-        if not _is_finer(counts, pairs, cells):
+            classes[:] = n + 1
+        if not _is_finer(counts, pairs, classes):
             return
     best.keys[other] = key
     best.guesses[other] = guess
@@ -92,20 +92,20 @@ def _keep(
 def _is_finer(
     counts: NDArray[np.uint32], pairs: NDArray[np.int64], best: NDArray[np.int64]
 ) -> bool:
-    """Return whether cells, compared from the largest on, are smaller; they then replace `best`."""
-    cells = np.empty_like(best)
+    """Return whether classes, the largest first, are smaller; they then replace `best`."""
+    classes = np.empty_like(best)
     for j in range(pairs.size):
         size = np.int64(counts[pairs[j]])
         i = j
-        while i > 0 and cells[i - 1] < size:
-            cells[i] = cells[i - 1]
+        while i > 0 and classes[i - 1] < size:
+            classes[i] = classes[i - 1]
             i -= 1
-        cells[i] = size
+        classes[i] = size
     for j in range(pairs.size):
-        if cells[j] != best[j]:
-            if cells[j] > best[j]:
+        if classes[j] != best[j]:
+            if classes[j] > best[j]:
                 return False
-            best[:] = cells
+            best[:] = classes
             return True
     return False
 
@@ -114,7 +114,7 @@ def _is_finer(
 def _key(
     counts: NDArray[np.uint32], board: BoardArrays, rule: RuleArrays, turn: int, n: int
 ) -> int:
-    """Return the key of the cells counted, without what is added for winning."""
+    """Return the key of the classes counted, without what is added for winning."""
     key = 0
     for j in range(board.pairs.size):
         pair = board.pairs[j]
@@ -208,9 +208,9 @@ def _better(best: BestGuesses) -> tuple[int, int]:
     """Return the best guess of both kinds, the possible one if they are equally good."""
     other = 1 if best.keys[1] < best.keys[0] else 0
     if best.keys[1] == best.keys[0]:
-        for j in range(best.cells.shape[1]):
-            if best.cells[0, j] != best.cells[1, j]:
-                other = 1 if best.cells[1, j] < best.cells[0, j] else 0
+        for j in range(best.classes.shape[1]):
+            if best.classes[0, j] != best.classes[1, j]:
+                other = 1 if best.classes[1, j] < best.classes[0, j] else 0
                 break
     return best.guesses[other], best.keys[other]
 

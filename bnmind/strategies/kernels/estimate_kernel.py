@@ -34,7 +34,7 @@ def estimate_guesses(
     free: np.uint64,
     estimates: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return for each candidate the sum of the estimates of the cells that go on.
+    """Return for each candidate the sum of the estimates of the classes that go on.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def estimate_guesses(
     free
         The colors that can be renamed into each other, as bits.
     estimates
-        By the size of a cell.
+        By the size of a class.
 
     Returns
     -------

@@ -62,7 +62,7 @@ def grow(
     board, rule
         As for `best_guess`.
     order
-        The set, ascending; it is reordered by cells, leaf by leaf.
+        The set, ascending; it is reordered by classes, leaf by leaf.
     turn, free
         As for `best_guess`.
     deepest

@@ -74,7 +74,7 @@ class Deeper(Planner):
     endgame: int = 2048
     """After two guesses, sets of so many codes at most are endgames."""
     share: float = 15 / 16
-    """A guess is given up when the cells not yet searched would have to take less than this
+    """A guess is given up when the classes not yet searched would have to take less than this
     share of what they promise; 0 gives up nothing that could be better."""
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ class _Search:
         for number, guess in enumerate(promising, start=1):
             below = self._below((*guesses, guess), codes, best.total)
             if not guesses:
-                # A guess that is given up has no cells left to judge.
+                # A guess that is given up has no classes left to judge.
                 self._tell(number * n - self._judged)
             total = n + sum(plan.total for plan in below.values())
             if below and total < best.total:
@@ -171,19 +171,19 @@ class _Search:
     def _below(self, guesses: History, codes: Codes, limit: int) -> dict[int, _Plan]:
         """Return how to go on after each reply to the last guess; nothing if it is given up."""
         guess, promised = guesses[-1], self._estimates
-        cells = self._cells(guess, codes)
-        total, rest = codes.size, sum(int(promised[cell.size]) for cell in cells.values())
+        classes = self._classes(guess, codes)
+        total, rest = codes.size, sum(int(promised[members.size]) for members in classes.values())
         below: dict[int, _Plan] = {}
-        for place, cell in sorted(cells.items(), key=lambda item: -item[1].size):
+        for place, members in sorted(classes.items(), key=lambda item: -item[1].size):
             if place == self._winning:
                 continue
             if total + self._settings.share * rest / 1000 >= limit:
                 return {}
-            below[place] = self.plan(cell, guesses)
+            below[place] = self.plan(members, guesses)
             total += below[place].total
-            rest -= int(promised[cell.size])
+            rest -= int(promised[members.size])
             if len(guesses) == 1:
-                self._tell(cell.size)
+                self._tell(members.size)
         return below
 
     def _promising(self, codes: Codes, guesses: History) -> list[int]:
@@ -209,7 +209,7 @@ class _Search:
     def _endgame(self, codes: Codes, breadth: Breadth) -> Endgame:
         return Endgame(self._board, codes, breadth)
 
-    def _cells(self, guess: int, codes: Codes) -> dict[int, Codes]:
+    def _classes(self, guess: int, codes: Codes) -> dict[int, Codes]:
         replies = replies_to(self._board, self._board.code(guess))[codes]
         return {place: codes[replies == place] for place in np.unique(replies).tolist()}
 
@@ -224,7 +224,7 @@ class _Search:
             self._tell(n)
             return tree
         children = tuple(
-            (place, self.node(plan.below.get(place, plan), cell, guess))
-            for place, cell in self._cells(guess, codes).items()
+            (place, self.node(plan.below.get(place, plan), members, guess))
+            for place, members in self._classes(guess, codes).items()
         )
         return TreeNode(float(n), math.log2(n), n, False, guess, children)

@@ -5,7 +5,7 @@ game is searched by `branch_and_bound_kernel`, but of every set that occurs in i
 guesses are tried, the most promising ones first. With all guesses in the game, and all of
 them tried, the strategy is optimal.
 
-What a guess promises is the sum over its cells of what sets of such sizes take (`set_estimates`).
+What a guess promises is the sum over its classes of what sets of such sizes take (`set_estimates`).
 """
 
 from __future__ import annotations

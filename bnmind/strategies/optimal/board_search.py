@@ -193,12 +193,12 @@ class BoardSearch:
 
         Empty unless all codes were searched.
         """
-        masks, found, by_cells = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
+        masks, found, by_classes = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
         if not (found >= 0).any():
             return {}
         looked_at = np.flatnonzero(masks[:-1]) if masks[-1] else np.arange(self.board.n_codes)
-        # A guess whose cells were bad enough was not tried at all.
-        shown = np.where(found >= 0, found, by_cells)
+        # A guess whose classes were bad enough was not tried at all.
+        shown = np.where(found >= 0, found, by_classes)
         return dict(zip(looked_at.tolist(), shown[looked_at].tolist(), strict=True))
 
     def tree(self, first: int | None = None) -> StrategyTree:

@@ -13,7 +13,7 @@ end, so of a set one code at most is found at the first guess, r − 1 at the se
 at the third. Where it is to be determined, at most r^d codes in d guesses; each code that
 has to wait for one guess more makes room for r others.
 
-The bounds are admissible: sums over cells of what a guess leaves are bounds of that guess.
+The bounds are admissible: sums over classes of what a guess leaves are bounds of that guess.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
 def estimates(largest: int) -> Integers:
     """Return by the size of a set a guess at its total, in thousandths; only for orders.
 
-    n + 0.34 n log₂ n is about what the optimal strategy at 4x6 takes for its cells.
+    n + 0.34 n log₂ n is about what the optimal strategy at 4x6 takes for its classes.
     """
     sizes = np.arange(largest + 1)
     logs = np.log2(np.maximum(sizes, 1))

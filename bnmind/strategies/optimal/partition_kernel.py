@@ -1,4 +1,4 @@
-"""Compiled: a set parted by a guess, and what its cells take at least."""
+"""Compiled: a set parted by a guess, and what its classes take at least."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ __all__ = ["KNOWN", "close_guess", "key_of_left", "one_less", "open_guess", "tot
 Integers = NDArray[np.int64]
 
 KNOWN = 1
-"""Of a cell: its total is known."""
+"""Of a class: its total is known."""
 
 _UNKNOWN, _SCANNED = 0, 2
 
 
 @njit
 def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> None:
-    """Part a set by a guess and bound the cells; nothing is open if it cannot be better."""
+    """Part a set by a guess and bound the classes; nothing is open if it cannot be better."""
     frame = work.frames[depth]
     n, last, best = frame[SIZE], game.last, frame[BEST]
     codes, row = work.sets[depth, 0, :n], game.places[guess]
-    starts, bounds, known = work.cells[depth, 0], work.cells[depth, 1], work.cells[depth, 2]
-    keys = work.cell_keys[depth]
+    starts, bounds, known = work.classes[depth, 0], work.classes[depth, 1], work.classes[depth, 2]
+    keys = work.class_keys[depth]
     n_replies = game.winning + 1
     work.counts[OPERATIONS] += 2 * n + 32 * n_replies
     starts[:] = 0
@@ -99,11 +99,11 @@ def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> No
             place = row[codes[i]]
             starts[place + 1] -= 1
             parted[starts[place + 1]] = codes[i]
-        # What was the end of each cell is its start now.
+        # What was the end of each class is its start now.
         for j in range(n_replies):
             starts[j] = starts[j + 1]
         starts[n_replies] = n
-        _scan_cells(game, memo, work, depth)
+        _scan_classes(game, memo, work, depth)
     if frame[TOTAL] >= best:
         close_guess(work, depth)
 
@@ -137,10 +137,10 @@ def _is_seen(work: Work, depth: int, way: np.uint64) -> bool:
 
 
 @njit
-def _scan_cells(game: Game, memo: Memo, work: Work, depth: int) -> None:
-    """Bound each cell by a scan of its own, until the guess cannot be the best."""
+def _scan_classes(game: Game, memo: Memo, work: Work, depth: int) -> None:
+    """Bound each class by a scan of its own, until the guess cannot be the best."""
     frame = work.frames[depth]
-    starts, bounds, known = work.cells[depth, 0], work.cells[depth, 1], work.cells[depth, 2]
+    starts, bounds, known = work.classes[depth, 0], work.classes[depth, 1], work.classes[depth, 2]
     left, last = one_less(frame[LEFT]), game.last
     parted, scratch = work.sets[depth, 1], work.sets[work.sets.shape[0] - 1, 2]
     for turn in range(2):
@@ -156,7 +156,7 @@ def _scan_cells(game: Game, memo: Memo, work: Work, depth: int) -> None:
                 value = total_of_three(game, codes)
                 known[j] = KNOWN
             elif turn == 1:
-                value = _bound_by_scan(game, memo, work, codes, work.cell_keys[depth, j], scratch)
+                value = _bound_by_scan(game, memo, work, codes, work.class_keys[depth, j], scratch)
                 known[j] = KNOWN if value == 2 * size - 1 and last == 1 else _SCANNED
             frame[TOTAL] += value - bounds[j]
             bounds[j] = value

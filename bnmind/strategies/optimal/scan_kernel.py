@@ -1,16 +1,16 @@
-r"""Compiled: bounds of all guesses for one set, from the cells that they leave.
+r"""Compiled: bounds of all guesses for one set, from the classes that they leave.
 
-Of a set of n codes a guess that leaves k cells, one of which wins if w = 1, takes at least
+Of a set of n codes a guess that leaves k classes, one of which wins if w = 1, takes at least
 
-.. math:: n + \sum_{\text{cells that go on}} (2 n_j - 1) = 3n - k - w
+.. math:: n + \sum_{\text{classes that go on}} (2 n_j - 1) = 3n - k - w
 
-where the code is to be revealed: no cell takes less than 2n_j − 1. Where it is to be
-determined, a cell of one code takes 0 and a larger one n_j at least, so the guess takes
-2n less the number of cells of one code.
+where the code is to be revealed: no class takes less than 2n_j − 1. Where it is to be
+determined, a class of one code takes 0 and a larger one n_j at least, so the guess takes
+2n less the number of classes of one code.
 
 The replies of one code to all guesses are a row of words with one bit each (`Game.planes`);
 rows are joined, and the bits counted. That is done for 32 guesses at once where the machine
-can. Cells of large sets are counted, and bounded by their sizes.
+can. Classes of large sets are counted, and bounded by their sizes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.strategies.optimal.search_arrays import INFINITE, LANE, Game, Work
 
-__all__ = ["SCANNED_CODES", "count_cells", "parting_code", "scan"]
+__all__ = ["SCANNED_CODES", "count_classes", "parting_code", "scan"]
 
 Integers = NDArray[np.int64]
 
 SCANNED_CODES = 64
-"""Sets of so many codes at most are scanned by bits; of larger ones the cells are counted."""
+"""Sets of so many codes at most are scanned by bits; of larger ones the classes are counted."""
 
 
 @njit
@@ -41,7 +41,7 @@ def _bits(word: int) -> int:
 
 @njit
 def scan(game: Game, work: Work, codes: Integers, bounds: Integers) -> None:
-    """Put down what each guess takes at least, by the number of cells that it leaves."""
+    """Put down what each guess takes at least, by the number of classes that it leaves."""
     n, n_guesses = codes.size, game.places.shape[0]
     once, twice = work.lanes[0], work.lanes[1]
     start = 3 * n if game.last == 1 else 2 * n
@@ -85,8 +85,8 @@ def scan(game: Game, work: Work, codes: Integers, bounds: Integers) -> None:
 
 
 @njit
-def count_cells(game: Game, codes: Integers, bounds: Integers, ranks: Integers) -> None:
-    """Put down what each guess takes at least, by the sizes of its cells, and an estimate.
+def count_classes(game: Game, codes: Integers, bounds: Integers, ranks: Integers) -> None:
+    """Put down what each guess takes at least, by the sizes of its classes, and an estimate.
 
     A guess that tells nothing is infinitely bad.
     """

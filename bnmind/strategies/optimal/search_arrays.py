@@ -39,7 +39,7 @@ INFINITE = 1 << 30
 """More than any total; the total of what cannot be done in the guesses left."""
 
 MOST_REPLIES = 64
-"""Sets of replies are 64 bits where cells are told apart."""
+"""Sets of replies are 64 bits where classes are told apart."""
 
 LANE = 16
 """Replies in one plane of `Game.planes`."""
@@ -99,12 +99,12 @@ class Work(NamedTuple):
     """Room for each depth of the search."""
 
     sets: NDArray[np.int64]
-    """``(depths, 3, guesses)``: the codes of the set, the same by cells, bounds of guesses."""
+    """``(depths, 3, guesses)``: the codes of the set, the same by classes, bounds of guesses."""
     order: NDArray[np.int64]
     """``(depths, guesses)``, the guesses that are tried, best first."""
-    cells: NDArray[np.int64]
-    """``(depths, 3, replies + 2)``: where cells begin, their bounds, what is known of them."""
-    cell_keys: Words
+    classes: NDArray[np.int64]
+    """``(depths, 3, replies + 2)``: where classes begin, their bounds, what is known of them."""
+    class_keys: Words
     """``(depths, replies, 2)``."""
     frames: NDArray[np.int64]
     """``(depths, 16)``, the state of the search; `branch_and_bound_frames` names the columns."""

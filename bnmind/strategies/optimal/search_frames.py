@@ -61,7 +61,7 @@ IS_OPEN = 11
 TOTAL = 8
 """What it takes at least."""
 PICKED = 9
-"""Which of its cells is searched."""
+"""Which of its classes is searched."""
 IS_MARKED = 14
 """Whether the guesses to look at after it are marked."""
 

@@ -5,14 +5,14 @@ what saves work             why it is right
 ==========================  ======================================================
 a code that parts all       one guess finds it, and all others are found at the
                             next one: no set does better
-one scan of a set           each guess takes at least what its cells take, and
-                            each cell at least what its own scan says
-early end                   the bounds of the cells of a guess add up; as soon as
+one scan of a set           each guess takes at least what its classes take, and
+                            each class at least what its own scan says
+early end                   the bounds of the classes of a guess add up; as soon as
                             they reach the best total so far, it is not better
 memo                        a set takes what it takes however one gets there
 kinds of guesses            `branch_and_bound_symmetry`
 ways of parting             of guesses that part a set alike one is tried; it is
-                            told by the keys of the cells that go on
+                            told by the keys of the classes that go on
 ==========================  ======================================================
 
 A set is asked for its total, if that is less than a limit; else for a bound that is not less
@@ -34,7 +34,7 @@ from bnmind.strategies.optimal.partition_kernel import (
     open_guess,
     total_of_three,
 )
-from bnmind.strategies.optimal.scan_kernel import SCANNED_CODES, count_cells, parting_code, scan
+from bnmind.strategies.optimal.scan_kernel import SCANNED_CODES, count_classes, parting_code, scan
 from bnmind.strategies.optimal.search_arrays import INFINITE, Game, Memo, Symmetry, Work
 from bnmind.strategies.optimal.search_frames import (
     BEST,
@@ -162,7 +162,7 @@ def search_slice(
             if depth == first:
                 return value
             depth -= 1
-        frame, bounds, known = work.frames[depth], work.cells[depth, 1], work.cells[depth, 2]
+        frame, bounds, known = work.frames[depth], work.classes[depth, 1], work.classes[depth, 2]
         picked = frame[PICKED]
         frame[TOTAL] += value - bounds[picked]
         bounds[picked], known[picked] = value, KNOWN
@@ -214,11 +214,11 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
     ranks = work.order[work.order.shape[0] - 1]
     if is_large:
         work.counts[OPERATIONS] += n * game.places.shape[0]
-        count_cells(game, codes, bounds, ranks)
+        count_classes(game, codes, bounds, ranks)
     else:
         work.counts[OPERATIONS] += n * game.places.shape[0] // 4
         scan(game, work, codes, bounds)
-    # With the last guess but one every cell must be a single code.
+    # With the last guess but one every class must be a single code.
     top = n + n * last + 1 if left == 1 + last else INFINITE
     most = min(limit, top)
     floor, m = INFINITE, 0
@@ -233,7 +233,7 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
         elif bounds[x] < top:
             floor = min(floor, bounds[x])
     m = _keep_best(order, m, ranks if is_large else bounds, 8 * game.tables[2, n])
-    counts = work.cells[work.cells.shape[0] - 1, 0]
+    counts = work.classes[work.classes.shape[0] - 1, 0]
     for i in range(m):
         x = order[i]
         if is_large:
@@ -278,10 +278,10 @@ def _keep_best(order: Integers, m: int, values: Integers, wanted: int) -> int:
 
 @njit
 def _advance(game: Game, symmetry: Symmetry, memo: Memo, work: Work, depth: int, most: int) -> int:
-    """Go on with a set until it is finished, a cell must be entered, or the search pauses."""
+    """Go on with a set until it is finished, a class must be entered, or the search pauses."""
     frame = work.frames[depth]
-    n, starts = frame[SIZE], work.cells[depth, 0]
-    bounds, known = work.cells[depth, 1], work.cells[depth, 2]
+    n, starts = frame[SIZE], work.classes[depth, 0]
+    bounds, known = work.classes[depth, 1], work.classes[depth, 2]
     while True:
         if not frame[IS_OPEN]:
             if frame[NEXT] >= frame[N_ORDER] or frame[TRIED] >= game.tables[2, n]:
@@ -309,7 +309,7 @@ def _advance(game: Game, symmetry: Symmetry, memo: Memo, work: Work, depth: int,
             mark_kinds(symmetry, work, depth + 1)
         frame[PICKED] = picked
         work.sets[depth + 1, 0, :size] = work.sets[depth, 1, starts[picked] : starts[picked] + size]
-        work.frame_keys[depth + 1] = work.cell_keys[depth, picked]
+        work.frame_keys[depth + 1] = work.class_keys[depth, picked]
         below = work.frames[depth + 1]
         below[SIZE], below[LEFT] = size, one_less(frame[LEFT])
         below[LIMIT] = frame[BEST] - frame[TOTAL] + bounds[picked]

@@ -43,7 +43,7 @@ class Myopic(Value):
     other for as true as can be, as `Knuth` does. Of guesses of equal scores one that is still
     possible is preferred. That serves to *reveal* the code; only to *determine* it, so that
     one code is left, takes the same guesses and stops before the last one
-    (`StrategyTree.lengths`): scores that are corrected for the winning cell aim at the former,
+    (`StrategyTree.lengths`): scores that are corrected for the winning class aim at the former,
     scores that are not at the latter.
 
     Examples
@@ -90,14 +90,14 @@ class Myopic(Value):
         plan = plan_masses(
             board, counts, history=belief.history, every_guess=not self.deterministic
         )
-        cells, guesses, sizes = plan.run(counts), plan.guesses, plan.sizes
+        classes, guesses, sizes = plan.run(counts), plan.guesses, plan.sizes
         if self.among is Among.POSSIBLE:
             kept = possible[guesses]
-            cells, guesses, sizes = cells[kept], guesses[kept], sizes[kept]
+            classes, guesses, sizes = classes[kept], guesses[kept], sizes[kept]
         terms = self.score.terms(board, n)
         turn = len(belief.history)
-        tied = terms.best(cells, turn)
-        key = int(terms.keys(cells[tied[:1]], turn)[0])
+        tied = terms.best(classes, turn)
+        key = int(terms.keys(classes[tied[:1]], turn)[0])
         preferred = tied[possible[guesses[tied]]]
         if not len(preferred):
             preferred = tied

@@ -9,7 +9,7 @@ import numpy as np
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.players.myopic import Among, Myopic
-from bnmind.strategies.scores.score import CellTerms, equal_weights
+from bnmind.strategies.scores.score import ClassTerms, equal_weights
 
 __all__ = ["Indifference", "first_possible", "is_shapiro"]
 
@@ -23,9 +23,9 @@ class Indifference:
         """All are equally good."""
         return True
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""
-        return CellTerms(np.zeros(largest + 1, dtype=np.int64), equal_weights(board))
+        return ClassTerms(np.zeros(largest + 1, dtype=np.int64), equal_weights(board))
 
     def shown(self, board: Board, key: int, codes: int) -> float:
         """Return 0."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
-from bnmind.strategies.scores.score import CellTerms, equal_weights
+from bnmind.strategies.scores.score import ClassTerms, equal_weights
 
 __all__ = ["EntropyLeft"]
 
@@ -31,10 +31,10 @@ class EntropyLeft:
         """Little entropy left is good."""
         return True
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""
         bits = fixed_point_bits(board.n_codes)
-        return CellTerms(entropy_terms(largest, bits), equal_weights(board))
+        return ClassTerms(entropy_terms(largest, bits), equal_weights(board))
 
     def shown(self, board: Board, key: int, codes: int) -> float:
         """Return the expected entropy, in bits."""

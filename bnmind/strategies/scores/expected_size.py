@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.mastermind.board import Board
-from bnmind.strategies.scores.score import CellTerms, equal_weights
+from bnmind.strategies.scores.score import ClassTerms, equal_weights
 
 __all__ = ["ExpectedSize"]
 
@@ -26,17 +26,17 @@ class ExpectedSize:
     """
 
     corrected: bool = False
-    """Whether the code of the winning cell counts as none left, since the game is over."""
+    """Whether the code of the winning class counts as none left, since the game is over."""
 
     @property
     def minimized(self) -> bool:
         """Few codes left are good."""
         return True
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""
         sizes = np.arange(largest + 1)
-        return CellTerms(sizes * sizes - sizes, equal_weights(board), -int(self.corrected))
+        return ClassTerms(sizes * sizes - sizes, equal_weights(board), -int(self.corrected))
 
     def shown(self, board: Board, key: int, codes: int) -> float:
         """Return the mean number of codes left."""

@@ -1,8 +1,8 @@
 """The myopic scores of all guesses at once, from the masses of their replies.
 
 ``masses`` are ``(guesses, replies)``. With the number of codes in place of their
-probability they are the sizes of the cells that a guess parts the possible codes into,
-exact in floating point; the entropy of the cells is `bnmind.information.information`
+probability they are the sizes of the classes that a guess parts the possible codes into,
+exact in floating point; the entropy of the classes is `bnmind.information.information`
 with the identity as channel.
 """
 
@@ -16,25 +16,25 @@ __all__ = ["expected_sizes", "parts", "worst_cases"]
 
 
 def worst_cases(masses: Floats) -> Floats:
-    """Return the largest cell of each guess, to be minimized (Knuth 1976)."""
+    """Return the largest class of each guess, to be minimized (Knuth 1976)."""
     largest: Floats = masses.max(axis=1)
     return largest
 
 
 def expected_sizes(masses: Floats) -> Floats:
-    """Return the sum of the squared cells of each guess, to be minimized (Irving 1978).
+    """Return the sum of the squared classes of each guess, to be minimized (Irving 1978).
 
-    Divided by the number of codes it is the expected size of the cell.
+    Divided by the number of codes it is the expected size of the class.
     """
     squares: Floats = np.einsum("ij,ij->i", masses, masses)
     return squares
 
 
 def parts(masses: Floats) -> Floats:
-    """Return the number of non-empty cells of each guess, to be maximized (Kooi 2005)."""
+    """Return the number of non-empty classes of each guess, to be maximized (Kooi 2005)."""
     filled: Floats = np.count_nonzero(masses > _EMPTY, axis=1).astype(np.float64)
     return filled
 
 
 _EMPTY = 1e-13
-"""Masses below this are what rounding leaves of empty cells."""
+"""Masses below this are what rounding leaves of empty classes."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.mastermind.board import Board
-from bnmind.strategies.scores.score import CellTerms, equal_weights
+from bnmind.strategies.scores.score import ClassTerms, equal_weights
 
 __all__ = ["MostParts"]
 
 
 @dataclass(frozen=True)
 class MostParts:
-    """The number of non-empty cells, to be maximized.
+    """The number of non-empty classes, to be maximized.
 
     Its key is n less that number.
 
@@ -24,17 +24,17 @@ class MostParts:
     """
 
     winning_counts: bool = True
-    """Whether the cell of the winning reply counts as a part, as in the paper."""
+    """Whether the class of the winning reply counts as a part, as in the paper."""
 
     @property
     def minimized(self) -> bool:
         """Many parts are good."""
         return False
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""
         sizes = np.maximum(np.arange(largest + 1) - 1, 0)
-        return CellTerms(sizes, equal_weights(board), 0 if self.winning_counts else 1)
+        return ClassTerms(sizes, equal_weights(board), 0 if self.winning_counts else 1)
 
     def shown(self, board: Board, key: int, codes: int) -> float:
         """Return the number of parts."""

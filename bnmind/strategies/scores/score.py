@@ -1,19 +1,19 @@
-r"""What a myopic score is: a whole number for every guess, from the cells that it makes.
+r"""What a myopic score is: a whole number for every guess, from the reply classes it makes.
 
-A guess parts the codes that are still possible into cells, one a reply. All myopic scores
-of the literature depend on the sizes of the cells alone, and add up, or compare, a function
-of them:
+A guess divides the codes that are still possible into *reply classes*: all that would draw
+the same reply. All myopic scores of the literature depend on the sizes of the
+classes alone, and add up, or compare, a function of them:
 
 .. math:: \text{key} = \sum_r w_r\, (f(n_r) - n_r\, s(n)) + b\,[\text{the guess is possible}]
 
 ======  ===================================================================
 symbol  name here
 ======  ===================================================================
-n, n_r  how many codes are possible, and how many of them are in cell r
-f       ``CellTerms.sizes``, from 0 and 1 codes up
-s       ``CellTerms.per_code``, 0 in all scores but `WeightedEntropy`
-w_r     ``CellTerms.weights``
-b       ``CellTerms.winning``, what the cell of the winning reply is worth
+n, n_r  how many codes are possible, and how many of them are in class r
+f       ``ClassTerms.sizes``, from 0 and 1 codes up
+s       ``ClassTerms.per_code``, 0 in all scores but `WeightedEntropy`
+w_r     ``ClassTerms.weights``
+b       ``ClassTerms.winning``, what the class of the winning reply is worth
 ======  ===================================================================
 
 Keys are whole numbers and small ones are good, so that ties are ties on every machine. All
@@ -34,13 +34,13 @@ from bnmind._values import Value, sealed
 from bnmind.errors import BnmindError
 from bnmind.mastermind.board import Board
 
-__all__ = ["CellTerms", "Combination", "Integers", "Score", "equal_weights"]
+__all__ = ["ClassTerms", "Combination", "Integers", "Score", "equal_weights"]
 
 Integers = NDArray[np.int64]
 
 
 class Combination(Enum):
-    """What is made of the terms of the cells."""
+    """What is made of the terms of the classes."""
 
     SUM = 0
     """They are added."""
@@ -51,7 +51,7 @@ class Combination(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class CellTerms(Value):
+class ClassTerms(Value):
     """A score on one board, as whole numbers.
 
     Raises
@@ -61,13 +61,13 @@ class CellTerms(Value):
     """
 
     sizes: Integers
-    """``(largest + 1,)``, f of each size of a cell; not decreasing, 0 for 0 and 1 codes."""
+    """``(largest + 1,)``, f of each size of a class; not decreasing, 0 for 0 and 1 codes."""
     weights: Integers
     """``(turns, replies)``, not negative; after the last turn its weights remain."""
     winning: int = 0
     """Added for a guess that is still possible."""
     combination: Combination = Combination.SUM
-    """What is made of the terms of the cells."""
+    """What is made of the terms of the classes."""
     per_code: Integers | None = None
     """``(largest + 1,)``, s of how many codes are possible; 0 if None. Only where terms add up."""
 
@@ -90,49 +90,49 @@ class CellTerms(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.sizes, self.weights, self.winning, self.combination, self.per_code)
-        return (CellTerms, values)
+        return (ClassTerms, values)
 
     @property
     def shares(self) -> Integers:
         """Return ``per_code``, or the zeros that None stands for."""
         return sealed(np.zeros_like(self.sizes)) if self.per_code is None else self.per_code
 
-    def keys(self, cells: NDArray[Any], turn: int) -> Integers:
-        """Return the key of each guess; where cells are compared one by one, of the largest.
+    def keys(self, classes: NDArray[Any], turn: int) -> Integers:
+        """Return the key of each guess; where classes are compared one by one, of the largest.
 
         Parameters
         ----------
-        cells
-            ``(guesses, replies)``, sizes of the cells, whole numbers of any type; the last
-            column is the cell of the winning reply.
+        classes
+            ``(guesses, replies)``, sizes of the classes, whole numbers of any type; the last
+            column is the class of the winning reply.
         turn
             How many guesses were made before.
         """
         weights = self.weights[min(turn, len(self.weights) - 1)]
-        sizes = np.asarray(cells, dtype=np.int64)
+        sizes = np.asarray(classes, dtype=np.int64)
         terms = (self.sizes[sizes] - sizes * self.shares[int(sizes[0].sum())]) * weights
         keys: Integers
         keys = terms.sum(axis=1) if self.combination is Combination.SUM else terms.max(axis=1)
         return keys + self.winning * (sizes[:, -1] > 0)
 
-    def best(self, cells: NDArray[Any], turn: int) -> NDArray[np.intp]:
+    def best(self, classes: NDArray[Any], turn: int) -> NDArray[np.intp]:
         """Return the places of all guesses of the best score, ascending.
 
         A guess that tells nothing is none of them, unless none tells anything.
 
         Parameters
         ----------
-        cells, turn
+        classes, turn
             As for `keys`.
         """
-        keys = self.keys(cells, turn)
-        telling = np.asarray(cells.max(axis=1) < cells[:1].sum(axis=1))
+        keys = self.keys(classes, turn)
+        telling = np.asarray(classes.max(axis=1) < classes[:1].sum(axis=1))
         if telling.any():
             keys[~telling] = np.iinfo(np.int64).max
         tied = np.flatnonzero(keys == keys.min())
         if self.combination is not Combination.SORTED:
             return tied
-        ordered = -np.sort(-np.asarray(cells[tied], dtype=np.int64), axis=1)
+        ordered = -np.sort(-np.asarray(classes[tied], dtype=np.int64), axis=1)
         for column in range(ordered.shape[1]):
             fewest = ordered[:, column] == ordered[:, column].min()
             tied, ordered = tied[fewest], ordered[fewest]
@@ -151,7 +151,7 @@ class Score(Protocol):
     def minimized(self) -> bool:
         """Whether a small `shown` value is a good one."""
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers.
 
         Parameters
@@ -159,7 +159,7 @@ class Score(Protocol):
         board
             The board.
         largest
-            The size of the largest cell that there can be.
+            The size of the largest class that there can be.
         """
 
     def shown(self, board: Board, key: int, codes: int) -> float:

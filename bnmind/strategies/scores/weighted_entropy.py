@@ -17,7 +17,7 @@ from bnmind.errors import BnmindError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
-from bnmind.strategies.scores.score import CellTerms
+from bnmind.strategies.scores.score import ClassTerms
 
 __all__ = [
     "MAX_WEIGHT",
@@ -78,13 +78,13 @@ class WeightedEntropy:
         """Much entropy of the reply is good."""
         return False
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""
         if board != self.board:
             return EntropyLeft().terms(board, largest)
         table = entropy_terms(largest, self._bits)
         logs = table // np.maximum(np.arange(largest + 1), 1)
-        return CellTerms(table, np.array(self.weights), per_code=logs)
+        return ClassTerms(table, np.array(self.weights), per_code=logs)
 
     def shown(self, board: Board, key: int, codes: int) -> float:
         """Return the weighted entropy of the reply, in bits."""

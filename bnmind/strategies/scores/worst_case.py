@@ -1,4 +1,4 @@
-"""The worst case: how many codes the largest cell leaves."""
+"""The worst case: how many codes the largest class leaves."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.mastermind.board import Board
-from bnmind.strategies.scores.score import CellTerms, Combination, equal_weights
+from bnmind.strategies.scores.score import ClassTerms, Combination, equal_weights
 
 __all__ = ["WorstCase", "guaranteed_information"]
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The size of the largest cell, to be minimized.
+    """The size of the largest class, to be minimized.
 
     Bestavros and Belal's *MaxMin* maximizes the information that a guess surely gives,
     log₂(n / max n_r) bits (`guaranteed_information`). It orders guesses in the same way, so
@@ -24,26 +24,26 @@ class WorstCase:
     References
     ----------
     Knuth, *The computer as a Master Mind*, Journal of Recreational Mathematics 9 (1976) 1-6;
-    he compares the largest cell only. Bestavros and Belal, *Mastermind: a game of diagnosis
+    he compares the largest class only. Bestavros and Belal, *Mastermind: a game of diagnosis
     strategies* (1986).
     """
 
     next_largest: bool = False
-    """Whether guesses of equal largest cells are compared by the next largest one, and so on."""
+    """Whether guesses of equal largest classes are compared by the next largest one, and so on."""
 
     @property
     def minimized(self) -> bool:
-        """Small cells are good."""
+        """Small classes are good."""
         return True
 
-    def terms(self, board: Board, largest: int) -> CellTerms:
+    def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""
         sizes = np.maximum(np.arange(largest + 1) - 1, 0)
         combination = Combination.SORTED if self.next_largest else Combination.LARGEST
-        return CellTerms(sizes, equal_weights(board), 0, combination)
+        return ClassTerms(sizes, equal_weights(board), 0, combination)
 
     def shown(self, board: Board, key: int, codes: int) -> float:
-        """Return the number of codes in the largest cell."""
+        """Return the number of codes in the largest class."""
         return float(key + 1)
 
 
@@ -55,7 +55,7 @@ def guaranteed_information(codes: int, largest: int) -> float:
     codes
         n, how many codes are still possible.
     largest
-        The size of the largest cell.
+        The size of the largest class.
 
     Examples
     --------

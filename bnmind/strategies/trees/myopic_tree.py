@@ -103,7 +103,7 @@ def grow_exactly(
     Raises
     ------
     BnmindError
-        If the score has no terms for some sizes of cells, or for some replies.
+        If the score has no terms for some sizes of classes, or for some replies.
     TooLargeError
         If the board is not `is_growable`.
     """
