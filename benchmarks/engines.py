@@ -28,7 +28,7 @@ from bnmind.mastermind.network.vomlel import (
 )
 from bnmind.mastermind.reply import Reply
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
-from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
 from bnmind.rank_one import Chebyshev
 
 __all__ = [

@@ -11,7 +11,7 @@ LIGHT = ["bnmind", "bnmind.errors", "bnmind.information", "bnmind._jit"]
 LAYERS = [
     "bnmind.pgm",
     "bnmind.pgm.files",
-    "bnmind.pgm.pgmpy_bridge",
+    "bnmind.pgm.formats.pgmpy_bridge",
     "bnmind.rank_one",
     "bnmind.junction",
     "bnmind.views",
@@ -48,5 +48,5 @@ def test_help_answers_without_heavy_libraries() -> None:
 
 
 def test_pgmpy_is_loaded_when_asked_for_and_says_nothing() -> None:
-    ask = "from bnmind.pgm.pgmpy_bridge import pgmpy_object as get"
+    ask = "from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object as get"
     assert "pgmpy" in loaded_by(f"{ask}\nget('pgmpy.inference', 'VariableElimination')")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.batch_memory as batch_memory
+import bnmind.junction.inference.batch_memory as batch_memory
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -21,9 +21,9 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.case_program import CaseProgram
-from bnmind.junction.program import Product, Program, Step
-from bnmind.junction.underflow import Underflow
+from bnmind.junction.program.batch_program import CaseProgram
+from bnmind.junction.program.program import Product, Program, Step
+from bnmind.junction.program.underflow import Underflow
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests.modes import examples

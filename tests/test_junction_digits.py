@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from bnmind.errors import CancellationError, InvalidModelError
-from bnmind.junction import Plan, compile_plan, logarithms
-from bnmind.junction.contraction import ProgramBuilder
-from bnmind.junction.logarithms import joints_by_logarithms, run_logarithms
-from bnmind.junction.plan_answers import cleared, doubt_of, refuse_others
-from bnmind.junction.sources import Answer
+from bnmind.junction import Plan, compile_plan
+from bnmind.junction.inference.normalization import cleared, doubt_of, refuse_others
+from bnmind.junction.program import log_space as logarithms
+from bnmind.junction.program.contraction import ProgramBuilder
+from bnmind.junction.program.log_space import joints_by_logarithms, run_logarithms
+from bnmind.junction.program.program_inputs import Answer
 from bnmind.pgm import (
     Exactly,
     Factor,

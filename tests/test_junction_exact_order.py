@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.junction.best_order import BestOrder
-from bnmind.junction.exact_bounds import lower_bounds
-from bnmind.junction.exact_kernel import MOST_VERTICES, expand, problem
-from bnmind.junction.exact_order import ExactOrder, _arranged
-from bnmind.junction.exact_search import replayed_order, search, search_small
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy import MinWeight
-from bnmind.junction.symmetry import canonical
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.triangulation.exact_bounds import lower_bounds
+from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, expand, problem
+from bnmind.junction.triangulation.exact_order import ExactOrder, _arranged
+from bnmind.junction.triangulation.exact_search import replayed_order, search, search_small
+from bnmind.junction.triangulation.greedy import MinWeight
+from bnmind.junction.triangulation.interchangeable_blocks import canonical
 from tests.graphs import (
     cost_to_go,
     graph_of,
@@ -182,8 +182,8 @@ def test_single_states_cost_nothing_and_break_nothing(graph: InteractionGraph) -
 def test_small_graphs_compile_nothing() -> None:
     program = """
 import sys
-from bnmind.junction.best_order import BestOrder
-from bnmind.junction.graph import InteractionGraph
+from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
 ring = [(f"v{i}", f"v{(i + 1) % 9}") for i in range(9)]
 tree = [(f"v{i}", f"w{i}") for i in range(9)]
 sizes = {f"{letter}{i}": 2 for letter in "vw" for i in range(9)}

@@ -23,7 +23,7 @@ from bnmind.junction import (
     compile_plan,
     compile_sampling,
 )
-from bnmind.junction.findings import label_of, likelihood
+from bnmind.junction.inference.evidence import label_of, likelihood
 from bnmind.pgm import Network, TabularCPD, Variable
 
 LEVEL = Variable("level", ("1", "2", "3"))

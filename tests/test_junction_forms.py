@@ -13,10 +13,10 @@ from scipy.stats import binom
 
 from bnmind.errors import CancellationError
 from bnmind.junction import compile_plan
-from bnmind.junction import forms as forms_module
-from bnmind.junction.conjugates import without_conjugates
-from bnmind.junction.forms import choose_forms
-from bnmind.junction.reduction import Reduction, Table, lift_of
+from bnmind.junction.reduction import cpd_forms as forms_module
+from bnmind.junction.reduction.conjugate_terms import without_conjugates
+from bnmind.junction.reduction.cpd_forms import choose_forms
+from bnmind.junction.reduction.reduced_model import Reduction, Table, lift_of
 from bnmind.pgm import (
     CPD,
     Addition,

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.support as support
+import bnmind.junction.reduction.possible_states as support
 from bnmind.junction import compile_plan
-from bnmind.junction.case_program import CaseProgram
-from bnmind.junction.contraction import Function, ProgramBuilder
-from bnmind.junction.logarithms import logarithms, run_logarithms
-from bnmind.junction.program import Program
-from bnmind.junction.underflow import Arithmetic, Underflow
+from bnmind.junction.program.batch_program import CaseProgram
+from bnmind.junction.program.contraction import Function, ProgramBuilder
+from bnmind.junction.program.log_space import logarithms, run_logarithms
+from bnmind.junction.program.program import Program
+from bnmind.junction.program.underflow import Arithmetic, Underflow
 from tests.modes import examples
 from tests.networks import enumerate_joint
 from tests.test_junction_batch import batches, one_by_one

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError
-from bnmind.junction.graph import InteractionGraph, bits
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
 from tests.graphs import graph_of, graphs
 
 

@@ -23,10 +23,10 @@ from bnmind.junction import (
     compile_sampling,
     families,
     junction_tree,
-    parts,
-    relevance,
 )
-from bnmind.junction.relevance import closure
+from bnmind.junction.inference import parts
+from bnmind.junction.reduction import barren_variables as relevance
+from bnmind.junction.reduction.barren_variables import closure
 from bnmind.pgm import CPD, Network, TabularCPD, Variable, noisy_or
 from tests.command_line import ROOT
 
@@ -119,7 +119,7 @@ def peak_of(ask: Callable[[Network], object], network: Network) -> int:
 def test_memory_grows_as_a_chain_does(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the query may be divided and where a core is large: for less, that is."""
     monkeypatch.setattr(parts, "_WORTH_DIVIDING", 500)
-    monkeypatch.setattr("bnmind.junction.core.MOST_SEARCHED", 50)
+    monkeypatch.setattr("bnmind.junction.triangulation.scored_graph.MOST_SEARCHED", 50)
     ASKED[asked](network_of("chain", 210))
     few, many = (peak_of(ASKED[asked], network_of("chain", n)) for n in (210, 840))
     assert math.log(many / few, 4) < MOST

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.small_tables as small_tables
+import bnmind.junction.reduction.parent_divorcing as small_tables
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidModelError,
@@ -36,7 +36,7 @@ from bnmind.pgm import (
     Variable,
     noisy_or,
 )
-from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.modes import examples
 from tests.networks import (
     enumerate_joint,

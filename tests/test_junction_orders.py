@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError
-from bnmind.junction.best_order import BestOrder
-from bnmind.junction.exact_order import ExactOrder
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy import MinFill, MinWeight, WeightedMinFill
-from bnmind.junction.local_search import LocalSearch
-from bnmind.junction.orders import (
+from bnmind.junction.graphs.elimination_order import (
     GivenOrder,
     OrderFinder,
     elimination_cliques,
     maximal_cliques,
 )
-from bnmind.junction.randomized import RandomizedGreedy
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
+from bnmind.junction.triangulation.local_search import LocalSearch
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from tests.graphs import (
     cost_to_go,
     graph_of,

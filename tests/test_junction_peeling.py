@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.junction.core import Core, core_of
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy_pass import Score, greedy_pass
-from bnmind.junction.orders import elimination
-from bnmind.junction.peeling import peeled
-from bnmind.junction.randomized import RandomizedGreedy, started
+from bnmind.junction.graphs.elimination_order import elimination
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.triangulation.greedy_pass import Score, greedy_pass
+from bnmind.junction.triangulation.peeling import peeled
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy, started
+from bnmind.junction.triangulation.scored_graph import Core, core_of
 from tests.graphs import graph_of, graphs, naive_total
 
 NO_LIMIT = 10**9
@@ -45,7 +45,7 @@ def naive_peeled(
 
 def peeled_core(graph: InteractionGraph, most: int) -> tuple[list[int], list[int], Core]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bnmind.junction.core.MOST_SEARCHED", most)
+        patch.setattr("bnmind.junction.triangulation.scored_graph.MOST_SEARCHED", most)
         return core_of(graph)
 
 
@@ -101,7 +101,7 @@ def test_what_is_left_of_a_large_graph_is_searched() -> None:
     _, kept, core = peeled_core(graph, 50)
     assert 0 < core.n == len(kept) <= 50
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bnmind.junction.core.MOST_SEARCHED", 50)
+        patch.setattr("bnmind.junction.triangulation.scored_graph.MOST_SEARCHED", 50)
         found = RandomizedGreedy()(graph)
     assert found.total_size == naive_total(graph, [graph.names.index(v) for v in found.variables])
     assert found.total_size < 30 * RandomizedGreedy()(graph).total_size

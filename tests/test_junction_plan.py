@@ -18,7 +18,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import compile_plan, compile_sampling, families, junction_tree
-from bnmind.junction.greedy import MinWeight
+from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm import (
     Addition,
     Factor,

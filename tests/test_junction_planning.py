@@ -19,20 +19,19 @@ from bnmind.junction import (
     InteractionGraph,
     MinFill,
     RandomizedGreedy,
-    assembly,
     compile_explanation,
     compile_marginal_map,
     compile_plan,
     compile_sampling,
-    exact_order,
     families,
-    shared_search,
 )
-from bnmind.junction.exact_order import ExactOrder
-from bnmind.junction.exact_search import Found, search, search_small
-from bnmind.junction.limits import Limits
-from bnmind.junction.randomized import MOST_WORK
-from bnmind.junction.shared_search import SharedSearch
+from bnmind.junction.inference import assembly
+from bnmind.junction.inference.limits import Limits
+from bnmind.junction.triangulation import exact_order, shared_search
+from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.exact_search import Found, search, search_small
+from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
+from bnmind.junction.triangulation.shared_search import SharedSearch
 from bnmind.pgm import CPD, Addition, Function, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.functions import Positions
 from tests.graphs import graphs, large_graph

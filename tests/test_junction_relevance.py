@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.junction import compile_plan, parts
-from bnmind.junction.conflict import minimal_conflict
-from bnmind.junction.relevance import (
+from bnmind.junction import compile_plan
+from bnmind.junction.inference import parts
+from bnmind.junction.inference.minimal_conflict import minimal_conflict
+from bnmind.junction.reduction.barren_variables import (
     ancestral_groups,
     closure,
     closures,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.junction import symmetry
-from bnmind.junction.graph import InteractionGraph, bits
-from bnmind.junction.symmetry import (
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction.triangulation import interchangeable_blocks as symmetry
+from bnmind.junction.triangulation.interchangeable_blocks import (
     BlockClass,
     canonical,
     interchangeable_blocks,

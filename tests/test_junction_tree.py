@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError
-from bnmind.junction.best_order import BestOrder
-from bnmind.junction.graph import InteractionGraph, bits
-from bnmind.junction.orders import EliminationOrder, GivenOrder
-from bnmind.junction.tree import JunctionTree
+from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.triangulation.best_order import BestOrder
 from tests.graphs import graph_of, graphs, naive_cliques
 
 

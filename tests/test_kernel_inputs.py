@@ -14,11 +14,11 @@ from bnmind.errors import (
     InvalidProbabilityError,
     TooLargeError,
 )
-from bnmind.junction.core import whole_graph
-from bnmind.junction.exact_kernel import MOST_VERTICES, problem
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy_kernel import CompiledSearch
-from bnmind.junction.greedy_pass import Climb, Score
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, problem
+from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
+from bnmind.junction.triangulation.greedy_pass import Climb, Score
+from bnmind.junction.triangulation.scored_graph import whole_graph
 from bnmind.mastermind import Board, Channel, Turn, reply
 from bnmind.mastermind.masses.code_halves import split_replies
 from bnmind.mastermind.masses.reply_table import bayes_rule, guess_masses

@@ -21,7 +21,7 @@ from bnmind.mastermind.network.vomlel import (
 )
 from bnmind.mastermind.reply import Reply
 from bnmind.pgm import Network
-from bnmind.pgm.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
 
 CASES = [
     (Board(2, 2), (1, 2), Reply(1, 0)),

@@ -25,7 +25,7 @@ from bnmind.pgm import (
     Threshold,
 )
 from bnmind.pgm.functions import is_stepwise
-from bnmind.pgm.steps import Positions, Stepwise
+from bnmind.pgm.stepwise import Positions, Stepwise
 from tests.networks import functions
 
 

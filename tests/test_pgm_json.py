@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from bnmind.errors import ModelFileError
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable, functions
 from bnmind.pgm.files import read_model, read_network, write_model
-from bnmind.pgm.function_json import function_to_record
+from bnmind.pgm.formats.function_json import function_to_record
 from bnmind.pgm.functions import (
     Equality,
     Exactly,

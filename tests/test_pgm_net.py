@@ -11,7 +11,7 @@ from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm import Network
 from bnmind.pgm.files import read_model
-from bnmind.pgm.net import from_net
+from bnmind.pgm.formats.net import from_net
 
 
 def table(network: Network, name: str) -> Floats:

@@ -27,7 +27,7 @@ from bnmind.pgm import (
     Variable,
     noisy_or,
 )
-from bnmind.pgm.steps import Positions
+from bnmind.pgm.stepwise import Positions
 from bnmind.rank_one import Chebyshev, RankOne, RootsOfMinusOne, RootsOfUnity, rank_one_form
 from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bnmind.junction import junction_tree
-from bnmind.junction.greedy import MinWeight
+from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.mastermind import Board
 from bnmind.mastermind.network.vomlel import reduced_to_guess, stage
 

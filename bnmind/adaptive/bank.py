@@ -111,7 +111,7 @@ class ItemBank:
             As for the bank itself.
         """
         if not isinstance(model, Network):
-            from bnmind.pgm.pgmpy_bridge import from_pgmpy
+            from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
 
             model = from_pgmpy(model)
         named = tuple(map(label_text, skills))

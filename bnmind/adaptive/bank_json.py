@@ -42,8 +42,8 @@ from bnmind.adaptive.item import Item
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
-from bnmind.pgm.json_records import Strict, listed, validated
-from bnmind.pgm.model_json import model_to_json, network_from_json
+from bnmind.pgm.formats.json_records import Strict, listed, validated
+from bnmind.pgm.formats.model_json import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
 __all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]

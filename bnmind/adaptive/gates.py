@@ -53,8 +53,8 @@ from bnmind.adaptive.gate_parameters import (
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, NoisyMaximum, NoisyMinimum, TabularCPD, Variable
-from bnmind.pgm.declared import MOST_AXES
 from bnmind.pgm.factor import numbers_of
+from bnmind.pgm.formats.declared import MOST_AXES
 from bnmind.pgm.tabular import DEFAULT_CELLS, refuse_large_table
 
 __all__ = [

@@ -29,7 +29,7 @@ from bnmind._bounded_files import parse_json
 from bnmind.adaptive.bank import ItemBank
 from bnmind.adaptive.session_events import Event, EventKind
 from bnmind.errors import ModelFileError, SessionFileError
-from bnmind.pgm.json_records import Strict, validated
+from bnmind.pgm.formats.json_records import Strict, validated
 
 __all__ = ["SavedSession", "bank_fingerprint", "salvaged", "session_from_json", "session_to_json"]
 

@@ -36,8 +36,8 @@ from bnmind.adaptive.subset_sums import SubsetSums
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.junction import InteractionGraph, JunctionTree, OrderFinder, Plan, compile_plan
-from bnmind.junction.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
-from bnmind.junction.randomized import RandomizedGreedy
+from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
 __all__ = ["DEFAULT_TREE_CELLS", "SkillTree"]
 

@@ -1,20 +1,20 @@
 """Junction trees: elimination orders, compiled plans, exact posteriors."""
 
-from bnmind.junction.batch import BatchPosterior
-from bnmind.junction.best_order import BestOrder
-from bnmind.junction.compile import compile_plan, families, junction_tree
-from bnmind.junction.exact_order import ExactOrder
-from bnmind.junction.graph import InteractionGraph
-from bnmind.junction.greedy import MinFill, MinWeight, WeightedMinFill
-from bnmind.junction.local_search import LocalSearch
-from bnmind.junction.marginal_map import MarginalMapPlan, compile_marginal_map
-from bnmind.junction.most_probable import Explanation, ExplanationPlan, compile_explanation
-from bnmind.junction.orders import EliminationOrder, GivenOrder, OrderFinder
-from bnmind.junction.plan import Plan
-from bnmind.junction.posterior import Posterior
-from bnmind.junction.randomized import RandomizedGreedy
-from bnmind.junction.sampling import Samples, SamplingPlan, compile_sampling
-from bnmind.junction.tree import Clique, JunctionTree
+from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder, OrderFinder
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
+from bnmind.junction.inference.batch_run import BatchPosterior
+from bnmind.junction.inference.compile import compile_plan, families, junction_tree
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
+from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
+from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
+from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
+from bnmind.junction.triangulation.local_search import LocalSearch
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
 __all__ = [
     "BatchPosterior",

@@ -8,7 +8,7 @@ suffix         format                                 holds
 .xmlbif, .xml  XMLBIF 0.3                             Network
 .net           Hugin                                  Network
 .uai           UAI, names in a .uai.json beside it    Network, FactorModel
-.json          ours, see `bnmind.pgm.model_json`      Network, FactorModel
+.json          ours, see `bnmind.pgm.formats.model_json`      Network, FactorModel
 =============  =====================================  ====================
 
 Any of them may be read from a file packed by gzip, whose name then ends in ``.gz``.
@@ -29,16 +29,14 @@ from bnmind._arguments import checked
 from bnmind._bounded_files import read_bytes
 from bnmind._text_files import write_files
 from bnmind.errors import ModelFileError, TooLargeError
-from bnmind.pgm.bif import from_bif, to_bif
-from bnmind.pgm.declared import ReadNetwork
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.net import from_net, to_net
-from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.pgmpy_bridge import check_tables_fit
-from bnmind.pgm.source import Source
-from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.uai import (
+from bnmind.pgm.formats.bif import from_bif, to_bif
+from bnmind.pgm.formats.declared import ReadNetwork
+from bnmind.pgm.formats.net import from_net, to_net
+from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.formats.source import Source
+from bnmind.pgm.formats.uai import (
     evidence_from_uai,
     model_from_uai,
     model_to_uai,
@@ -46,9 +44,11 @@ from bnmind.pgm.uai import (
     network_to_uai,
     variables_from_uai,
 )
+from bnmind.pgm.formats.xdsl import from_xdsl, to_xdsl
+from bnmind.pgm.formats.xmlbif import from_xmlbif, to_xmlbif
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.pgm.xdsl import from_xdsl, to_xdsl
-from bnmind.pgm.xmlbif import from_xmlbif, to_xmlbif
 
 __all__ = [
     "FILE_BYTES",
@@ -194,14 +194,14 @@ def model_contents(
     suffix = _suffix(path, allowed, what)
     target = Path(path)
     if suffix == ".json":
-        from bnmind.pgm.model_json import model_to_json
+        from bnmind.pgm.formats.model_json import model_to_json
 
         tables = [p for p in model.potentials if isinstance(p, Factor | TabularCPD)]
         check_tables_fit(tables, max_cells=max_cells)
         return {target: model_to_json(model, max_cells=max_cells)}
     check_tables_fit(model.potentials, max_cells=max_cells)
     if suffix == ".uai":
-        from bnmind.pgm.uai_names import names_to_json
+        from bnmind.pgm.formats.uai_names import names_to_json
 
         text = network_to_uai(model) if isinstance(model, Network) else model_to_uai(model)
         # First the names: numbers without them are read too, but as another model.
@@ -235,7 +235,7 @@ def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
 
     def read(data: bytes) -> Network:
         if suffix == ".json":
-            from bnmind.pgm.model_json import network_from_json
+            from bnmind.pgm.formats.model_json import network_from_json
 
             return network_from_json(_text(data), max_cells=max_cells)
         if suffix == ".uai":
@@ -260,7 +260,7 @@ def read_model(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) 
             return _FORMATS[suffix].read(data, max_cells).as_model()
         if suffix == ".uai":
             return model_from_uai(_text(data), names=_names_beside(path), max_cells=max_cells)
-        from bnmind.pgm.model_json import model_from_json
+        from bnmind.pgm.formats.model_json import model_from_json
 
         return model_from_json(_text(data), max_cells=max_cells)
 
@@ -298,7 +298,7 @@ def _names_beside(path: str | os.PathLike[str]) -> tuple[Variable, ...] | None:
     beside = _names_path(Path(path))
     if not beside.exists():
         return None
-    from bnmind.pgm.uai_names import names_from_json
+    from bnmind.pgm.formats.uai_names import names_from_json
 
     return _read(beside, lambda data: names_from_json(_text(data)))
 

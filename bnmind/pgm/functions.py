@@ -32,7 +32,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, InvalidModelError
-from bnmind.pgm.steps import Positions, Steps, Stepwise
+from bnmind.pgm.stepwise import Positions, Steps, Stepwise
 
 __all__ = [
     "Addition",

@@ -9,7 +9,7 @@ import numpy as np
 
 from bnmind._values import Value, freeze
 from bnmind.errors import InvalidModelError
-from bnmind.pgm.steps import Positions, Steps
+from bnmind.pgm.stepwise import Positions, Steps
 
 __all__ = ["Listed"]
 

@@ -204,9 +204,9 @@ class Network(CheckedValue):
         ------
         InvalidModelError
             If it is none, or not valid; all faults at once, see
-            `bnmind.pgm.pgmpy_bridge.from_pgmpy`.
+            `bnmind.pgm.formats.pgmpy_bridge.from_pgmpy`.
         """
-        from bnmind.pgm.pgmpy_bridge import from_pgmpy
+        from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
 
         return from_pgmpy(model)
 
@@ -224,7 +224,7 @@ class Network(CheckedValue):
         TooLargeError
             If the largest table has more cells; it is named, and nothing is allocated.
         """
-        from bnmind.pgm.pgmpy_bridge import to_pgmpy
+        from bnmind.pgm.formats.pgmpy_bridge import to_pgmpy
 
         return to_pgmpy(self, max_cells=max_cells)
 

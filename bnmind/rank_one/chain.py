@@ -27,7 +27,7 @@ from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.functions import is_stepwise
 from bnmind.pgm.listed import Listed
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum, combined
-from bnmind.pgm.steps import Stepwise
+from bnmind.pgm.stepwise import Stepwise
 from bnmind.pgm.variable import Variable
 
 __all__ = ["chain_form"]

@@ -22,7 +22,7 @@ from bnmind.pgm.functions import (
     Threshold,
 )
 from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
-from bnmind.pgm.steps import Stepwise
+from bnmind.pgm.stepwise import Stepwise
 from bnmind.rank_one.addition import addition_terms
 from bnmind.rank_one.equality import equality_terms
 from bnmind.rank_one.extremum import extremum_terms

@@ -13,8 +13,8 @@ from bnmind._arguments import checked
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.junction.findings import Findings, likelihood
-from bnmind.junction.posterior import Posterior
+from bnmind.junction.inference.evidence import Findings, likelihood
+from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable

@@ -35,7 +35,7 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
-from bnmind.junction.support import possible_states
+from bnmind.junction.reduction.possible_states import possible_states
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.pgm import (

@@ -1,0 +1,1 @@
+"""Interaction graphs, elimination orders and junction trees."""

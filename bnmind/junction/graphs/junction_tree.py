@@ -1,0 +1,188 @@
+"""Junction trees: the maximal cliques of an elimination order, joined so that messages work.
+
+The cliques that hold a variable form a connected part of the tree (running
+intersection); two neighbors share exactly their separator. Parts of the network that
+do not touch are joined by empty separators, so there is always one tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue, made
+from bnmind.junction.graphs.elimination_order import (
+    EliminationOrder,
+    elimination,
+    vertices_in_order,
+)
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+
+__all__ = ["Clique", "Edge", "JunctionTree", "joined_cliques"]
+
+
+@dataclass(frozen=True)
+class Clique(CheckedValue):
+    """A maximal clique of the triangulated graph."""
+
+    variables: tuple[str, ...]
+    """Its variables, in the order of the graph."""
+    size: int
+    """The product of their numbers of states, in cells."""
+
+
+class Edge(NamedTuple):
+    """Two cliques that are neighbors in the tree, and what they share."""
+
+    first: int
+    """A position in ``JunctionTree.cliques``."""
+    second: int
+    """Another one, larger than ``first``."""
+    separator: tuple[str, ...]
+    """The variables of both cliques, in the order of the graph; may be empty."""
+
+
+@dataclass(frozen=True)
+class JunctionTree(CheckedValue):
+    """Cliques, the tree that joins them, and the order that they come from.
+
+    Examples
+    --------
+    >>> from bnmind.junction.graphs.elimination_order import GivenOrder
+    >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")])
+    >>> print(JunctionTree.from_order(graph, GivenOrder(("a", "b", "c"))(graph)))
+    size  clique
+       6  a b
+       6  b c
+    total size 12 (proven smallest), largest clique 6, by given order: a, b, c
+    """
+
+    cliques: tuple[Clique, ...]
+    """The maximal cliques, first eliminated first."""
+    edges: tuple[Edge, ...]
+    """One fewer than cliques: a tree."""
+    order: EliminationOrder
+    """The order that makes these cliques."""
+
+    @classmethod
+    @checked
+    def from_order(cls, graph: InteractionGraph, order: EliminationOrder) -> JunctionTree:
+        """Return the junction tree of an order.
+
+        Parameters
+        ----------
+        graph
+            The graph that the order is for.
+        order
+            An order of all variables of the graph; its sizes are taken as they stand.
+
+        Raises
+        ------
+        InvalidModelError
+            When the order is not one of exactly the variables of the graph.
+        """
+        vertices = vertices_in_order(graph, order.variables)
+        found, sizes, joined = joined_cliques(graph, vertices)
+
+        def named(members: Iterable[int]) -> tuple[str, ...]:
+            return tuple([graph.names[v] for v in sorted(members)])
+
+        edges = sorted(Edge(min(i, j), max(i, j), named(shared)) for i, j, shared in joined)
+        cliques = [
+            made(Clique, variables=named(clique), size=size)
+            for clique, size in zip(found, sizes, strict=True)
+        ]
+        return made(cls, cliques=tuple(cliques), edges=tuple(edges), order=order)
+
+    @property
+    def total_size(self) -> int:
+        """The sum of the sizes of the cliques, in cells."""
+        return sum(clique.size for clique in self.cliques)
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest clique, in cells."""
+        return max((clique.size for clique in self.cliques), default=0)
+
+    def __str__(self) -> str:
+        ranked = sorted(self.cliques, key=lambda clique: -clique.size)
+        width = max([len("size"), *(len(f"{clique.size:,}") for clique in ranked)])
+        lines = [f"{'size':>{width}}  clique"]
+        lines += [f"{clique.size:>{width},}  {' '.join(clique.variables)}" for clique in ranked]
+        return "\n".join([*lines, str(self.order)])
+
+
+def joined_cliques(
+    graph: InteractionGraph, order: Sequence[int]
+) -> tuple[list[frozenset[int]], list[int], list[tuple[int, int, frozenset[int]]]]:
+    """Return the junction tree of an order of vertices.
+
+    Returns
+    -------
+    cliques, sizes, edges
+        The maximal cliques, first eliminated first; their sizes in cells; and for each edge
+        the places of its cliques and their separator.
+    """
+    found = elimination(graph, order)
+    # Each elimination clique hangs on that of its next eliminated member, which holds the
+    # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
+    # that equals its parent but for its own vertex takes the parent in.
+    cliques: list[frozenset[int]] = []
+    home = [-1] * len(order)
+    for i, (clique, parent) in enumerate(zip(found.cliques, found.parents, strict=True)):
+        if found.maximal[i]:
+            home[i] = len(cliques)
+            cliques.append(frozenset(clique))
+        # The parent's clique holds the rest of this one.
+        if parent >= 0 and home[parent] < 0 and len(clique) - 1 == len(found.cliques[parent]):
+            home[parent] = home[i]
+    sizes = [math.prod([graph.sizes[v] for v in clique]) for clique in cliques]
+    below: dict[int, list[tuple[frozenset[int], int]]] = {}
+    for i, parent in enumerate(found.parents):
+        if parent >= 0 and home[i] != home[parent]:
+            separator = frozenset(found.cliques[i][1:])
+            below.setdefault(home[parent], []).append((separator, home[i]))
+    joined = [edge for j, hanging in below.items() for edge in _hung(j, hanging, sizes)]
+    roots = [home[i] for i, parent in enumerate(found.parents) if parent < 0]
+    joined += [(i, j, frozenset()) for i, j in pairwise(roots)]
+    return cliques, sizes, joined
+
+
+def _hung(
+    parent: int, hanging: list[tuple[frozenset[int], int]], sizes: list[int]
+) -> list[tuple[int, int, frozenset[int]]]:
+    """Return the edges that join cliques to the one below which they hang.
+
+    Where a separator lies in that of another clique below the same parent, the clique may
+    as well hang there, and does if the other one is smaller than the parent: messages to it
+    then cost less, and the parent has fewer neighbors.
+
+    Parameters
+    ----------
+    parent
+        The clique that they hang on.
+    hanging
+        The separator of each, and its place among the cliques.
+    sizes
+        The sizes of all cliques.
+    """
+    if len(hanging) == 1:
+        return [(hanging[0][1], parent, hanging[0][0])]
+    # A separator lies in another one only if that comes earlier here, small cliques first.
+    hanging.sort(key=lambda item: (-len(item[0]), sizes[item[1]], item[1]))
+    edges = []
+    # For each separator the smallest clique that has it, if it is smaller than the parent.
+    smaller: dict[frozenset[int], int] = {}
+    for separator, i in hanging:
+        on = parent
+        for other, j in smaller.items():
+            if sizes[j] < sizes[on] and separator <= other:
+                on = j
+        edges.append((i, on, separator))
+        if sizes[i] < sizes[parent]:
+            smaller.setdefault(separator, i)
+    return edges

@@ -1,0 +1,1 @@
+"""Plans: compiled once, run many times."""

@@ -1,0 +1,425 @@
+"""How a plan is put together: what is known is cut out, the rest triangulated and scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bnmind._values import ReadOnlyDict, made, sealed
+from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
+from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.inference.evidence import Findings, label_of, likelihood
+from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
+from bnmind.junction.inference.parts import Part, planned, shared_search, smallest
+from bnmind.junction.inference.plan import Plan, Savings
+from bnmind.junction.inference.query import Known, Query, Request, opened, with_more
+from bnmind.junction.program.contraction import ProgramBuilder
+from bnmind.junction.program.message_passing import Passing, TreeShape
+from bnmind.junction.program.program import Program
+from bnmind.junction.program.program_inputs import answer_of, deterministic, sources_of
+from bnmind.junction.reduction.conjugate_terms import without_conjugates
+from bnmind.junction.reduction.cpd_forms import choose_forms, estimated_cells
+from bnmind.junction.reduction.no_effects import without_effects
+from bnmind.junction.reduction.possible_states import (
+    Domains,
+    is_kept_as_function,
+    n_numbers,
+    positions,
+    possible_states,
+    table,
+)
+from bnmind.junction.reduction.reduced_model import (
+    FunctionTable,
+    Reduction,
+    Table,
+    lift_of,
+    without_leaves,
+)
+from bnmind.junction.reduction.zero_compression import compounds
+from bnmind.junction.triangulation.shared_search import SharedSearch
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import Potential
+from bnmind.pgm.tabular import TabularCPD
+
+__all__ = ["build", "by_case"]
+
+_CONFLICT_CELLS = 2**24
+"""Contradictions are not searched for in larger plans: all findings are named."""
+
+_SMALL_TABLE = 2**20
+"""Tables of so many cells are written out where others do not fit."""
+
+
+def build(query: Query, known: Known | None = None) -> Plan:
+    """Return the plan for evidence and inputs of which some are already known."""
+    known = known or Known()
+    restricted = bool(known.fixed or known.given)
+    if restricted:
+        query = replace(query, order=query.order_restricted)
+    try:
+        request, potentials, domains = opened(query, known)
+    except ImpossibleEvidenceError:
+        raise impossible(_conflict(query, known.fixed, known.given)) from None
+    if not restricted:
+        return _whole_plan(request, potentials, domains)
+    return _restricted_plan(request, potentials, domains)
+
+
+def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
+    """Return the plan of a query of which nothing is known yet."""
+    search = shared_search(request.query)
+    if request.query.factorize:
+        potentials, domains = _formed(request, potentials, domains, search)
+        cells = _cells_by_case(request, potentials, domains, search)
+        if cells > _WORTH_PLANNING_AGAIN:
+            return by_case(request, cells)
+    request, whole, model = _reduced(request, potentials, domains)
+    # Functions come after the tables.
+    ordered = sorted(potentials, key=lambda p: is_kept_as_function(p, domains))
+    whole_query = request.query.whole
+    heads = [None if isinstance(p, Factor) or whole_query else p.variable.name for p in ordered]
+    parents = None
+    # Two distributions of one variable do not sum to one, nor does what depends on it.
+    is_network = None not in heads and len(set(heads)) == len(heads)
+    if model is whole and is_network and not request.large:
+        parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
+    parts = planned(model, request, parents, search)
+    return _assemble(request, model, parts, [] if request.large else heads)
+
+
+def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
+    """Return the smallest plan found for what is known."""
+    query = request.query
+    if query.factorize:
+        potentials = without_effects(potentials, domains)
+    versions = [(potentials, domains)]
+    search = shared_search(query)
+    if query.factorize:
+        formed, states = _formed(request, potentials, domains, search)
+        cells = _cells_by_case(request, formed, states, search)
+        if cells > _WORTH_PLANNING_AGAIN:
+            return by_case(request, cells)
+        if formed != potentials:
+            states = possible_states(formed, states, keep=request.observed)
+            # What cannot be written out as it is may be in other forms.
+            if sum(_numbers(potentials, domains).values()) > query.limits.table_cells:
+                versions = []
+            versions.append((formed, states))
+    candidates: list[tuple[Reduction, Request]] = []
+    for potentials, domains in versions:
+        part, _, model = _reduced(request, potentials, domains)
+        protected = {v.name for scope in part.joints for v in scope} | set(part.observed)
+        model = without_leaves(model, protected & set(model.sizes))
+        models = [model]
+        if query.compress:
+            given = [(query.inputs[name], a) for name, a in request.known.given.items()]
+            models += compounds(model, given, query.targets, frozenset(part.observed))
+        candidates += [(model, part) for model in models]
+    model, part, planned_part = smallest(candidates, search)
+    return _assemble(part, model, [planned_part], [])
+
+
+_WORTH_PLANNING_AGAIN = 2**26
+"""For more cells it is worth planning for the evidence of each run, if it may save much."""
+
+
+def _cells_by_case(
+    request: Request, potentials: Sequence[Potential], domains: Domains, search: SharedSearch
+) -> int:
+    """Return roughly how many cells a plan has if they depend on what is observed; else 0.
+
+    An observed noisy-or takes one factor for each parent where it is false, and more where it
+    is true; an observed sum of zero makes all its parents certain.
+    """
+    free = {v.name for v in request.free}
+    if not any(
+        not isinstance(p, Factor | TabularCPD)
+        and p.variable.name in free
+        and sum(len(domains[v.name]) > 1 for v in p.parents) > 1
+        for p in request.query.potentials
+    ):
+        return 0
+    joints = [*request.query.targets, *request.inputs.values()]
+    names = [[v.name for v in scope] for scope in joints]
+    return estimated_cells(
+        potentials, domains, observed=request.observed, joints=names, order=search.estimate
+    )
+
+
+def by_case(request: Request, cells: int) -> Plan:
+    """Return the plan that is planned anew for the evidence of each run."""
+    return _plan(
+        request,
+        request.known.cells_before,
+        trees=(),
+        sources=(),
+        program=Program(0, (), (), (), ()),
+        numbered=(),
+        answers=(),
+        halved=False,
+        by_case=cells,
+    )
+
+
+def _plan(request: Request, before: int | None, **fields: Any) -> Plan:
+    """Return a plan: what it takes from its request, and other fields as they are given.
+
+    The cells ``before`` are those of the plan that is narrowed when it is restricted.
+    """
+    query, known = request.query, request.known
+    likelihoods = {label_of(v.name) for v in query.soft}
+    return made(
+        Plan,
+        evidence=request.free,
+        inputs=ReadOnlyDict({n: s for n, s in request.inputs.items() if n not in likelihoods}),
+        soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
+        targets=query.targets,
+        savings=Savings(
+            query.barren,
+            len(query.evidence) + len(request.derived),
+            request.impossible,
+            known.cells_before,
+        ),
+        limits=query.limits,
+        derived=request.derived,
+        certain=ReadOnlyDict(request.certain),
+        narrow=partial(_narrow, query, known, before),
+        conflict=partial(_conflict_of_run, query, known),
+        without_signs=partial(_without_signs, query, known),
+        **fields,
+    )
+
+
+def _formed(
+    request: Request, potentials: tuple[Potential, ...], domains: Domains, search: SharedSearch
+) -> tuple[tuple[Potential, ...], Domains]:
+    """Return the potentials in the forms that make the smallest plan, and all states."""
+    joints = [*request.query.targets, *request.inputs.values()]
+    formed = choose_forms(
+        potentials,
+        domains,
+        observed=request.observed,
+        joints=[[v.name for v in scope] for scope in joints],
+        signed=request.query.signed,
+        order=search.estimate,
+        goes_on=lambda: search.may_estimate,
+    )
+    new = {v.name: v for p in formed for v in p.scope if v.name not in domains}
+    return formed, {**domains, **{name: tuple(range(v.n_states)) for name, v in new.items()}}
+
+
+def _reduced(
+    request: Request, potentials: Sequence[Potential], domains: Domains
+) -> tuple[Request, Reduction, Reduction]:
+    """Return the model on its possible states, and the same with one of each conjugate pair."""
+    sizes, lifts = lift_of(domains)
+    unwritten = _unwritten(request.query, potentials, domains)
+    tables: list[Table] = []
+    functions, large = [], []
+    for i, potential in enumerate(potentials):
+        scope = tuple(v.name for v in potential.scope if v.name in sizes)
+        if i in unwritten:
+            large.append(potential)
+            continue
+        if is_kept_as_function(potential, domains):
+            rows = positions(potential, domains).reshape([sizes[name] for name in scope[1:]])
+            functions.append(FunctionTable(scope, rows, len(tables)))
+            continue
+        values = table(potential, domains).reshape([sizes[name] for name in scope])
+        tables.append(made(Table, scope=scope, values=sealed(values)))
+    request = replace(request, large=tuple(large))
+    protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
+    whole = made(
+        Reduction,
+        sizes=ReadOnlyDict(sizes),
+        lifts=ReadOnlyDict(lifts),
+        tables=tuple(tables),
+        functions=tuple(functions),
+    )
+    return request, whole, without_conjugates(whole, protected)
+
+
+def _numbers(potentials: Sequence[Potential], domains: Domains) -> dict[int, int]:
+    """Return how many numbers each function's table takes, by its place."""
+    return {
+        i: n_numbers(p, domains)
+        for i, p in enumerate(potentials)
+        if not isinstance(p, Factor | TabularCPD)
+    }
+
+
+def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) -> frozenset[int]:
+    """Return which functions' tables are not to be written out, since they would not fit.
+
+    Raises
+    ------
+    TooLargeError
+        If there are any, unless the plan is to be restricted.
+    """
+    cells = _numbers(potentials, domains)
+    total = sum(cells.values())
+    if total <= query.limits.table_cells:
+        return frozenset()
+    if not query.to_be_restricted:
+        largest = max(cells, key=cells.__getitem__)
+        name = potentials[largest].scope[0].name
+        raise query.limits.refusal_of_tables(total, name, cells[largest])
+    return frozenset(i for i, n in cells.items() if n > _SMALL_TABLE)
+
+
+_UNSIGNED_CELLS = 2**24
+"""Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
+and a plan for the evidence at hand otherwise."""
+
+
+def _assemble(
+    request: Request, model: Reduction, parts: Sequence[Part], heads: Sequence[str | None]
+) -> Plan:
+    """Return the plan: sources cut at the evidence, the messages, the way back to full tables."""
+    query = request.query
+    number = {name: i for i, name in enumerate(model.sizes)}
+    sizes = tuple(model.sizes.values())
+    observed = frozenset(request.observed)
+    sources = sources_of(model, number, observed, request.large, request.inputs)
+    functions = deterministic(sources)
+    builder = ProgramBuilder(
+        sizes,
+        [source.scope for source in sources]
+        + [()] * sum(source.positions is not None for source in sources),
+        heads={
+            i: frozenset([number[name]])
+            for i, name in enumerate(heads)
+            if name is not None and name in number and name not in observed
+        },
+        functions=functions,
+    )
+    trees = [part.tree for part in parts]
+    cells = sum(tree.total_size for tree in trees)
+    if query.most_cells is not None and cells > query.most_cells:
+        raise TooLargeError(
+            f"expected a plan of at most {query.most_cells:,} cells, got {cells:,}",
+            needed=cells,
+            budget=query.most_cells,
+        )
+    registers: dict[int, int | None] = {}
+    by_head = {name: i for i, name in enumerate(heads)}
+    for part in parts:
+        shape = _shape(part.tree, number)
+        group = part.group
+        members: Sequence[int] = range(len(sources))
+        if group is not None:
+            members = sorted([by_head[name] for name in group.names if name in by_head])
+        mine = [i for i in members if sources[i].scope]
+        passing = Passing(shape, builder, mine)
+        for target in range(len(query.targets)) if group is None else group.targets:
+            scope = model.scope(v.name for v in query.targets[target])
+            hidden = frozenset(number[name] for name in scope if name not in observed)
+            registers[target] = passing.answer(hidden)
+    program = builder.build(r for r in registers.values() if r is not None)
+    plan = _plan(
+        request,
+        request.known.cells_before or cells,
+        trees=tuple(trees),
+        sources=sources,
+        program=program,
+        numbered=tuple(number),
+        answers=tuple(
+            answer_of(model, target, observed, number, registers[i], program.scopes)
+            for i, target in enumerate(query.targets)
+        ),
+        halved=model.halved,
+    )
+    if plan.refusal is not None and not query.to_be_restricted:
+        raise plan.refusal
+    return plan
+
+
+def _without_signs(
+    query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]
+) -> Plan | None:
+    """Return a plan for the same without negative factors, unless it is large or they are given.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table rules out what is known.
+    """
+    known = with_more(query, known, more, inputs)
+    plain = replace(query.with_originals(), signed=False, factorize=True)
+    request, potentials, domains = opened(plain, known)
+    factors = [p.values for p in potentials if isinstance(p, Factor)]
+    if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
+        return None
+    # What is asked once for all may be asked often; what is asked for one run is worth more.
+    most = query.limits.most_cells if more or inputs else _UNSIGNED_CELLS
+    # The clique of what has no other form than its table need not be looked for.
+    potentials, states = _formed(request, potentials, domains, shared_search(request.query))
+    if any(n_numbers(p, states) > most for p in potentials):
+        return None
+    try:
+        plan = build(replace(plain, most_cells=most, to_be_restricted=False), known)
+    except TooLargeError:
+        return None
+    return None if plan.is_signed else plan
+
+
+def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
+    def numbered(names: Sequence[str]) -> frozenset[int]:
+        return frozenset([number[name] for name in names])
+
+    return TreeShape(
+        tuple([numbered(clique.variables) for clique in tree.cliques]),
+        tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
+    )
+
+
+def _narrow(
+    query: Query,
+    known: Known,
+    before: int | None,
+    more: Mapping[str, str],
+    inputs: Mapping[str, Values],
+) -> Plan:
+    return build(query, replace(with_more(query, known, more, inputs), cells_before=before))
+
+
+def _conflict_of_run(
+    query: Query, known: Known, evidence: Findings, inputs: Mapping[str, Values]
+) -> Findings:
+    return _conflict(query, {**known.fixed, **evidence}, {**known.given, **inputs})
+
+
+def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) -> Findings:
+    """Return findings that are impossible together; all, if it takes too much to find out.
+
+    One plan tells for any of them: findings that are left out have a likelihood of one.
+    """
+    observed = {
+        v.name: v for v in (*query.evidence, *query.soft) if evidence.get(v.name) is not None
+    }
+    scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
+    soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
+    try:
+        plan = build(replace(soft, most_cells=_CONFLICT_CELLS, to_be_restricted=False))
+    except TooLargeError:
+        return dict(evidence)
+    found = {label_of(name): likelihood(v, evidence[name]) for name, v in observed.items()}
+    anything = {
+        name: inputs.get(name, np.ones([v.n_states for v in scope]))
+        for name, scope in plan.inputs.items()
+    }
+    anything |= {name: np.ones([v.n_states for v in scope]) for name, scope in scopes.items()}
+
+    def possible(findings: frozenset[str]) -> bool:
+        chosen = {label_of(name): found[label_of(name)] for name in findings}
+        try:
+            return plan.is_possible({}, {**anything, **chosen})
+        except (CancellationError, TooLargeError):
+            return True
+
+    names = minimal_conflict(list(observed), possible)
+    return {name: evidence[name] for name in observed if name in names}

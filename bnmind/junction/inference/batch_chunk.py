@@ -1,0 +1,375 @@
+"""How a chunk of the cases of a batch is answered: a plan's program with an axis of cases.
+
+As a single run, on plain numbers, on scaled ones, or on logarithms; see
+`bnmind.junction.inference.plan_sums`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.information import Floats
+from bnmind.junction.inference.batch_memory import moving_registers
+from bnmind.junction.inference.normalization import (
+    DOUBTFUL,
+    HUGE,
+    TINY,
+    cleared,
+    doubt_of,
+    refuse_others,
+)
+from bnmind.junction.inference.plan_sums import sums_by_logarithms
+from bnmind.junction.program.batch_program import CaseProgram
+from bnmind.junction.program.underflow import MATTERS, PLAIN, Arithmetic, Underflow
+from bnmind.pgm.factor import Values
+
+if TYPE_CHECKING:
+    from bnmind.junction.inference.plan import Plan
+    from bnmind.junction.program.program_inputs import Source
+
+__all__ = ["Chunks"]
+
+
+class _Given(NamedTuple):
+    """What the cases of a chunk say."""
+
+    known: Mapping[str, Any]
+    """The position of each observed variable, ``(cases,)``."""
+    weights: Mapping[str, Floats]
+    """The likelihoods of soft variables, ``(states, cases)``, by the inputs that carry them."""
+    n: int
+    """How many cases there are."""
+
+
+class _Sums(NamedTuple):
+    """What a run for a chunk of cases found."""
+
+    joints: list[tuple[Any, Floats]]
+    """For each answer, ``(cells, cases)`` sums and what makes them one, ``(cases,)``."""
+    totals: Floats
+    """Of the first answer, as multiples of powers of two."""
+    powers: Any
+    doubt: Any
+    """How many times as large as the sums the terms were, ``(cases,)``."""
+    masses: list[tuple[Any, Any]]
+    """For each answer, if numbers were lost, its total and the power of two of that."""
+
+
+class Chunks:
+    """What all chunks of one batch share.
+
+    Parameters
+    ----------
+    plan
+        What to answer.
+    inputs
+        Those that are the same for all cases.
+    varying
+        The names of the others.
+    """
+
+    def __init__(self, plan: Plan, inputs: Mapping[str, Values], varying: frozenset[str]) -> None:
+        self.plan = plan
+        sources = plan.sources
+        moving = moving_registers(plan, varying)
+        looked_up = [s for s in sources if s.positions is not None]
+        self.moving = moving
+        self.looked_up = looked_up
+        self.tables = [
+            _cases_last(s.values, len(s.observed))
+            if s.rows is None
+            else _cases_last(s.rows.positions, len(s.rows.observed))
+            for s in sources
+        ]
+        self.tables += [_cases_last(s.positions, len(s.observed)) for s in looked_up]
+        fixed: list[Any] = [
+            None if moves else plan.load(source, {}, inputs)
+            for source, moves in zip(sources, moving, strict=False)
+        ]
+        fixed += [None if s.observed else s.positions for s in looked_up]
+        self.fixed = fixed
+        self.signed = [i for i, s in enumerate(sources) if s.signed]
+        self.bound: dict[tuple[int, Arithmetic], tuple[CaseProgram, CaseProgram | None]] = {}
+
+    def answer(
+        self,
+        at: Mapping[str, NDArray[np.intp]],
+        weights: Mapping[str, Floats],
+        joints: Sequence[Floats],
+        log_evidence: Floats,
+        doubt: Floats,
+    ) -> None:
+        """Fill the joints, log-probabilities and doubts of a chunk of cases."""
+        plan = self.plan
+        n = len(log_evidence)
+        known: dict[str, Any] = {name: np.full(n, p) for name, p in plan.certain.items()}
+        known.update(at)
+        for cpd in plan.derived:
+            known[cpd.variable.name] = np.broadcast_to(
+                cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
+            )
+        found = self._sums(_Given(known, weights, n))
+        if found is None:
+            self._one_by_one(at, weights, joints, log_evidence, doubt)
+            return
+        doubt[:] = found.doubt
+        with np.errstate(divide="ignore"):
+            log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
+        for joint, answer, (values, inverse) in zip(
+            joints, plan.answers, found.joints, strict=True
+        ):
+            if answer.cells is None and not answer.observed:
+                # What has overflowed is in doubt, and is answered anew.
+                with np.errstate(invalid="ignore", over="ignore"):
+                    np.multiply(values, inverse, out=joint.reshape(n, -1).T)
+                continue
+            hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
+            flat = np.zeros((int(np.prod(hidden)), n))
+            cells = np.arange(len(flat)) if answer.cells is None else answer.cells
+            np.add.at(flat, cells, values * inverse)
+            # An evidence variable of the target has its whole mass on the state seen.
+            whole = np.moveaxis(joint, 0, -1)
+            case = np.arange(n)
+            grids = list(np.ix_(*map(np.arange, hidden), case))
+            index = [
+                known[v.name] if v.name in answer.observed else grids.pop(0)
+                for v in answer.variables
+            ]
+            whole[(*index, case)] = flat.reshape(*hidden, n)
+
+    def _one_by_one(
+        self,
+        at: Mapping[str, NDArray[np.intp]],
+        weights: Mapping[str, Floats],
+        joints: Sequence[Floats],
+        log_evidence: Floats,
+        doubt: Floats,
+    ) -> None:
+        """Answer a chunk in one case of which terms are too far apart; that is in doubt."""
+        if len(doubt) == 1:
+            doubt[:], log_evidence[:] = np.inf, np.nan
+            return
+        for case in range(len(doubt)):
+            part = slice(case, case + 1)
+            self.answer(
+                {name: found[part] for name, found in at.items()},
+                {label: found[:, part] for label, found in weights.items()},
+                [joint[part] for joint in joints],
+                log_evidence[part],
+                doubt[part],
+            )
+
+    def _sums(self, given: _Given) -> _Sums | None:
+        """Return the answers; None where terms of both signs are too far apart."""
+        for scaled in (False, True):
+            kind = Arithmetic(scaled)
+            run = self._run(given, kind)
+            if run is None:
+                continue
+            found, has_lost = run
+            if self.signed or not has_lost:
+                return found
+            bound = self._run(given, Arithmetic(scaled, rounds_up=True))
+            all_there = np.zeros(given.n, dtype=bool)
+            if bound is not None:
+                all_there = _all_there(found.masses, bound[0].masses, given.n)
+            if all_there.all() or scaled:
+                # The registers hold the bounds now.
+                again = self._run(given, kind)
+                assert again is not None
+                return self._with_logarithms(again[0], given, np.flatnonzero(~all_there))
+        return None
+
+    def _program(self, n: int, kind: Arithmetic) -> tuple[CaseProgram, CaseProgram | None]:
+        """Return the program for so many cases, and one for absolute values if signs cancel."""
+        if (n, kind) not in self.bound:
+            # Only the last chunk has another number of cases: what was bound before may go.
+            self.bound = {}
+            registers = list(self.fixed)
+            for number, source in enumerate((*self.plan.sources, *self.looked_up)):
+                if registers[number] is None:
+                    shape, dtype = self._shape(number, source)
+                    registers[number] = np.zeros((*shape, n), dtype=dtype)
+            program = self.plan.program
+            absolute = None
+            if self.signed:
+                # What is scaled in place must be its own.
+                own = [i in self.signed or moves for i, moves in enumerate(self.moving)]
+                sizes = [
+                    np.abs(r) if mine and r.dtype.kind in "fc" else r
+                    for r, mine in zip(registers, own, strict=False)
+                ]
+                absolute = CaseProgram(program, sizes, self.moving, n, kind)
+            whole = CaseProgram(program, registers, self.moving, n, kind)
+            self.bound = {(n, kind): (whole, absolute)}
+        return self.bound[n, kind]
+
+    def _shape(self, number: int, source: Source) -> tuple[tuple[int, ...], Any]:
+        if source.input is not None:
+            sizes = self.plan.program.sizes
+            return tuple(sizes[v] for v in source.scope), np.dtype(np.float64)
+        table = self.tables[number]
+        if source.rows is not None and source.rows.child is not None:
+            shape = table.shape[:-1] if source.rows.observed else table.shape
+            return shape, np.dtype(np.float64)
+        return table.shape[:-1], table.dtype
+
+    def _fill(self, registers: Sequence[Any], given: _Given) -> None:
+        """Fill the registers that the cases determine."""
+        sources = (*self.plan.sources, *self.looked_up)
+        for register, fixed, source, values in zip(
+            registers, self.fixed, sources, self.tables, strict=False
+        ):
+            if fixed is not None:
+                continue
+            if source.input is not None:
+                found = given.weights[source.input]
+                np.copyto(register, found if source.take is None else source.take(found))
+                continue
+            if source.rows is not None:
+                source.rows.fill(register, values, given.known)
+                continue
+            at = tuple(given.known[name] for name in source.observed)
+            sizes = source.values.shape[: len(at)]  # type: ignore[union-attr]
+            flat = np.ravel_multi_index(at, sizes)
+            values.take(flat, axis=-1, out=register, mode="clip")
+
+    def _with_logarithms(self, found: _Sums, given: _Given, cases: NDArray[np.intp]) -> _Sums:
+        """Return the answers, those of some cases on logarithms: slow, and seldom needed."""
+        if not cases.size:
+            return found
+        joints = [values * inverse for values, inverse in found.joints]
+        totals, powers = found.totals.copy(), np.array(found.powers, dtype=np.float64)
+        registers = self._program(given.n, PLAIN)[0].registers
+        self._fill(registers, given)
+        moving = self.moving[: len(self.fixed)]
+        for case in cases.tolist():
+            one = [
+                r[..., case] if moves else r for r, moves in zip(registers, moving, strict=False)
+            ]
+            parts, log = sums_by_logarithms(self.plan, one)
+            for joint, part in zip(joints, parts, strict=True):
+                joint[:, case] = part.ravel()
+            totals[case] = float(log > -np.inf)
+            powers[case] = (log if log > -np.inf else 0.0) / np.log(2.0)
+        return found._replace(
+            joints=[(joint, np.ones(given.n)) for joint in joints], totals=totals, powers=powers
+        )
+
+    def _run(self, given: _Given, kind: Arithmetic) -> tuple[_Sums, bool] | None:
+        """Return what the program finds, and whether numbers got too small on the way.
+
+        None if plain numbers do not do, or terms of both signs are too far apart.
+        """
+        program, absolute = self._program(given.n, kind)
+        self._fill(program.registers, given)
+        own: list[Any] = []
+        if absolute is not None:
+            for i, register in enumerate(program.registers[: len(self.fixed)]):
+                if self.fixed[i] is None and register.dtype.kind in "fc":
+                    np.copyto(absolute.registers[i], np.abs(register))
+            with np.errstate(over="ignore", invalid="ignore"), Underflow() as sizes:
+                own = absolute.run(sizes)
+            if sizes.has_lost or absolute.has_lost:
+                return None
+        with np.errstate(over="ignore", invalid="ignore"), Underflow() as watch:
+            powers = program.run(watch)
+        has_lost = watch.has_lost or program.has_lost
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            found = self._read_all(given.n, kind, powers, own, every=has_lost)
+        return None if found is None else (found, has_lost)
+
+    def _read_all(
+        self, n: int, kind: Arithmetic, powers: Sequence[Any], own: Sequence[Any], *, every: bool
+    ) -> _Sums | None:
+        """Return what the registers say; None if they are plain, and too small or too large.
+
+        That of ``every`` answer is added up if numbers were lost.
+        """
+        plan = self.plan
+        program, absolute = self._program(n, kind)
+        registers = program.registers
+        number: Any = 1.0
+        exponent: Any = np.zeros(n)
+        for register in plan.scalars:
+            number = number * registers[register]
+            if kind.scaled:
+                shift = np.frexp(np.abs(number))[1]
+                number = np.ldexp(1.0, -shift) * number
+                exponent = exponent + shift + powers[register]
+        results: list[tuple[Any, Floats]] = []
+        masses = []
+        totals: Any = None
+        doubt: Any = np.ones(n)
+        for answer in plan.answers:
+            values = self._read(answer, registers, n)
+            # What multiplies every answer matters for the totals only, unless terms cancel.
+            whole = values if absolute is None else values * number
+            joint = np.real(whole).reshape(-1, n)
+            power = 0 if answer.register is None else powers[answer.register]
+            if absolute is not None:
+                there = np.abs(self._read(answer, absolute.registers, n) * number)
+                if kind.scaled and answer.register is not None:
+                    there = np.ldexp(there, own[answer.register] - power)
+                whole, there = whole.reshape(-1, n), there.reshape(-1, n)
+                terms = there.sum(axis=0)
+                refuse_others(whole.sum(axis=0), terms, real=not plan.halved)
+                joint = cleared(joint, there)
+                doubt = np.maximum(doubt, doubt_of(joint.sum(axis=0), terms))
+                # A cell whose terms have cancelled may be possible all the same.
+                cancelled = ((joint == 0) & (there > 0)).any(axis=0)
+                doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
+            # All answers sum to the same, but for what is scaled, lost or cancels.
+            if totals is None or kind.scaled or absolute is not None or every:
+                total = joint.sum(axis=0)
+                inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
+                masses.append((total, power))
+            if totals is None:
+                totals = total if absolute is not None else total * number
+                if not kind.scaled and not _in_range(total):
+                    return None
+                exponent = exponent + power
+            results.append((joint, inverse))
+        if not kind.scaled and not _in_range(totals):
+            return None
+        return _Sums(results, totals, exponent, doubt, masses)
+
+    def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
+        if answer.register is None:
+            return np.ones((*answer.shape, n))
+        values = registers[answer.register]
+        moves = self.moving[answer.register]
+        if answer.axes is not None:
+            values = values.transpose((*answer.axes, -1) if moves else answer.axes)
+        values = values.reshape((*answer.view, n if moves else 1))
+        found: Values = np.broadcast_to(values, (*answer.shape, n))
+        return found
+
+
+def _in_range(totals: Floats) -> bool:
+    return bool(totals.min(initial=1.0) > TINY and totals.max(initial=1.0) < HUGE)
+
+
+def _all_there(
+    masses: Sequence[tuple[Any, Any]], bounds: Sequence[tuple[Any, Any]], n: int
+) -> NDArray[np.bool_]:
+    """Return of which cases nothing that was lost matters, by upper bounds of the totals."""
+    proven = np.ones(n, dtype=bool)
+    for (total, power), (most, shift) in zip(masses, bounds, strict=True):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            bound = np.ldexp(most, np.clip(shift - power, -1000, 1000))
+        # Where that is cut off, or no number, nothing is proven.
+        proven &= bound <= MATTERS * total
+    return proven
+
+
+def _cases_last(values: Any, n_observed: int) -> Any:
+    """Return a table with its evidence axes joined into one, the last, to take cases from."""
+    if values is None or not n_observed:
+        return values
+    flat = values.reshape(-1, *values.shape[n_observed:])
+    return np.ascontiguousarray(np.moveaxis(flat, 0, -1))

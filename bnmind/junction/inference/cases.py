@@ -1,0 +1,221 @@
+"""Cases: the evidence that a batch is given, a column for each variable, checked once.
+
+A column of numbers holds state positions; a column of text or truth values, and every column
+of a data frame, holds states. Which of the two a column means is never guessed from its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import shown
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.junction.inference.evidence import by_name, check_names, is_missing
+from bnmind.pgm.factor import numbers_of
+from bnmind.pgm.variable import Variable
+
+__all__ = ["case_findings", "case_likelihoods", "case_positions", "read_cases"]
+
+
+def read_cases(
+    given: Any, required: Sequence[Variable], soft: Sequence[Variable]
+) -> dict[str, NDArray[Any]]:
+    """Return what the cases say of each variable.
+
+    Parameters
+    ----------
+    given
+        A mapping from names to columns, or a `pandas.DataFrame`; see `case_positions` for a
+        column. Likelihoods, ``(cases, states)``, are taken for soft variables too.
+    required, soft
+        The variables of which every case must name a state, and those of which it may say
+        anything.
+
+    Returns
+    -------
+    dict
+        ``(cases,)`` positions, -1 where a value is missing, or ``(cases, states)`` likelihoods.
+
+    Raises
+    ------
+    UnknownNameError
+        If a variable is not named, or not among those, or has no such state.
+    InvalidArgumentError, InvalidModelError
+        If a column holds something else; it names the case.
+    """
+    found = by_name(given, "the cases")
+    check_names(found, required, soft)
+    read: dict[str, NDArray[Any]] = {v.name: case_positions(v, found[v.name]) for v in required}
+    for v in soft:
+        if v.name in found and found[v.name] is not None:
+            column = found[v.name]
+            if _array(v, column).ndim == 1:
+                read[v.name] = case_positions(v, column)
+            else:
+                read[v.name] = case_likelihoods(v, column).T
+    return read
+
+
+def case_positions(variable: Variable, column: Any) -> NDArray[np.intp]:
+    """Return the state positions of many cases, ``(cases,)``; -1 where a value is missing.
+
+    Parameters
+    ----------
+    variable
+        What the column is about.
+    column
+        State positions as whole numbers, -1, NaN or None where a value is missing; or states
+        as text or truth values; or a column of a data frame, whose values are states
+        whatever their type.
+
+    Raises
+    ------
+    InvalidModelError, InvalidArgumentError
+        If a position is out of range, or the column is no column; it names the case.
+    UnknownNameError
+        If a state is not one of the variable's.
+    """
+    found = _array(variable, column)
+    if found.ndim != 1:
+        raise InvalidModelError(
+            [
+                f"expected a state position for each case of {variable.name}, got an array of"
+                f" shape {found.shape} of {found.dtype}"
+            ]
+        )
+    if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
+        return _positions_of_states(variable, found)
+    if found.dtype.kind not in "iu":
+        values = found.tolist()
+        there = [value for value in values if not is_missing(value)]
+        if there and all(isinstance(value, str | bool) for value in there):
+            return _positions_of_states(variable, found)
+        found = _whole_numbers(variable, values)
+    wrong = np.flatnonzero((found < -1) | (found >= variable.n_states))
+    if wrong.size:
+        raise InvalidModelError(
+            [
+                f"expected positions from 0 to {variable.n_states - 1}, or -1 where missing, for"
+                f" {variable.name}, got {found[wrong[0]]} in case {wrong[0]}"
+            ]
+        )
+    return found.astype(np.intp)
+
+
+def _array(variable: Variable, column: Any) -> NDArray[Any]:
+    try:
+        found = np.asarray(column)
+        if found.dtype.kind in "USb" and isinstance(column, Sequence):
+            # NumPy writes what is mixed as text: None as "None", NaN as "nan".
+            found = np.asarray(column, dtype=object)
+        return found
+    except (ValueError, TypeError) as fault:
+        raise InvalidArgumentError(
+            f"expected a column of cases for {variable.name}, got none: {fault}", column
+        ) from fault
+
+
+def _positions_of_states(variable: Variable, states: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the positions of states as text, numbers or truth values."""
+    known: dict[Any, int] = {}
+    positions = np.empty(len(states), dtype=np.intp)
+    for case, state in enumerate(states.tolist()):
+        # Equal values of different types may be different states.
+        key = (type(state), state)
+        place = known.get(key) if isinstance(state, str | bool | int | float) else None
+        if place is None:
+            place = -1 if is_missing(state) else _position(variable, state, case)
+            if isinstance(state, str | bool | int | float):
+                known[key] = place
+        positions[case] = place
+    return positions
+
+
+def _position(variable: Variable, state: Any, case: int) -> int:
+    try:
+        return variable.index(state)
+    except UnknownNameError as fault:
+        raise UnknownNameError(
+            f"state of {variable.name} in case {case}", fault.name, fault.known
+        ) from None
+
+
+def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp]:
+    """Return numbers that are whole, with -1 for missing ones."""
+    found = np.full(len(values), -1, dtype=np.intp)
+    for case, value in enumerate(values):
+        if is_missing(value):
+            continue
+        if isinstance(value, bool) or not (
+            isinstance(value, int | float | np.number) and float(value).is_integer()
+        ):
+            raise InvalidArgumentError(
+                f"expected a column of positions or a column of states for {variable.name}, got"
+                f" {shown(value)} in case {case}",
+                value,
+            )
+        found[case] = max(min(int(value), variable.n_states), -2)
+    return found
+
+
+def case_likelihoods(variable: Variable, cases: Any) -> Floats:
+    """Return the likelihoods of many cases, ``(states, cases)``.
+
+    Parameters
+    ----------
+    variable
+        What they are about.
+    cases
+        A column as for `case_positions`, a missing value being of likelihood one for every
+        state; or ``(cases, states)`` likelihoods.
+    """
+    found = _array(variable, cases)
+    if found.ndim == 1:
+        columns = np.column_stack([np.eye(variable.n_states), np.ones(variable.n_states)])
+        taken: Floats = columns.take(case_positions(variable, cases), axis=1)
+        return taken
+    weights: Floats = numbers_of(found, f"as likelihoods of {variable.name}", real=True).real
+    if weights.ndim != 2 or weights.shape[1] != variable.n_states:
+        raise InvalidModelError(
+            [
+                f"expected likelihoods of shape (cases, {variable.n_states}) for {variable.name},"
+                f" got {weights.shape}"
+            ]
+        )
+    wrong = np.flatnonzero(~np.all((weights >= 0) & np.isfinite(weights), axis=1))
+    if wrong.size:
+        raise InvalidModelError(
+            [
+                f"expected likelihoods of at least zero for {variable.name}, got"
+                f" {weights[wrong[0]].tolist()} in case {wrong[0]}"
+            ]
+        )
+    return np.ascontiguousarray(weights.T)
+
+
+def case_findings(
+    variables: Iterable[Variable], cases: Mapping[str, NDArray[Any]], number: int
+) -> dict[str, Any]:
+    """Return the findings of one of many cases, as a single run takes them.
+
+    Parameters
+    ----------
+    variables
+        Those that findings may be about.
+    cases
+        For some of them, positions or likelihoods of all cases, by `read_cases`.
+    number
+        Which case; what is missing in it is left out.
+    """
+    findings: dict[str, Any] = {}
+    for v in variables:
+        if v.name in cases:
+            found = cases[v.name][number]
+            if found.ndim or found >= 0:
+                findings[v.name] = found if found.ndim else v.states[int(found)]
+    return findings

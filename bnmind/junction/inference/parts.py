@@ -1,0 +1,223 @@
+"""The parts of a query that are triangulated by themselves, and the search for their trees.
+
+Usually the whole is one part. Without much evidence it is often cheaper to answer each target
+from its own ancestors and those of the evidence; see `bnmind.junction.reduction.barren_variables`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bnmind.junction.graphs.elimination_order import EliminationOrder
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.inference.query import Query, Request
+from bnmind.junction.reduction.barren_variables import Group, ancestral_groups, closures
+from bnmind.junction.reduction.reduced_model import Reduction, Scope
+from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
+from bnmind.junction.triangulation.shared_search import SharedSearch
+
+__all__ = ["Part", "planned", "shared_search", "smallest"]
+
+_WORTH_DIVIDING = 100_000
+"""Below so many cells a query is not divided into groups of ancestors."""
+
+_WORTH_SEARCHING = 4_000_000
+"""Below so many cells in all, quick orders do for the groups."""
+
+_VARIABLE_COST = 10_000
+"""What planning and running takes for each variable besides the cells, in cells."""
+
+_DIVIDING_WORK = 5 * MOST_WORK
+"""The most work that is spent on finding out what groups would cost."""
+
+
+_MOST_MEMBERS = 2_000_000
+"""The most variables that groups may have together: some hundred megabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a query and its junction tree."""
+
+    tree: JunctionTree
+    group: Group | None = None
+    """The variables and targets, if the query is divided."""
+
+
+def _graph(model: Reduction, request: Request) -> InteractionGraph:
+    """Return the graph of what the evidence leaves open in a model."""
+    joints = [model.scope(v.name for v in scope) for scope in request.joints]
+    return _moral(model, request, [*model.scopes, *joints])
+
+
+def _moral(model: Reduction, request: Request, scopes: Sequence[Scope]) -> InteractionGraph:
+    observed = frozenset(request.observed)
+    hidden = [tuple(name for name in scope if name not in observed) for scope in scopes]
+    sizes = {name: model.sizes[name] for scope in hidden for name in scope}
+    return InteractionGraph.from_scopes(sizes, hidden)
+
+
+class _GroupGraphs:
+    """The graphs of groups of a model's variables, each made from the tables of its group."""
+
+    def __init__(self, model: Reduction, request: Request) -> None:
+        self._model, self._request = model, request
+        self._scopes = model.scopes
+        self._first: dict[str, list[int]] = {}
+        for i, scope in enumerate(self._scopes):
+            for name in scope[:1]:
+                self._first.setdefault(name, []).append(i)
+
+    def graph(self, names: frozenset[str], targets: Sequence[int] = ()) -> InteractionGraph:
+        """Return the graph of a group that answers the targets of these numbers."""
+        model, request = self._model, self._request
+        found = sorted([i for name in names & self._first.keys() for i in self._first[name]])
+        scopes = [self._scopes[i] for i in found if names.issuperset(self._scopes[i])]
+        joints = [request.query.targets[number] for number in targets]
+        scopes += [model.scope(v.name for v in scope) for scope in joints]
+        return _moral(model, request, scopes)
+
+
+def shared_search(query: Query) -> SharedSearch:
+    """Return the search for all orders of a plan."""
+    most = math.inf if query.to_be_restricted else query.limits.hopeless_cells
+    return SharedSearch(query.order, most)
+
+
+def planned(
+    model: Reduction,
+    request: Request,
+    parents: Mapping[str, Sequence[str]] | None,
+    search: SharedSearch,
+) -> list[Part]:
+    """Return the parts of a query that are cheapest, with their trees.
+
+    Parameters
+    ----------
+    model
+        What is left of the model.
+    request
+        What is asked.
+    parents
+        The parents of each variable; None if the query is not to be divided.
+    search
+        Finds the orders, see `shared_search`.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan is surely too large, unless it is to be restricted.
+    """
+    query = request.query
+    limits = query.limits
+    graph = _graph(model, request)
+    parts: list[Part] = []
+    order = None
+    if parents is not None and not request.inputs and len(query.targets) > 1:
+        order = search.small(graph, _WORTH_DIVIDING)
+        if order is None:
+            start = search.quick(graph)
+            cells = math.inf if start is None else start.total_size
+            parts = _divided(model, request, parents, (search, graph.n, cells))
+    if not parts:
+        order = order or search.order(graph)
+        if order is None:
+            raise limits.refusal_of_cells(limits.hopeless_cells)
+        parts = [Part(JunctionTree.from_order(graph, order))]
+    refusal = limits.refusal_of_trees([part.tree for part in parts], model.sizes)
+    if refusal is not None and not query.to_be_restricted:
+        raise refusal
+    return parts
+
+
+def _divided(
+    model: Reduction,
+    request: Request,
+    parents: Mapping[str, Sequence[str]],
+    whole: tuple[SharedSearch, int, float],
+) -> list[Part]:
+    """Return groups of ancestors with their trees; none if the whole is cheaper.
+
+    Parameters
+    ----------
+    model, request, parents
+        As for `planned`.
+    whole
+        The search for orders, and the number of variables and of cells of the whole.
+    """
+    search, n, cells = whole
+    query = request.query
+    limit = min(_worth(cells, n), query.limits.hopeless_cells)
+    evidence = [v.name for v in query.evidence]
+    targets = [[v.name for v in target] for target in query.targets]
+    most = min(limit / _VARIABLE_COST, _MOST_MEMBERS)
+    largest = closures(parents, evidence, targets, most=most)
+    if largest is None:
+        return []
+    made = _GroupGraphs(model, request)
+    cost = float(_VARIABLE_COST * sum(map(len, largest)))
+    graphs: dict[int, InteractionGraph] = {}
+    starts: dict[int, EliminationOrder] = {}
+    for i, names in enumerate(largest):
+        if search.quick_work > _DIVIDING_WORK:
+            return []
+        graphs[i] = made.graph(names)
+        start = search.quick(graphs[i], limit - cost)
+        if start is None:
+            return []
+        starts[i] = start
+        cost += start.total_size
+        if cost > limit:
+            return []
+    groups = ancestral_groups(
+        largest, evidence, targets, [start.total_size for start in starts.values()]
+    )
+    several = any(len(target) > 1 for target in query.targets)
+    if several:
+        # The cliques of these graphs need not hold the targets.
+        graphs = {i: made.graph(group.names, group.targets) for i, group in groups.items()}
+        quick = {i: search.quick(graph) for i, graph in graphs.items()}
+        starts = {i: start for i, start in quick.items() if start is not None}
+        if len(starts) < len(groups):
+            return []
+    if several or sum(start.total_size for start in starts.values()) > _WORTH_SEARCHING:
+        found = search.orders([graphs[i] for i in groups], [starts[i] for i in groups])
+        starts = dict(zip(groups, found, strict=True))
+    return [
+        Part(JunctionTree.from_order(graphs[i], starts[i]), group) for i, group in groups.items()
+    ]
+
+
+def _worth(cells: float, n: int) -> float:
+    """Return the most that groups may cost which answer a query of so many cells and variables."""
+    return (cells + _VARIABLE_COST * n) / 2
+
+
+def smallest(
+    alternatives: Sequence[tuple[Reduction, Request]], search: SharedSearch
+) -> tuple[Reduction, Request, Part]:
+    """Return which of several models of one query has the smallest tree, with the tree.
+
+    The ``search`` finds the orders, see `shared_search`.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan is surely too large, unless it is to be restricted.
+    """
+    query = alternatives[0][1].query
+    limits = query.limits
+    graphs = [_graph(model, request) for model, request in alternatives]
+    found = search.smallest(graphs)
+    if found is None:
+        raise limits.refusal_of_cells(limits.hopeless_cells)
+    chosen, order = found
+    tree = JunctionTree.from_order(graphs[chosen], order)
+    model, request = alternatives[chosen]
+    refusal = limits.refusal_of_trees([tree], model.sizes)
+    if refusal is not None and not query.to_be_restricted:
+        raise refusal
+    return model, request, Part(tree)

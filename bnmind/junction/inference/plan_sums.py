@@ -1,0 +1,139 @@
+"""The sums that a run of a plan makes: its targets' joints, and the probability of the evidence.
+
+They are made of plain numbers; where these get too small or too large, of numbers scaled by
+powers of two; and where numbers are lost that may matter, of logarithms.
+See `bnmind.junction.program.underflow`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bnmind.junction.inference.normalization import (
+    DOUBTFUL,
+    HUGE,
+    LOST,
+    TINY,
+    Found,
+    lost_digits,
+    read_answers,
+)
+from bnmind.junction.program.log_space import joints_by_logarithms, logarithms
+from bnmind.junction.program.program import near_one
+from bnmind.junction.program.underflow import MATTERS, Arithmetic
+from bnmind.pgm.factor import Values
+
+if TYPE_CHECKING:
+    from bnmind.junction.inference.plan import Plan
+
+__all__ = ["sums_by_logarithms", "sums_of"]
+
+
+class _Run(NamedTuple):
+    """What a run of the program found."""
+
+    found: Found
+    """The answers, their totals as multiples of powers of two."""
+    powers: list[int]
+    """These powers."""
+    has_lost: bool
+    """Whether numbers got too small on the way."""
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of the first total."""
+        total = self.found.totals[0]
+        log_total = math.log(total) if total > 0 else -math.inf
+        return log_total + self.powers[0] * math.log(2.0)
+
+
+def sums_of(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], float]:
+    """Return the normalized joints, and the logarithm of what the first summed to.
+
+    That is minus infinity where the sum has no terms, and never because terms cancel.
+
+    Parameters
+    ----------
+    plan
+        Whose targets are asked for.
+    registers
+        What its program starts from.
+
+    Raises
+    ------
+    CancellationError
+        If terms of both signs cancel, and too few digits of their sum are left.
+    InvalidModelError
+        If a sum is negative, or complex.
+    """
+    for scaled in (False, True):
+        try:
+            run = _run(plan, registers, Arithmetic(scaled))
+        except FloatingPointError:
+            # The sizes of terms of both signs are too far apart to be told.
+            continue
+        totals = run.found.totals
+        if not scaled and not (min(totals) > TINY and max(totals) < HUGE):
+            continue
+        if plan.is_signed or not run.has_lost or _is_all(plan, registers, run, scaled=scaled):
+            return _trusted(plan, run.found), run.log_evidence
+    if plan.is_signed:
+        raise lost_digits()
+    return sums_by_logarithms(plan, registers)
+
+
+def sums_by_logarithms(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], float]:
+    """Return the same of a plan without signs, from logarithms of the registers."""
+    logs = logarithms(registers, len(plan.sources))
+    joints, total = joints_by_logarithms(plan.program, plan.answers, logs)
+    return joints, total + float(sum(logs[register] for register in plan.scalars))
+
+
+def _run(plan: Plan, registers: Sequence[Values], kind: Arithmetic) -> _Run:
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        filled, powers, has_lost = plan.program.run(registers, kind)
+        number, power = _number(plan, registers, scaled=kind.scaled)
+        found = read_answers(plan, registers, filled, number, powers if kind.scaled else None)
+    if not powers:
+        return _Run(found, [0] * len(plan.answers), has_lost)
+    ends = [answer.register for answer in plan.answers]
+    return _Run(found, [power + (0 if r is None else powers[r]) for r in ends], has_lost)
+
+
+def _is_all(plan: Plan, registers: Sequence[Values], run: _Run, *, scaled: bool) -> bool:
+    """Return whether what a run has lost is proven not to matter."""
+    bound = _run(plan, registers, Arithmetic(scaled, rounds_up=True))
+    for total, power, most, shift in zip(
+        run.found.totals, run.powers, bound.found.totals, bound.powers, strict=True
+    ):
+        if not math.isfinite(most) or abs(shift - power) > 1000:
+            return False
+        if math.ldexp(most, shift - power) > MATTERS * total:
+            return False
+    return True
+
+
+def _trusted(plan: Plan, found: Found) -> list[Values]:
+    """Return the joints, unless too few of their digits are left."""
+    is_doubtful = found.doubt > DOUBTFUL or found.has_cancelled
+    if found.doubt > LOST or (is_doubtful and plan.unsigned is not None):
+        raise lost_digits()
+    return found.joints
+
+
+def _number(plan: Plan, registers: Sequence[Values], *, scaled: bool) -> tuple[complex, int]:
+    """Return the product of the single numbers, as a multiple of a power of two."""
+    number: Any = 1.0
+    power = 0
+    for register in plan.scalars:
+        if not scaled:
+            number = number * registers[register]
+            continue
+        factor, shift = near_one(registers[register])
+        number, more = near_one(np.asarray(number * factor))
+        power += shift + more
+    return number, power

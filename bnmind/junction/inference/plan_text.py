@@ -1,0 +1,85 @@
+"""How a plan's figures are put in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bnmind._messages import many
+from bnmind.junction.graphs.junction_tree import JunctionTree
+
+if TYPE_CHECKING:
+    from bnmind.junction.inference.plan import Plan
+
+__all__ = ["bytes_text", "listed_text", "plan_line", "plan_text", "separators_text"]
+
+_UNITS = (("bytes", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30))
+
+
+def listed_text(names: list[str], comma: str = ", ") -> str:
+    """Return the first few names, and how many there are."""
+    shown = comma.join(names[:6])
+    return f"{shown}, … {len(names)} in all" if len(names) > 6 else shown
+
+
+def separators_text(trees: Sequence[JunctionTree]) -> str:
+    """Return all separators but empty ones."""
+    found = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
+    return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(found))
+
+
+def bytes_text(number: int) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    unit, shift = next((u, s) for u, s in _UNITS if number >> s < 1000 or u == "GiB")
+    if not shift:
+        return f"{number:,} bytes"
+    if number >> shift >= 10**6:
+        return f"{many(number >> shift)} {unit}"
+    return f"{number / 2**shift:.3g} {unit}"
+
+
+def plan_line(plan: Plan) -> str:
+    """Return a plan in one line."""
+    evidence = listed_text([v.name for v in plan.evidence])
+    targets = listed_text([", ".join(v.name for v in scope) for scope in plan.targets], "; ")
+    soft = [f"{v.name}?" for v in plan.soft]
+    given = "; ".join([evidence or "nothing", *soft, *plan.inputs])
+    size = f"{plan.cells:,} cells" if plan.by_case is None else "planned for each case"
+    return f"Plan({targets} | {given}; {size})"
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan in full: its cliques, what was left out, what a run costs."""
+    saved = plan.savings
+    lines = [str(tree) for tree in plan.trees]
+    if len(plan.trees) > 1:
+        lines.append(f"total size of {len(plan.trees)} trees  {plan.cells:,}")
+    if plan.by_case is not None:
+        lines.append(
+            "planned for each case, since the size depends on what is observed: for any evidence"
+            f" it would have about {many(plan.by_case)} cells"
+        )
+    else:
+        lines.append("separators  " + (separators_text(plan.trees) or "none"))
+    if saved.cells_before is not None:
+        lines.append(f"cells before restriction  {saved.cells_before:,}, after  {plan.cells:,}")
+    lines.append(
+        f"left out  {saved.barren} barren and {saved.observed} certain variables,"
+        f" {saved.states} impossible states"
+    )
+    if plan.by_case is None:
+        lines += [
+            f"multiplications in a run  {plan.multiplications:,}"
+            f" of at most {plan.limits.max_multiplications:,}",
+            f"memory in a run  {bytes_text(plan.memory)}"
+            f" of at most {bytes_text(plan.limits.max_bytes)}",
+        ]
+    lines.append("evidence  " + (", ".join(v.name for v in plan.evidence) or "none"))
+    if plan.soft:
+        lines.append("soft      " + ", ".join(v.name for v in plan.soft))
+    lines += [
+        f"input     {name}({', '.join(v.name for v in scope)})"
+        for name, scope in plan.inputs.items()
+    ]
+    lines += [f"target    {', '.join(v.name for v in scope)}" for scope in plan.targets if scope]
+    return "\n".join(lines)

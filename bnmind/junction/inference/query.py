@@ -1,0 +1,169 @@
+"""What a plan is asked for: the query, what has become known of it, and what that leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from bnmind._values import Sealed
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.evidence import Findings, label_of, likelihood
+from bnmind.junction.inference.limits import Limits
+from bnmind.junction.reduction.possible_states import possible_states
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import Potential, Replacement
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Known", "Query", "Request", "opened", "with_more"]
+
+
+@dataclass(frozen=True, eq=False)
+class Query(Sealed):
+    """What a plan was asked for."""
+
+    potentials: tuple[Potential, ...]
+    evidence: tuple[Variable, ...]
+    targets: tuple[tuple[Variable, ...], ...]
+    inputs: Mapping[str, tuple[Variable, ...]]
+    order: OrderFinder
+    order_restricted: OrderFinder
+    """The same for restricted plans, which are run more often than they are made."""
+    limits: Limits
+    """What a run may cost."""
+    soft: tuple[Variable, ...] = ()
+    """Variables whose likelihood is an input, see `bnmind.junction.inference.evidence`."""
+    barren: int = 0
+    """Variables left out because they say nothing."""
+    compress: bool = True
+    """Whether restricted plans may have compound variables."""
+    factorize: bool = True
+    """Whether large functional and noisy distributions may be written as small factors."""
+    signed: bool = True
+    """Whether these may be negative or complex."""
+    replacements: tuple[Replacement, ...] = ()
+    """Distributions that potentials stand for."""
+    whole: bool = False
+    """Whether no variable is left out, or computed beforehand, since each is to be decided."""
+    most_cells: int | None = None
+    """A plan of more cells is refused before it is put together; any is made if None."""
+    to_be_restricted: bool = False
+    """Whether the plan may be over its limits, since only restrictions of it will be run."""
+
+    def with_originals(self) -> Query:
+        """Return the query with distributions in place of the factors that stand for them.
+
+        Factors with a variable of their own that is asked for, or given, stay.
+        """
+        asked = {v.name for s in [self.evidence, *self.targets, *self.inputs.values()] for v in s}
+        potentials = list(self.potentials)
+        for replacement in self.replacements:
+            mine = [p for p in potentials if any(p is factor for factor in replacement.factors)]
+            rest = [p for p in potentials if not any(p is q for q in mine)]
+            others = asked | {v.name for p in rest for v in p.scope}
+            own = {v.name for p in mine for v in p.scope if v not in replacement.cpd.scope}
+            if len(mine) == len(replacement.factors) and not own & others:
+                potentials = [*rest, replacement.cpd]
+        return replace(self, potentials=tuple(potentials), replacements=())
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Sealed):
+    """What has been fixed since the query was asked, by restrictions."""
+
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Values] = field(default_factory=dict)
+    cells_before: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Request(Sealed):
+    """A query with part of its evidence known."""
+
+    query: Query
+    known: Known
+    free: tuple[Variable, ...]
+    derived: tuple[FunctionalCPD, ...]
+    inputs: Mapping[str, tuple[Variable, ...]]
+    large: tuple[Potential, ...]
+    """Potentials whose tables are not written out."""
+    certain: Mapping[str, int]
+    impossible: int
+    """States of uncertain variables that the evidence excludes."""
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The variables whose states each run knows."""
+        return tuple(v.name for v in (*self.free, *(cpd.variable for cpd in self.derived)))
+
+    @property
+    def joints(self) -> list[tuple[Variable, ...]]:
+        """Sets of variables that some clique must hold besides those of the tables."""
+        return [*self.query.targets, *self.inputs.values(), *(p.scope for p in self.large)]
+
+
+def opened(
+    query: Query, known: Known
+) -> tuple[Request, tuple[Potential, ...], dict[str, tuple[int, ...]]]:
+    """Return what is left of a query, the potentials that matter, and the states possible.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table rules out what is known.
+    """
+    fixed, given = known.fixed, known.given
+    certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
+    free = tuple(v for v in query.evidence if v.name not in fixed)
+    derived = _determined(query, {v.name for v in free}, certain)
+    observed = tuple(v.name for v in (*free, *(cpd.variable for cpd in derived)))
+    inputs = {name: scope for name, scope in query.inputs.items() if name not in given}
+    potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in given.items())
+
+    variables = {v.name: v for p in potentials for v in p.scope}
+    variables |= {v.name: v for s in [*query.targets, *inputs.values()] for v in s}
+    domains = {
+        name: (certain[name],) if name in certain else tuple(range(v.n_states))
+        for name, v in variables.items()
+    }
+    if fixed or given:
+        domains = possible_states(potentials, domains, keep=observed)
+    # What the evidence determines is computed, not looked up.
+    gone = {cpd.variable.name for cpd in derived}
+    potentials = tuple(
+        p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
+    )
+    impossible_states = sum(
+        v.n_states - len(domains[name]) for name, v in variables.items() if name not in certain
+    )
+    request = Request(query, known, free, derived, inputs, (), certain, impossible_states)
+    return request, potentials, domains
+
+
+def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
+    """Return the functional variables that the free evidence determines, parents first.
+
+    Those that the fixed evidence determines are added to ``certain``.
+    """
+    known, result = free | set(certain), []
+    if query.whole:
+        return ()
+    targeted = {v.name for s in [*query.targets, *query.inputs.values()] for v in s}
+    for potential in query.potentials:
+        if not isinstance(potential, FunctionalCPD) or potential.variable.name in known | targeted:
+            continue
+        parents = [v.name for v in potential.parents]
+        if all(name in certain for name in parents):
+            certain[potential.variable.name] = potential.value([certain[name] for name in parents])
+        elif all(name in known for name in parents):
+            result.append(potential)
+        else:
+            continue
+        known.add(potential.variable.name)
+    return tuple(result)
+
+
+def with_more(query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]) -> Known:
+    """Return what is known with more findings and inputs."""
+    soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
+    return replace(known, fixed={**known.fixed, **more}, given={**known.given, **inputs, **soft})

@@ -1,0 +1,1 @@
+"""Programs of contractions that a plan runs."""

@@ -1,0 +1,261 @@
+"""A program for many cases at once: its steps, with the cases as a last axis.
+
+A program is *bound* to a number of cases: every register gets its memory, registers that
+are never filled at the same time share it, and each step becomes a few calls of NumPy on
+arrays that are there already. Running it again for other cases then costs little but the
+arithmetic. What depends on no case is worked out when the program is bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bnmind.junction.program.case_functions import function_step
+from bnmind.junction.program.program import Product, Program, Sum, near_one
+from bnmind.junction.program.underflow import PLAIN, Arithmetic, Underflow
+
+__all__ = ["CaseProgram"]
+
+_Call: TypeAlias = Callable[[], Any]
+
+
+class _BoundStep(NamedTuple):
+    """The calls of a step, and what it needs to be scaled."""
+
+    calls: tuple[_Call, ...]
+    result: Any
+    register: int
+    operands: tuple[int, ...]
+
+
+class CaseProgram:
+    """A program bound to a number of cases.
+
+    Parameters
+    ----------
+    program
+        What to run.
+    inputs
+        The registers it starts from. Those that are ``moving`` have the cases as a last
+        axis, and are filled anew before each run.
+    moving
+        For every register, whether it depends on the case.
+    n
+        The number of cases.
+    kind
+        How numbers that are too small or too large are treated.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        inputs: Sequence[Any],
+        moving: Sequence[bool],
+        n: int,
+        kind: Arithmetic = PLAIN,
+    ) -> None:
+        self._n = n
+        self._kind = kind
+        self._moving = moving
+        self._free: dict[tuple[int, str], list[Any]] = {}
+        self.registers = list(inputs)
+        self._n_inputs = len(inputs)
+        self._steps: list[_BoundStep] = []
+        self._powers: list[Any] = [0] * len(inputs)
+        blocks: dict[int, Any] = {}
+        watch = Underflow()
+        if kind.scaled:
+            with watch:
+                self._scale_first(watch)
+        for step, spent in zip(program.steps, program.spent, strict=True):
+            register = len(self.registers)
+            if not (moving[step.left] or moving[step.right]):
+                operation = step.operation
+                if isinstance(operation, Product):
+                    # What it would overwrite, steps before it still read in every run.
+                    operation = replace(operation, overwrites=False)
+                with watch:
+                    values = operation(self.registers[step.left], self.registers[step.right])
+                    values, power = self._treated(values, watch)
+                self.registers.append(values)
+                power += self._powers[step.left]
+                power += 0 if isinstance(operation, Sum) else self._powers[step.right]
+                self._powers.append(power)
+                continue
+            calls, values, block = self._bind(step.operation, step.left, step.right)
+            self.registers.append(values)
+            self._powers.append(0)
+            blocks[register] = block
+            operands = (step.left,) if isinstance(step.operation, Sum) else step[1:]
+            self._steps.append(_BoundStep(tuple(calls), values, register, tuple(operands)))
+            for old in spent:
+                self._give(blocks.pop(old, None))
+        self._calls = [call for step in self._steps for call in step.calls]
+
+        self.has_lost = watch.has_lost
+        """Whether numbers that depend on no case got too small."""
+
+    def run(self, watch: Underflow) -> list[Any]:
+        """Fill the registers; return the powers of two that they are multiples of, by case.
+
+        If the program is scaled, the registers that the cases fill become multiples too.
+        """
+        if self._kind == PLAIN:
+            for call in self._calls:
+                call()
+            return self._powers
+        powers = list(self._powers)
+        for number in range(self._n_inputs):
+            if self._moving[number] and self.registers[number].dtype.kind not in "iu":
+                powers[number] = self._settle(self.registers[number], watch)
+        for step in self._steps:
+            for call in step.calls:
+                call()
+            power = sum(powers[r] for r in step.operands)
+            powers[step.register] = power + self._settle(step.result, watch)
+        return powers
+
+    def _scale_first(self, watch: Underflow) -> None:
+        """Scale the registers that no case fills."""
+        for number, values in enumerate(self.registers):
+            if not self._moving[number]:
+                self.registers[number], self._powers[number] = self._treated(values, watch)
+
+    def _treated(self, values: Any, watch: Underflow) -> tuple[Any, int]:
+        """Return numbers that depend on no case scaled and rounded up, and the power of two."""
+        if self._kind.rounds_up:
+            values = watch.rounded_up(values)
+        power = 0
+        if self._kind.scaled:
+            values, power = near_one(values)
+            if self._kind.rounds_up:
+                values = watch.rounded_up(values)
+        return values, power
+
+    def _settle(self, values: Any, watch: Underflow) -> Any:
+        """Scale and round up numbers in place; return the powers of two taken out, by case."""
+        if self._kind.rounds_up:
+            watch.round_up(values)
+        if not self._kind.scaled:
+            return 0
+        shift = _scale(values)
+        if self._kind.rounds_up:
+            watch.round_up(values)
+        return shift
+
+    def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
+        """Return an array, and the block of memory it lies in."""
+        length = math.prod(shape)
+        waiting = self._free.get((length, kind.char))
+        block = waiting.pop() if waiting else np.empty(length, dtype=kind)
+        return block.reshape(shape), block
+
+    def _give(self, block: Any) -> None:
+        """Let a block of memory be used again."""
+        if block is not None:
+            self._free.setdefault((len(block), block.dtype.char), []).append(block)
+
+    def _bind(self, operation: Any, left: int, right: int) -> tuple[list[_Call], Any, Any]:
+        """Return the calls of a step, its result, and the memory of that."""
+        first, second = self.registers[left], self.registers[right]
+        moving = (self._moving[left], self._moving[right])
+        if isinstance(operation, Product):
+            return self._bind_product(operation, first, second, moving)
+        if not isinstance(operation, Sum):
+            step = function_step(operation, first, second, moving)
+            found = step()
+            values, block = self._take(found.shape, found.dtype)
+            return [lambda: np.copyto(values, step())], values, block
+        shape = [n for axis, n in enumerate(first.shape) if axis not in operation.axes]
+        values, block = self._take(shape, first.dtype)
+        return [partial(np.add.reduce, first, axis=operation.axes, out=values)], values, block
+
+    def _bind_product(
+        self, operation: Product, left: Any, right: Any, moving: tuple[bool, bool]
+    ) -> tuple[list[_Call], Any, Any]:
+        n = self._n
+        result, block = self._take((*operation.shape, n), np.result_type(left, right))
+        calls: list[_Call] = []
+        lent: list[Any] = []
+        cases = (n,) if moving[0] else ()
+        order = (operation.left_axes, (*operation.left_shape, *cases))
+        first = self._brought(left, order, calls, lent, moves=moving[0])
+        shape = operation.right_shape
+        if operation.sums and moving == (False, True):
+            # One matrix product does for all columns of all cases.
+            shape = (*shape[:-1], shape[-1] * n)
+        elif moving[1]:
+            shape = (*shape, n)
+        order = (operation.right_axes, shape)
+        second = self._brought(right, order, calls, lent, moves=moving[1])
+        if not operation.sums:
+            first = first if moving[0] else first[..., None]
+            second = second if moving[1] else second[..., None]
+            calls.append(partial(np.multiply, first, second, out=result))
+        elif moving[0] and moving[1]:
+            # (…, rows, summed, cases) and (…, summed, columns, cases)
+            first, second = first[..., :, :, None, :], second[..., None, :, :, :]
+            *outer, rows, summed = operation.left_shape
+            whole = (*outer, rows, operation.right_shape[-1], n)
+            product = result.reshape(whole)
+            parts = [(first[..., :, k, :, :], second[..., :, k, :, :]) for k in range(summed)]
+            calls.append(partial(np.multiply, *parts[0], out=product))
+            if summed > 1:
+                term, used = self._take(whole, result.dtype)
+                lent.append(used)
+                for part in parts[1:]:
+                    calls.append(partial(np.multiply, *part, out=term))
+                    calls.append(partial(np.add, product, term, out=product))
+        elif moving[1]:
+            whole = result.reshape((*shape[:-2], operation.left_shape[-2], shape[-1]))
+            calls.append(partial(np.matmul, first, second, out=whole))
+        else:
+            # (…, 1, columns, summed) @ (…, rows, summed, cases)
+            *outer, rows, _ = operation.left_shape
+            turned = np.ascontiguousarray(np.swapaxes(second, -1, -2))[..., None, :, :]
+            whole = result.reshape(*outer, rows, operation.right_shape[-1], n)
+            calls.append(partial(np.matmul, turned, first, out=whole))
+        for used in lent:
+            self._give(used)
+        return calls, result, block
+
+    def _brought(
+        self,
+        values: Any,
+        order: tuple[tuple[int, ...] | None, tuple[int, ...]],
+        calls: list[_Call],
+        lent: list[Any],
+        *,
+        moves: bool,
+    ) -> Any:
+        """Return a register as an operation wants its axes; a copy of it where they must move."""
+        axes, whole = order
+        if axes is None:
+            return values.reshape(whole)
+        if not moves:
+            return values.transpose(axes).reshape(whole)
+        turned = values.transpose((*axes, values.ndim - 1))
+        try:
+            return np.reshape(turned, whole, copy=False)
+        except ValueError:
+            copy, block = self._take(turned.shape, values.dtype)
+            lent.append(block)
+            calls.append(partial(np.copyto, copy, turned))
+            return copy.reshape(whole)
+
+
+def _scale(values: Any) -> Any:
+    """Bring the largest number of each case near one; return the powers of two taken out."""
+    largest = np.abs(values).max(axis=tuple(range(values.ndim - 1)), initial=0.0)
+    shift = np.frexp(largest)[1]
+    # In two steps, since 2¹⁰²⁵ is no number.
+    half = shift // 2
+    values *= np.ldexp(1.0, -half)
+    values *= np.ldexp(1.0, half - shift)
+    return shift

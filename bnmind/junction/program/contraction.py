@@ -1,0 +1,230 @@
+"""Contractions of several registers into one, planned once and run many times.
+
+A contraction multiplies its operands and sums out every variable that is not
+kept; see `bnmind.junction.program.recipes` for its steps. Two things make
+planning quick on large networks. A contraction that looks like an earlier one but
+for the names of its variables is a *recipe* already known; and one that has the same
+operands and keeps the same variables is the register already filled.
+
+An operand that is a conditional distribution P(heads | rest), none of whose heads is
+kept or stands in another operand, sums to one and is left out: what is barren costs
+nothing (Shachter, *Evaluating influence diagrams*, 1986).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from bnmind._values import made
+from bnmind.junction.program.program import (
+    Expand,
+    LookUp,
+    Operation,
+    Product,
+    Program,
+    Scope,
+    Step,
+    Sum,
+)
+from bnmind.junction.program.recipes import Recipe, recipe_of
+
+__all__ = ["Function", "ProgramBuilder", "Variables"]
+
+Variables: TypeAlias = frozenset[int]
+"""Some of the variables that a program numbers. Sets of them are small, however many there are."""
+
+_NONE: Variables = frozenset()
+
+
+class Function(NamedTuple):
+    """A register whose child the other variables determine."""
+
+    child: int
+    positions: int
+    """The register that holds which state they determine; itself, if it holds no table. Then
+    the child is the first variable of its scope."""
+    partial: bool = False
+    """Whether some positions are −1, for no state at all."""
+
+
+@dataclass
+class ProgramBuilder:
+    """Collects steps while a plan is being compiled; `build` freezes them."""
+
+    sizes: Sequence[int]
+    """The number of states of every variable."""
+    scopes: list[Scope]
+    """The scope of every register so far; starts with those of the inputs."""
+    heads: dict[int, Variables] = field(default_factory=dict)
+    """For registers that are conditional distributions, their heads."""
+    functions: Mapping[int, Function] = field(default_factory=dict)
+    """The registers that are deterministic."""
+    _members: list[Variables] = field(init=False)
+    _steps: list[Step] = field(default_factory=list)
+    _recipes: dict[tuple[object, ...], Recipe] = field(default_factory=dict)
+    _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
+    _done: dict[tuple[tuple[int, ...], Variables], int | None] = field(default_factory=dict)
+    _tables: dict[int, int] = field(default_factory=dict)
+    _n_inputs: int = field(init=False)
+    _has_rows: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._n_inputs = len(self.scopes)
+        self._has_rows = any(r == f.positions for r, f in self.functions.items())
+        self._members = [frozenset(scope) for scope in self.scopes]
+
+    def variables(self, register: int) -> Variables:
+        """Return the variables of a register."""
+        return self._members[register]
+
+    def build(self, keep: Iterable[int]) -> Program:
+        """Return the program that leaves the registers ``keep`` filled."""
+        kept, last = frozenset(keep), {}
+        for number, (_, left, right) in enumerate(self._steps):
+            last[left] = last[right] = number
+        spent: list[list[int]] = [[] for _ in self._steps]
+        for register, number in last.items():
+            if register >= self._n_inputs and register not in kept:
+                spent[number].append(register)
+        overwriting: dict[int, Operation] = {}
+        steps = []
+        for step, gone in zip(self._steps, spent, strict=True):
+            operation = step.operation
+            if isinstance(operation, Product) and not operation.sums and step.left in gone:
+                other = overwriting.get(id(operation))
+                if other is None:
+                    other = made(Product, **{**vars(operation), "overwrites": True})
+                    overwriting[id(operation)] = other
+                step = Step(other, step.left, step.right)
+            steps.append(step)
+        return Program(
+            self._n_inputs,
+            tuple(steps),
+            tuple(map(tuple, spent)),
+            tuple(self.scopes),
+            tuple(self.sizes),
+        )
+
+    def contract(self, operands: Sequence[int], keep: Variables) -> int | None:
+        """Add the steps that contract registers to the variables ``keep``.
+
+        Returns
+        -------
+        int | None
+            The register, over those of the variables that an operand holds, in any
+            order; None where it is one everywhere.
+        """
+        key = (tuple(sorted(operands)), keep)
+        if key in self._done:
+            return self._done[key]
+        left, heads = self._without_barren(list(key[0]), keep)
+        result = None
+        if left:
+            result = self._carry_out(left, keep)
+            known = heads & self._members[result] & keep
+            if known:
+                self.heads[result] = known
+        self._done[key] = result
+        return result
+
+    def _without_barren(self, operands: list[int], keep: Variables) -> tuple[list[int], Variables]:
+        """Return the operands that matter, and the heads of their product if it is conditional."""
+        heads = self.heads
+        if len(operands) == 1:
+            head = heads.get(operands[0], _NONE)
+            return ([], _NONE) if head and keep.isdisjoint(head) else (operands, head)
+        left = [r for r in operands if r in heads and keep.isdisjoint(heads[r])]
+        while left:
+            shared = self._shared(operands) if len(operands) > 1 else _NONE
+            barren = {r for r in left if shared.isdisjoint(heads[r])}
+            if not barren:
+                break
+            operands = [r for r in operands if r not in barren]
+            left = [r for r in left if r not in barren]
+        for register in operands:
+            if register not in heads:
+                return operands, _NONE
+        return operands, _NONE.union(*[heads[register] for register in operands])
+
+    def _shared(self, operands: Sequence[int]) -> Variables:
+        """Return the variables that several operands hold."""
+        first, second, *others = [self._members[register] for register in operands]
+        shared = first & second
+        if others:
+            held = set(first | second)
+            more = set(shared)
+            for scope in others:
+                more |= held & scope
+                held |= scope
+            shared = frozenset(more)
+        return shared
+
+    def _carry_out(self, operands: list[int], keep: Variables) -> int:
+        """Add the steps of a recipe, known or new."""
+        if len(operands) == 1:
+            return self._reduce(self._table(operands[0]), keep)
+        local: dict[int, int] = {}
+        place = local.setdefault
+        functions = self.functions
+        shapes = []
+        for register in operands:
+            scope = tuple([place(v, len(local)) for v in self.scopes[register]])
+            child = local[functions[register].child] if register in functions else -1
+            shapes.append((scope, child))
+        rows = {}
+        if self._has_rows:
+            known = [(i, functions[r]) for i, r in enumerate(operands) if r in functions]
+            rows = {i: f.partial for i, f in known if f.positions == operands[i]}
+        variables = list(local)
+        sizes = tuple([self.sizes[v] for v in variables])
+        kept = 0
+        for number, variable in enumerate(variables):
+            if variable in keep:
+                kept |= 1 << number
+        key = (tuple(shapes), sizes, kept, *rows.items())
+        recipe = self._recipes.get(key)
+        if recipe is None:
+            recipe = self._recipes[key] = recipe_of(shapes, sizes, rows, kept)
+        registers = list(operands)
+        for operation, left, right, scope in recipe:
+            first, second = registers[left], registers[right]
+            if isinstance(operation, LookUp):
+                first = functions[first].positions
+            registers.append(self._add(operation, first, second, [variables[v] for v in scope]))
+        return registers[-1]
+
+    def _table(self, register: int) -> int:
+        """Return a register, or that of its table if it holds none, which a step fills."""
+        known = self.functions.get(register)
+        if known is None or known.positions != register:
+            return register
+        if register not in self._tables:
+            scope = self.scopes[register]
+            cost = math.prod([self.sizes[v] for v in scope])
+            operation = Expand(self.sizes[known.child], cost)
+            self._tables[register] = self._add(operation, register, register, scope)
+        return self._tables[register]
+
+    def _reduce(self, register: int, keep: Variables) -> int:
+        """Add the step that sums a register to the variables kept, if there are others."""
+        scope = self.scopes[register]
+        axes = tuple([axis for axis, v in enumerate(scope) if v not in keep])
+        if not axes:
+            return register
+        cost = 1
+        for v in scope:
+            cost *= self.sizes[v]
+        operation = self._sums.get((axes, cost))
+        if operation is None:
+            operation = self._sums[axes, cost] = Sum(axes, cost)
+        return self._add(operation, register, register, [v for v in scope if v in keep])
+
+    def _add(self, operation: Operation, left: int, right: int, scope: Iterable[int]) -> int:
+        """Add a step; return the register that it fills."""
+        self._steps.append(Step(operation, left, right))
+        self.scopes.append(tuple(scope))
+        self._members.append(frozenset(self.scopes[-1]))
+        return len(self.scopes) - 1

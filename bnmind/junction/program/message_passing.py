@@ -1,0 +1,190 @@
+"""The messages of a junction tree, as steps of a program.
+
+Every table is assigned to one clique that holds its scope. A message from a clique
+to a neighbor is the product of the clique's tables and of the messages from its
+other neighbors, summed to the separator. The product of the two messages of an edge
+is the belief of its separator, which answers a target that lies in it; other targets
+are answered at a clique that holds them. Only the messages that some target needs
+are made, each once (Shafer & Shenoy, *Probability propagation*, 1990).
+
+Neighbors of a clique that share one separator hang on it through a binary tree of
+stations, each over that separator alone, so that k of them exchange their messages in
+some 3k products and not k² (Shenoy, *Binary join trees for computing marginals in the
+Shenoy-Shafer architecture*, 1997).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bnmind.junction.program.contraction import ProgramBuilder, Variables
+
+__all__ = ["Passing", "TreeShape"]
+
+_SMALL = 2**12
+"""Variables of one clique alone are answered together if their joint has at most so many cells."""
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """A junction tree in numbers: cliques and separators as sets of a program's variables."""
+
+    cliques: tuple[Variables, ...]
+    edges: tuple[tuple[int, int, Variables], ...]
+    """Of two cliques and their separator."""
+
+
+class Passing:
+    """Message passing under way: what has been assigned and sent so far.
+
+    Parameters
+    ----------
+    shape
+        Holds the scope of every register, and every target, in some clique.
+    builder
+        Takes the steps.
+    registers
+        Those whose product is asked about; their scopes are not empty.
+    """
+
+    def __init__(self, shape: TreeShape, builder: ProgramBuilder, registers: Iterable[int]) -> None:
+        self.builder = builder
+        self.scopes = list(shape.cliques)
+        self.neighbors: list[dict[int, Variables]] = [{} for _ in shape.cliques]
+        for first, second, separator in shape.edges:
+            self.neighbors[first][second] = separator
+            self.neighbors[second][first] = separator
+        self._add_stations()
+        self.cells = [_size(scope, builder.sizes) for scope in self.scopes]
+        self.holders: dict[int, list[int]] = {}
+        for clique, scope in enumerate(self.scopes):
+            for variable in scope:
+                self.holders.setdefault(variable, []).append(clique)
+        self.smallest = self._smallest_separators()
+        self.assigned: list[list[int]] = [[] for _ in self.scopes]
+        for register in registers:
+            self.assigned[self._host(builder.variables(register))].append(register)
+        self.sent: dict[tuple[int, int], int | None] = {}
+        self._private: dict[int, list[int]] = {}
+        for variable, cliques in self.holders.items():
+            if len(cliques) == 1:
+                self._private.setdefault(cliques[0], []).append(variable)
+
+    def answer(self, target: Variables) -> int | None:
+        """Return the register of a target's unnormalized joint.
+
+        None where nothing is left to speak of it: every configuration has weight one.
+        The register's scope may lack variables on which it does not depend.
+        """
+        if not self.scopes:
+            return None
+        if len(target) == 1:
+            return self._answer_single(target)
+        return self._at_clique(self._host(target), target)
+
+    def _answer_single(self, target: Variables) -> int | None:
+        """Answer one variable from the smallest table that the messages give of it."""
+        (variable,) = target
+        edge = self.smallest.get(variable)
+        if edge is not None:
+            belief = self._at_separator(edge[1], edge[2])
+        else:
+            clique = self._host(target)
+            # With the other variables that no other clique holds.
+            together = frozenset(self._private[clique])
+            if _size(together, self.builder.sizes) > _SMALL:
+                return self._at_clique(clique, target)
+            belief = self._at_clique(clique, together)
+        return None if belief is None else self.builder.contract([belief], target)
+
+    def _at_separator(self, first: int, second: int) -> int | None:
+        self._send(first, second)
+        self._send(second, first)
+        both = [self.sent[first, second], self.sent[second, first]]
+        separator = self.neighbors[first][second]
+        return self.builder.contract([r for r in both if r is not None], separator)
+
+    def _at_clique(self, clique: int, target: Variables) -> int | None:
+        for neighbor in self.neighbors[clique]:
+            self._send(neighbor, clique)
+        return self._contract(clique, None, target)
+
+    def _smallest_separators(self) -> dict[int, tuple[int, int, int]]:
+        """Return for each variable of several cliques the size and ends of a smallest separator."""
+        smallest: dict[int, tuple[int, int, int]] = {}
+        for clique, around in enumerate(self.neighbors):
+            for other, separator in around.items():
+                if clique < other:
+                    edge = (_size(separator, self.builder.sizes), clique, other)
+                    for variable in separator:
+                        if variable not in smallest or edge < smallest[variable]:
+                            smallest[variable] = edge
+        return smallest
+
+    def _host(self, scope: Variables) -> int:
+        """Return the smallest clique that holds a scope."""
+        if not scope:
+            return min(range(len(self.scopes)), key=lambda i: (self.cells[i], i))
+        candidates = min((self.holders[v] for v in scope), key=len)
+        fitting = [i for i in candidates if scope <= self.scopes[i]]
+        return min(fitting, key=lambda i: (self.cells[i], i))
+
+    def _send(self, sender: int, receiver: int) -> None:
+        """Send a message, and first all that it is made of."""
+        if (sender, receiver) in self.sent:
+            return
+        waiting = [(sender, receiver)]
+        while waiting:
+            source, to = waiting[-1]
+            missing = [
+                (neighbor, source)
+                for neighbor in self.neighbors[source]
+                if neighbor != to and (neighbor, source) not in self.sent
+            ]
+            if (source, to) in self.sent or not missing:
+                waiting.pop()
+                if (source, to) not in self.sent:
+                    separator = self.neighbors[source][to]
+                    self.sent[source, to] = self._contract(source, to, separator)
+            else:
+                waiting += missing
+
+    def _contract(self, clique: int, receiver: int | None, keep: Variables) -> int | None:
+        sent = self.sent
+        arriving = [sent[n, clique] for n in self.neighbors[clique] if n != receiver]
+        operands = self.assigned[clique] + [r for r in arriving if r is not None]
+        return self.builder.contract(operands, keep)
+
+    def _add_stations(self) -> None:
+        """Hang neighbors that share a separator on it, two by two."""
+        for clique in range(len(self.scopes)):
+            groups: dict[Variables, list[int]] = {}
+            for neighbor, separator in self.neighbors[clique].items():
+                groups.setdefault(separator, []).append(neighbor)
+            for separator, group in groups.items():
+                if len(group) < 3:
+                    continue
+                for neighbor in group:
+                    del self.neighbors[clique][neighbor], self.neighbors[neighbor][clique]
+                self._join(clique, self._station(group, separator), separator)
+
+    def _station(self, group: Sequence[int], separator: Variables) -> int:
+        if len(group) == 1:
+            return group[0]
+        station = len(self.scopes)
+        self.scopes.append(separator)
+        self.neighbors.append({})
+        middle = len(group) // 2
+        for half in (group[:middle], group[middle:]):
+            self._join(station, self._station(half, separator), separator)
+        return station
+
+    def _join(self, first: int, second: int, separator: Variables) -> None:
+        self.neighbors[first][second] = separator
+        self.neighbors[second][first] = separator
+
+
+def _size(variables: Iterable[int], sizes: Sequence[int]) -> int:
+    return math.prod([sizes[v] for v in variables])

@@ -1,0 +1,218 @@
+"""Programs: straight lines of products and sums over numbered registers.
+
+A step takes one or two registers and fills the next one. What it does with the
+axes is worked out once, in its *operation*; equal operations are one object, and a
+step is an operation with the numbers of its registers. An operation with two
+operands is a matrix product (`numpy.matmul`) or, where nothing is summed, a
+broadcast product; with one it is a sum. Functions that are kept as their values have
+steps of their own, see `bnmind.junction.program.scatter`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from bnmind.junction.program.scatter import Expand, LookUp, Scatter
+from bnmind.junction.program.underflow import PLAIN, Arithmetic, Underflow
+from bnmind.pgm.factor import Values
+
+__all__ = [
+    "FAR",
+    "Expand",
+    "LookUp",
+    "Operation",
+    "Product",
+    "Program",
+    "Scatter",
+    "Scope",
+    "Step",
+    "Sum",
+    "near_one",
+]
+
+Scope: TypeAlias = tuple[int, ...]
+"""The variables of a register, numbered, in the order of its axes."""
+
+FAR = 64
+"""A scaled run keeps the largest entry of every register within 2^±64."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Sum axes out of the left register."""
+
+    axes: tuple[int, ...]
+    cost: int
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the sums."""
+        total: Values = np.add.reduce(left, axis=self.axes)
+        return total
+
+
+@dataclass(frozen=True)
+class Product:
+    """Multiply two registers, each first brought to an order of axes and a shape."""
+
+    left_axes: tuple[int, ...] | None
+    """The order of the left register's axes: batch, rows, summed; None as they are."""
+    right_axes: tuple[int, ...] | None
+    """The order of the right register's axes: batch, summed, columns; None as they are."""
+    left_shape: tuple[int, ...]
+    right_shape: tuple[int, ...]
+    shape: tuple[int, ...]
+    """Of the product: batch, rows, columns."""
+    cost: int
+    sums: bool
+    """Whether shared variables are summed out, by a matrix product."""
+    overwrites: bool = False
+    """Whether the left register is not needed any more and may take the product."""
+    same_shapes: tuple[bool, bool, bool] = (False, False, False)
+    """Whether the left register, the right one and the product have these shapes already."""
+
+    def __call__(self, left: Values, right: Values) -> Values:
+        """Return the product."""
+        if self.left_axes is not None:
+            left = left.transpose(self.left_axes)
+        left_is, right_is, product_is = self.same_shapes
+        if not left_is:
+            left = left.reshape(self.left_shape)
+        if self.right_axes is not None:
+            right = right.transpose(self.right_axes)
+        if not right_is:
+            right = right.reshape(self.right_shape)
+        if self.sums:
+            product: Values = np.matmul(left, right)
+            return product if product_is else product.reshape(self.shape)
+        if self.overwrites and left.shape == self.shape != () and left.dtype == right.dtype:
+            return np.multiply(left, right, out=left)
+        return left * right
+
+
+Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand
+
+
+class Step(NamedTuple):
+    """An operation on two registers; a sum is given its register twice."""
+
+    operation: Operation
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A straight line of steps; registers 0, …, n_inputs − 1 are given.
+
+    It holds tuples all the way, and no arrays.
+    """
+
+    n_inputs: int
+    steps: tuple[Step, ...]
+    spent: tuple[tuple[int, ...], ...]
+    """For each step, the registers that nobody needs after it."""
+    scopes: tuple[Scope, ...]
+    """For each register, its variables."""
+    sizes: tuple[int, ...]
+    """The number of states of every variable."""
+
+    @cached_property
+    def multiplications(self) -> int:
+        """Multiplications (or additions, where a step only sums) of one run."""
+        return sum(step.operation.cost for step in self.steps)
+
+    def cells(self, register: int) -> int:
+        """Return the number of cells of a register."""
+        return math.prod([self.sizes[variable] for variable in self.scopes[register]])
+
+    @cached_property
+    def peak_cells(self) -> int:
+        """The largest number of cells that filled registers hold at the same time.
+
+        With them go the copies that a matrix product makes of what is not in its order.
+        """
+        cells = [self.cells(register) for register in range(len(self.scopes))]
+        live = peak = 0
+        steps = zip(self.steps, self.spent, strict=True)
+        for number, (step, spent) in enumerate(steps, self.n_inputs):
+            live += cells[number]
+            copies = 0
+            if isinstance(step.operation, Product) and step.operation.sums:
+                copies += cells[step.left] if step.operation.left_axes is not None else 0
+                copies += cells[step.right] if step.operation.right_axes is not None else 0
+            elif isinstance(step.operation, Scatter):
+                copies += 2 * step.operation.cost
+            peak = max(peak, live + copies)
+            live -= sum(cells[register] for register in spent)
+        return peak
+
+    def run(
+        self, inputs: Sequence[Values], kind: Arithmetic = PLAIN
+    ) -> tuple[list[Values], list[int], bool]:
+        """Return the registers after the last step; those not kept are empty.
+
+        Parameters
+        ----------
+        inputs
+            What the first registers hold.
+        kind
+            How numbers that are too small or too large are treated.
+
+        Returns
+        -------
+        registers, powers, has_lost
+            The registers as multiples of powers of two, of which there are none if they are
+            plain; and whether numbers got too small on the way. Only of what is not negative
+            can they be rounded up.
+        """
+        registers: list[Values] = list(inputs)
+        empty = np.empty(0)
+        with Underflow() as watch:
+            if kind == PLAIN:
+                fill: Callable[[Values], None] = registers.append
+                for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+                    fill(operation(registers[left], registers[right]))
+                    for register in spent:
+                        registers[register] = empty
+                return registers, [], watch.has_lost
+            powers = [0] * len(registers)
+            if kind.scaled:
+                for number, given in enumerate(inputs):
+                    registers[number], powers[number] = _scaled(given, kind, watch)
+            for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+                values = operation(registers[left], registers[right])
+                power = 0
+                if kind.rounds_up:
+                    values = watch.rounded_up(values)
+                if kind.scaled:
+                    values, power = _scaled(values, kind, watch)
+                    power += powers[left] + (0 if isinstance(operation, Sum) else powers[right])
+                registers.append(values)
+                powers.append(power)
+                for register in spent:
+                    registers[register] = empty
+        return registers, powers, watch.has_lost
+
+
+def _scaled(values: Values, kind: Arithmetic, watch: Underflow) -> tuple[Values, int]:
+    values, power = near_one(values)
+    return (watch.rounded_up(values) if kind.rounds_up else values), power
+
+
+def near_one(values: Values) -> tuple[Values, int]:
+    """Return numbers as multiples of a power of two, where they are far from one, and the power."""
+    largest = float(np.abs(values).max(initial=0.0))
+    shift = math.frexp(largest)[1]
+    # Positions, of a look-up, are no numbers.
+    if abs(shift) <= FAR or values.dtype.kind in "iu":
+        return values, 0
+    # In two steps, since 2¹⁰²⁵ is no number.
+    half = shift // 2
+    product: Values = values * 2.0**-half * 2.0 ** (half - shift)
+    return product, shift

@@ -1,0 +1,330 @@
+"""What a program starts from and what is read off its end: sources and answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed, made, sealed
+from bnmind.junction.program.contraction import Function
+from bnmind.junction.program.program import Scope
+from bnmind.junction.reduction.reduced_model import FunctionTable, Reduction
+from bnmind.pgm.factor import Values
+from bnmind.pgm.network import Potential
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Answer", "Rows", "Source", "answer_of", "deterministic", "sources_of"]
+
+_WORTH_LOOKING_UP = 64
+"""Smaller tables are not searched for a variable that the others determine."""
+
+_SMALL = 2**12
+"""Tables of so many cells at most are searched for negative numbers together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Sealed):
+    """A function that is kept as its values, still to be cut at the evidence."""
+
+    positions: NDArray[np.intp]
+    """Its state for each configuration of its observed arguments and then the others."""
+    observed: tuple[str, ...]
+    """The arguments that are evidence."""
+    child: str | None
+    """The variable that the function determines, if that is evidence too."""
+
+    def cut(self, at: Mapping[str, int]) -> Values:
+        """Return the positions at some evidence; where the child is known, which rows have it."""
+        positions: Any = self.positions[tuple(at[name] for name in self.observed)]
+        cut: Values = positions
+        if self.child is not None:
+            cut = (positions == at[self.child]).astype(np.float64)
+        return cut
+
+    def fill(self, register: Any, positions: Any, at: Mapping[str, NDArray[np.intp]]) -> None:
+        """Fill a register with what `cut` returns for each of many cases.
+
+        Parameters
+        ----------
+        register
+            With the cases as its last axis.
+        positions
+            Those of the function, the observed arguments joined into a last axis, if there are.
+        at
+            The position of each observed variable, ``(cases,)``.
+        """
+        if self.observed:
+            sizes = self.positions.shape[: len(self.observed)]
+            flat = np.ravel_multi_index([at[name] for name in self.observed], sizes)
+            found = positions.take(flat, axis=-1)
+        else:
+            found = positions[..., None]
+        np.copyto(register, found if self.child is None else found == at[self.child])
+
+
+@dataclass(frozen=True, eq=False)
+class Source(Sealed):
+    """A register's content: a table of the model, still to be cut at the evidence."""
+
+    scope: Scope
+    """The variables left once the evidence is known, as the program numbers them."""
+    observed: tuple[str, ...]
+    """Evidence variables; their axes come first."""
+    values: Values | None
+    """None if the table is too large to be written out, or given with each run."""
+    n_cells: int
+    label: str
+    signed: bool = False
+    """Whether values are negative or complex, so that sums may cancel."""
+    child: int | None = None
+    """A variable whose state is certain given the others, if there is one."""
+    positions: NDArray[np.intp] | None = None
+    """Its positions, over ``observed`` and then ``scope`` without it."""
+    input: str | None = None
+    """The name of the input that fills the register at each run."""
+    take: Callable[[Values], Values] | None = None
+    """How a full input becomes a reduced one."""
+    rows: Rows | None = None
+    """What is cut in place of ``values``, if it is a function kept as its values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Sealed):
+    """How a joint is read off the registers."""
+
+    variables: tuple[Variable, ...]
+    """Of the target."""
+    observed: tuple[str, ...]
+    """Those of them that are evidence."""
+    axes: tuple[int, ...] | None
+    """The order of the register's axes; None as they are."""
+    view: tuple[int, ...]
+    """The register's shape then, with an axis of one for what it does not depend on."""
+    shape: tuple[int, ...]
+    """The shape over the reduced variables."""
+    register: int | None
+    cells: NDArray[np.intp] | None
+    """The flat place of each reduced cell in the full table; None where they are the same."""
+
+    def read(self, registers: Sequence[Values]) -> Values:
+        """Return the unnormalized joint over the reduced variables."""
+        if self.register is None:
+            return np.ones(self.shape)
+        values = registers[self.register]
+        if self.axes is not None:
+            values = values.transpose(self.axes)
+        if self.view == self.shape:
+            return values
+        return np.broadcast_to(values.reshape(self.view), self.shape)
+
+    @cached_property
+    def full(self) -> tuple[int, ...]:
+        """The shape of the full table."""
+        return tuple(v.n_states for v in self.variables)
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether the reduced variables are the target's own."""
+        return self.cells is None and not self.observed and self.shape == self.full
+
+    def lift(self, values: Values, at: Mapping[str, int]) -> Values:
+        """Return values over the reduced variables as a table over the target's own."""
+        if self._is_whole:
+            return sealed(values) if values.flags.writeable else values
+        hidden = tuple(v.n_states for v in self.variables if v.name not in self.observed)
+        if self.cells is not None:
+            flat = np.zeros(math.prod(hidden))
+            np.add.at(flat, self.cells, values.ravel())
+            values = flat
+        values = values.reshape(hidden)
+        if self.observed:
+            whole = np.zeros(self.full)
+            whole[
+                tuple(
+                    at[v.name] if v.name in self.observed else slice(None) for v in self.variables
+                )
+            ] = values
+            values = whole
+        return sealed(values)
+
+
+def sources_of(
+    model: Reduction,
+    number: Mapping[str, int],
+    observed: frozenset[str],
+    large: Sequence[Potential],
+    inputs: Mapping[str, Sequence[Variable]],
+) -> tuple[Source, ...]:
+    """Return what a program starts from: the model's tables, the large ones, the inputs."""
+    sources = []
+    all_signed = _are_signed([content.values for content in model.tables])
+    for content, signed in zip(model.tables, all_signed, strict=True):
+        seen = tuple(name for name in content.scope if name in observed)
+        rest = tuple(name for name in content.scope if name not in observed)
+        values = content.values
+        if seen:
+            axes = [content.scope.index(name) for name in (*seen, *rest)]
+            values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
+        child, positions = _determined_child(len(rest), len(seen), values)
+        scope = tuple(number[name] for name in rest)
+        sources.append(
+            made(
+                Source,
+                scope=scope,
+                observed=seen,
+                values=values,
+                n_cells=values.size,
+                label="a table",
+                signed=signed,
+                child=None if child is None else scope[child],
+                positions=None if positions is None else sealed(positions),
+            )
+        )
+    for function in model.functions:
+        sources.append(_function_source(function, number, observed))
+    for potential in large:
+        names = model.scope(v.name for v in potential.scope)
+        seen = tuple(name for name in names if name in observed)
+        scope = tuple(number[name] for name in names if name not in observed)
+        cells = math.prod(model.sizes[name] for name in names)
+        sources.append(Source(scope, seen, None, cells, potential.scope[0].name))
+    for label, variables in inputs.items():
+        full = tuple(v.name for v in variables)
+        names = model.scope(full)
+        cells = math.prod(model.sizes[n] for n in names)
+        take = partial(_take, model, full)
+        scope = tuple(number[name] for name in names)
+        sources.append(Source(scope, (), None, cells, label, input=label, take=take))
+    return tuple(sources)
+
+
+def _are_signed(tables: Sequence[Values]) -> list[bool]:
+    """Return which tables hold negative or complex numbers."""
+    signed = [values.dtype.kind == "c" for values in tables]
+    small = [i for i, v in enumerate(tables) if not signed[i] and 0 < v.size <= _SMALL]
+    for i, values in enumerate(tables):
+        if not signed[i] and values.size > _SMALL:
+            signed[i] = bool(values.min() < 0)
+    if small:
+        flat = np.concatenate([tables[i].ravel() for i in small])
+        starts = [0, *accumulate([tables[i].size for i in small[:-1]])]
+        for i, least in zip(small, np.minimum.reduceat(flat, starts).tolist(), strict=True):
+            signed[i] = least < 0
+    return signed
+
+
+def deterministic(sources: Sequence[Source]) -> dict[int, Function]:
+    """Return for the registers of a program which of them have a child that is certain.
+
+    The positions of tables' children are in registers of their own, after the sources.
+    """
+    found = {}
+    more = len(sources)
+    for i, source in enumerate(sources):
+        if source.positions is not None and source.child is not None:
+            found[i] = Function(source.child, more)
+            more += 1
+        elif source.rows is not None and source.child is not None:
+            found[i] = Function(source.child, i, bool(np.any(source.rows.positions < 0)))
+    return found
+
+
+def _function_source(
+    function: FunctionTable, number: Mapping[str, int], observed: frozenset[str]
+) -> Source:
+    head, *parents = function.scope
+    seen = tuple(name for name in parents if name in observed)
+    rest = tuple(name for name in parents if name not in observed)
+    order = [parents.index(name) for name in (*seen, *rest)]
+    positions = np.array(np.transpose(function.positions, order), order="C")
+    known = head if head in observed else None
+    child = None if known else number[head]
+    return Source(
+        tuple(number[name] for name in (rest if known else (head, *rest))),
+        (known, *seen) if known else seen,
+        None,
+        positions.size,
+        head,
+        child=child,
+        rows=Rows(positions, seen, known),
+    )
+
+
+def _determined_child(
+    n_hidden: int, n_observed: int, values: Values
+) -> tuple[int | None, NDArray[np.intp] | None]:
+    """Return which hidden variable the others determine, with its positions, if there is one."""
+    if values.size < _WORTH_LOOKING_UP or values.item(0) not in (0, 1):
+        return None, None
+    if not np.all((values == 0) | (values == 1)):
+        return None, None
+    for child in range(n_hidden):
+        axis = n_observed + child
+        if np.all(values.sum(axis=axis) == 1):
+            return child, values.argmax(axis=axis)
+    return None, None
+
+
+def _take(model: Reduction, names: tuple[str, ...], values: Values) -> Values:
+    return model.take(names, values).values
+
+
+def answer_of(
+    model: Reduction,
+    target: tuple[Variable, ...],
+    observed: frozenset[str],
+    number: Mapping[str, int],
+    register: int | None,
+    scopes: Sequence[tuple[int, ...]],
+) -> Answer:
+    """Return how a target is read off its register."""
+    if len(target) == 1 and register is not None and target[0].name not in observed:
+        (v,) = target
+        lift = model.lifts[v.name]
+        whole = (v.n_states,)
+        plain = lift.home == v.name and len(lift.positions) == v.n_states
+        if plain and scopes[register] == (number[v.name],):
+            return made(
+                Answer,
+                variables=target,
+                observed=(),
+                axes=None,
+                view=whole,
+                shape=whole,
+                register=register,
+                cells=None,
+                _is_whole=True,
+            )
+    hidden = [v for v in target if v.name not in observed]
+    names = model.scope(v.name for v in hidden)
+    scope = [number[name] for name in names]
+    found = () if register is None else scopes[register]
+    there = [v for v in scope if v in found]
+    shape = tuple([model.sizes[name] for name in names])
+    # A register may lack variables that its joint does not depend on.
+    view = tuple(size if v in found else 1 for v, size in zip(scope, shape, strict=True))
+    axes = tuple(found.index(v) for v in there)
+    full = tuple(v.n_states for v in hidden)
+    cells = None
+    if shape != full:
+        cells = model.cells([v.name for v in hidden], full)
+    else:
+        lifts = [model.lifts[v.name] for v in hidden]
+        if any(lift.home != v.name for lift, v in zip(lifts, hidden, strict=True)):
+            cells = model.cells([v.name for v in hidden], full)
+    return Answer(
+        target,
+        tuple(v.name for v in target if v.name in observed),
+        None if axes == tuple(range(len(axes))) else axes,
+        view,
+        shape,
+        register,
+        cells,
+    )

@@ -1,0 +1,314 @@
+"""How one contraction is done: in which pairs its operands are multiplied, and by which steps.
+
+The pair whose product leaves least goes first, and a variable is summed out as soon as no
+other operand holds it. A function that is kept as its values takes part without its table, if
+its child is either summed out or found: see `bnmind.junction.program.scatter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from bnmind._values import made
+from bnmind.junction.program.many_operands import FEW_OPERANDS, multiplied_to_few
+from bnmind.junction.program.program import Expand, LookUp, Operation, Product, Scatter, Scope, Sum
+
+__all__ = ["Move", "Recipe", "Shape", "mask_of", "members", "recipe_of"]
+
+
+def mask_of(scope: Iterable[int]) -> int:
+    """Return variables as a bit mask.
+
+    Examples
+    --------
+    >>> mask_of((0, 3))
+    9
+    """
+    mask = 0
+    for variable in scope:
+        mask |= 1 << variable
+    return mask
+
+
+def members(mask: int) -> Scope:
+    """Return the variables of a bit mask, in ascending order.
+
+    Examples
+    --------
+    >>> members(9)
+    (0, 3)
+    """
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return tuple(found)
+
+
+_SAME, _OTHERS = (True, True, True), (False, False, False)
+"""Whether the operands and the product of a matrix product are matrices as they are."""
+
+
+class Move(NamedTuple):
+    """A step of a recipe: operands are numbered within the contraction."""
+
+    operation: Operation
+    left: int
+    right: int
+    scope: Scope
+    """Of the result, in the contraction's own numbers."""
+
+
+Recipe: TypeAlias = tuple[Move, ...]
+
+
+Shape: TypeAlias = tuple[Scope, int]
+"""An operand's variables, in the contraction's own numbers, and the one of them that the others
+determine, if it is known to which positions; else −1."""
+
+
+def recipe_of(
+    shapes: Sequence[Shape], sizes: Sequence[int], rows: Mapping[int, bool], keep: int
+) -> Recipe:
+    """Return the steps that contract operands to the variables in the mask ``keep``.
+
+    Parameters
+    ----------
+    shapes
+        The operands, of which there must be two at least.
+    sizes
+        The number of states of every variable, in the contraction's own numbers.
+    rows
+        The operands that hold positions, and not a table; and whether some of these are −1. What
+        they determine comes first among their variables.
+    keep
+        The variables of the result.
+    """
+    return _Planner(shapes, sizes, rows).recipe(keep)
+
+
+class _Planner:
+    """Finds the steps of one contraction."""
+
+    def __init__(
+        self, shapes: Sequence[Shape], sizes: Sequence[int], rows: Mapping[int, bool]
+    ) -> None:
+        self.sizes = sizes
+        self.scopes = [scope for scope, _ in shapes]
+        self.masks = [mask_of(scope) for scope in self.scopes]
+        self.children = [child for _, child in shapes]
+        self.rows = rows
+        self.moves: list[Move] = []
+        self._known: dict[int, int] = {}
+
+    def recipe(self, keep: int) -> Recipe:
+        """Return the steps that contract all operands to ``keep``."""
+        left = self._merged_twins(list(range(len(self.scopes))))
+        if len(left) > FEW_OPERANDS:
+            how = (self._size, self._pair)
+            left = multiplied_to_few(left, self.masks, keep, how, apart=self.rows)
+        while len(left) > 1:
+            i, j = self._cheapest(left, keep) if len(left) > 2 else (left[0], left[1])
+            rest = [r for r in left if r not in (i, j)]
+            needed = keep
+            for register in rest:
+                needed |= self.masks[register]
+            left = [*rest, self._pair(i, j, needed)]
+        self._reduce(left[0], keep)
+        return tuple(self.moves)
+
+    def _merged_twins(self, registers: list[int]) -> list[int]:
+        """Return the operands, those over the same variables multiplied: that never costs."""
+        found: dict[int, int] = {}
+        for register in [r for r in registers if r not in self.rows] if self.rows else registers:
+            mask = self.masks[register]
+            twin = found.get(mask)
+            found[mask] = register if twin is None else self._broadcast(twin, register)
+        return [*self.rows, *found.values()] if self.rows else list(found.values())
+
+    def _size(self, mask: int) -> int:
+        size = self._known.get(mask)
+        if size is None:
+            size = 1
+            left = mask
+            while left:
+                low = left & -left
+                size *= self.sizes[low.bit_length() - 1]
+                left ^= low
+            self._known[mask] = size
+        return size
+
+    def _cheapest(self, registers: list[int], keep: int) -> tuple[int, int]:
+        """Return the pair to multiply next: least growth of memory, then least work."""
+        masks, rows = self.masks, self.rows
+        best: tuple[int, int, int, int] | None = None
+        size = {r: self._size(masks[r]) for r in registers}
+        for r in rows.keys() & size.keys():
+            size[r] //= self.sizes[self.children[r]]
+        # What one, two, and three or more of them hold: what a pair leaves out of account.
+        once = twice = more = 0
+        for r in registers:
+            mask = masks[r]
+            more |= twice & mask
+            twice |= once & mask
+            once |= mask
+        for position, i in enumerate(registers):
+            for j in registers[position + 1 :]:
+                first, second = masks[i], masks[j]
+                union = first | second
+                needed = keep | more | (twice & ~(first & second)) | (once & ~union)
+                growth = self._size(union & needed) - size[i] - size[j]
+                work = self._size(union)
+                if rows and (i in rows) != (j in rows) and self._is_short(i, j, needed):
+                    work //= self.sizes[self.children[i if i in rows else j]]
+                score = (growth, work, i, j)
+                if best is None or score < best:
+                    best = score
+        assert best is not None
+        return best[2], best[3]
+
+    def _pair(self, i: int, j: int, needed: int) -> int:
+        """Add the product of two operands, summed to what is still needed."""
+        if self.rows and (i in self.rows or j in self.rows):
+            if i in self.rows and j in self.rows:
+                # The smaller table is the one to be written out.
+                i, j = sorted((i, j), key=lambda register: -self._size(self.masks[register]))
+                j = self._expand(j)
+            i, j = (i, j) if i in self.rows else (j, i)
+            if self._is_short(i, j, needed):
+                return self._with_rows(i, j, needed)
+            i = self._expand(i)
+        i, j = self._reduce(i, needed | self.masks[j]), self._reduce(j, needed | self.masks[i])
+        if self._size(self.masks[i]) < self._size(self.masks[j]):
+            i, j = j, i
+        left, right = self.scopes[i], self.scopes[j]
+        both = self.masks[i] & self.masks[j]
+        summed = both & ~needed
+        if not summed:
+            return self._broadcast(i, j)
+        for table, other in ((i, j), (j, i)):
+            if self.children[table] >= 0 and both == 1 << self.children[table]:
+                return self._look_up(table, other)
+        batch_mask = both & needed
+        batch = [v for v in left if batch_mask >> v & 1]
+        middle = [v for v in left if summed >> v & 1]
+        rows = [v for v in left if not both >> v & 1]
+        columns = [v for v in right if not both >> v & 1]
+        sizes = self.sizes
+        b, m = self._size(batch_mask), self._size(self.masks[i] & ~both)
+        k, n = self._size(summed), self._size(self.masks[j] & ~both)
+        scope = (*batch, *rows, *columns)
+        # Each group of axes is one as it is.
+        single = len(rows) == len(middle) == len(columns) == 1 and len(batch) == (b > 1)
+        operation = made(
+            Product,
+            left_axes=_axes(left, (*batch, *rows, *middle)),
+            right_axes=_axes(right, (*batch, *middle, *columns)),
+            left_shape=(b, m, k) if b > 1 else (m, k),
+            right_shape=(b, k, n) if b > 1 else (k, n),
+            shape=tuple([sizes[v] for v in scope]),
+            cost=b * m * k * n,
+            sums=True,
+            overwrites=False,
+            same_shapes=_SAME if single else _OTHERS,
+        )
+        return self._add(operation, i, j, scope)
+
+    def _look_up(self, table: int, other: int) -> int:
+        """Add the product with a deterministic table, summed over its child."""
+        child = self.children[table]
+        held = self.scopes[other]
+        parents = [v for v in self.scopes[table] if v != child]
+        both = [v for v in parents if v in held]
+        rest = [v for v in held if v != child and v not in both]
+        scope = (*parents, *rest)
+        order = tuple(held.index(v) for v in (child, *both, *rest))
+        shared = tuple(parents.index(v) for v in both)
+        partial = self.rows.get(table, False)
+        operation = LookUp(order, self._size(mask_of(scope)), shared, partial)
+        return self._add(operation, table, other, scope)
+
+    def _is_short(self, i: int, j: int, needed: int) -> bool:
+        """Return whether rows and a table are multiplied without the table of the rows.
+
+        That is so if the child is summed out, or is what the product is asked about.
+        """
+        if i not in self.rows:
+            i, j = j, i
+        child = 1 << self.children[i]
+        return bool(self.masks[j] & child) != bool(needed & child)
+
+    def _with_rows(self, table: int, other: int, needed: int) -> int:
+        """Add the product of rows and a table, summed to what is still needed."""
+        other = self._reduce(other, needed | self.masks[table])
+        child = self.children[table]
+        if self.masks[other] >> child & 1:
+            return self._reduce(self._look_up(table, other), needed)
+        held, sizes = self.scopes[other], self.sizes
+        _, *parents = self.scopes[table]
+        kept = [v for v in parents if needed >> v & 1]
+        both = [v for v in parents if v in held]
+        rest = [v for v in held if v not in both]
+        scope = (child, *kept, *rest)
+        length = self._size(mask_of(rest))
+        operation = Scatter(
+            sizes[child],
+            tuple(parents.index(v) for v in kept),
+            tuple(held.index(v) for v in (*both, *rest)),
+            (*(sizes[v] if v in both else 1 for v in parents), length),
+            tuple(sizes[v] for v in scope),
+            self._size(mask_of(parents)) * length,
+        )
+        return self._add(operation, table, other, scope)
+
+    def _expand(self, table: int) -> int:
+        """Add the step that writes the table of rows out."""
+        scope = self.scopes[table]
+        operation = Expand(self.sizes[scope[0]], self._size(self.masks[table]))
+        return self._add(operation, table, table, scope)
+
+    def _broadcast(self, i: int, j: int) -> int:
+        """Add a product without sums, over the left scope followed by the right's own."""
+        left, right = self.scopes[i], self.scopes[j]
+        mask, held, sizes = self.masks[i], self.masks[j], self.sizes
+        columns = tuple([v for v in right if not mask >> v & 1])
+        scope = (*left, *columns)
+        shape = tuple([sizes[v] for v in scope])
+        operation = made(
+            Product,
+            left_axes=None,
+            right_axes=_axes(right, [v for v in scope if held >> v & 1]),
+            left_shape=shape[: len(left)] + (1,) * len(columns),
+            right_shape=tuple([sizes[v] if held >> v & 1 else 1 for v in scope]),
+            shape=shape,
+            cost=self._size(mask | held),
+            sums=False,
+            overwrites=False,
+            same_shapes=(not columns, len(right) == len(scope), True),
+        )
+        return self._add(operation, i, j, scope)
+
+    def _reduce(self, register: int, needed: int) -> int:
+        """Sum out what nobody needs any more."""
+        scope = self.scopes[register]
+        if not self.masks[register] & ~needed:
+            return register
+        axes = tuple([a for a, v in enumerate(scope) if not needed >> v & 1])
+        rest = tuple([v for v in scope if needed >> v & 1])
+        operation = Sum(axes, self._size(self.masks[register]))
+        return self._add(operation, register, register, rest)
+
+    def _add(self, operation: Operation, left: int, right: int, scope: Scope) -> int:
+        self.moves.append(Move(operation, left, right, scope))
+        self.scopes.append(scope)
+        self.masks.append(mask_of(scope))
+        self.children.append(-1)
+        return len(self.scopes) - 1
+
+
+def _axes(scope: Scope, order: Sequence[int]) -> tuple[int, ...] | None:
+    if scope == tuple(order):
+        return None
+    return tuple([scope.index(v) for v in order])

@@ -1,0 +1,1 @@
+"""Other questions than marginals: explanations, samples."""

@@ -1,0 +1,102 @@
+"""Plans that eliminate every variable, made for each case where one for any evidence is too large.
+
+A noisy-or that is observed to be false is a product of factors of its parents, one each, while
+one that may be true ties them together (see `bnmind.junction.reduction.no_effects`). So the most
+probable explanation of many findings, and samples given them, may take little for any one case
+and too much for a plan that holds for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bnmind.errors import TooLargeError
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.compile import compile_by_case
+from bnmind.junction.inference.evidence import Findings, is_state
+from bnmind.junction.inference.limits import Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.queries.backward_walk import compile_elimination
+from bnmind.junction.reduction.no_effects import without_effects
+from bnmind.junction.reduction.parent_divorcing import small_tables
+from bnmind.pgm.network import Potential
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+
+__all__ = ["Elimination", "plan_of_case"]
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """What is to be eliminated, and from what evidence."""
+
+    potentials: tuple[Potential, ...]
+    """The tables of the model."""
+    names: tuple[str, ...]
+    """Names that auxiliary variables must not have."""
+    sums_only: bool
+    """Whether variables are summed out, and not maximized."""
+    evidence: tuple[str, ...]
+    soft: tuple[str, ...]
+    order: OrderFinder | None
+    """As in `compile_plan`, as are the evidence and the limits."""
+    limits: Limits
+
+    def plan(self) -> Plan:
+        """Return the plan for any evidence, or one that is made anew for each case.
+
+        Raises
+        ------
+        TooLargeError
+            If it is over its limits, and no case is known to take less.
+        """
+        try:
+            return self._plan(self.potentials)
+        except TooLargeError as fault:
+            if not self._depends_on_case():
+                raise
+            plan = compile_by_case(
+                self.potentials,
+                evidence=self.evidence,
+                soft=self.soft,
+                order=self.order,
+                limits=self.limits,
+                cells=fault.needed,
+            )
+            return replace(plan, narrow=self.of_case)
+
+    def of_case(self, evidence: Findings, inputs: Mapping[str, Any]) -> Plan:
+        """Return the plan for some evidence, which it still is to be given."""
+        variables = {v.name: v for potential in self.potentials for v in potential.scope}
+        known = {name: found for name, found in evidence.items() if is_state(found)}
+        domains = {
+            name: (v.index(known[name]),) if name in known else tuple(range(v.n_states))
+            for name, v in variables.items()
+        }
+        return self._plan(without_effects(self.potentials, domains))
+
+    def _plan(self, potentials: Sequence[Potential]) -> Plan:
+        most = self.limits.table_cells
+        return compile_elimination(
+            small_tables(potentials, self.names, sums_only=self.sums_only, max_cells=most),
+            evidence=self.evidence,
+            soft=self.soft,
+            order=self.order,
+            limits=self.limits,
+        )
+
+    def _depends_on_case(self) -> bool:
+        """Return whether a noisy extremum of several parents may be observed."""
+        told_of = {*self.evidence, *self.soft}
+        return any(
+            isinstance(p, NoisyMaximum | NoisyMinimum)
+            and p.variable.name in told_of
+            and len(p.parents) > 1
+            for p in self.potentials
+        )
+
+
+def plan_of_case(plan: Plan, evidence: Findings) -> Plan:
+    """Return the plan that answers some evidence: the plan itself, if it is for any."""
+    return plan if plan.by_case is None else plan.narrow(evidence, {})

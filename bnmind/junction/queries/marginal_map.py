@@ -1,0 +1,156 @@
+"""Marginal MAP: the most probable states of a few variables, the rest summed out.
+
+The joint of the variables is one target of a plan, and its largest cell is the answer.
+That is exact, and made for small sets: the problem is harder than the most probable
+explanation (NP^PP-complete), because sums and maxima do not commute.
+
+References
+----------
+J. D. Park and A. Darwiche, "Complexity results and approximation strategies for MAP
+explanations", Journal of Artificial Intelligence Research 21 (2004).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._values import Value
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.queries.backward_walk import told
+from bnmind.junction.queries.mpe import Explanation
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
+
+__all__ = ["MarginalMapPlan", "compile_marginal_map"]
+
+DEFAULT_JOINT_CELLS = 2**22
+"""Cells that the joint of the variables may have unless the caller says otherwise."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MarginalMapPlan(Value):
+    """A compiled search for the most probable states of some variables.
+
+    Made by `compile_marginal_map`.
+    """
+
+    plan: Plan
+    """Its one target is the joint of the variables."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """What is explained."""
+        return self.plan.targets[0]
+
+    def __repr__(self) -> str:
+        names = ", ".join(v.name for v in self.variables)
+        return f"MarginalMapPlan({names}{told(self.plan)})"
+
+    def __str__(self) -> str:
+        return str(self.plan)
+
+    def run(self, evidence: Evidence | None = None) -> Explanation:
+        """Return the most probable states of the variables given states of the evidence.
+
+        Of equally probable ones, the first in the order of the variables and their
+        states, as far as rounding leaves them equal.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`, whose errors it raises.
+        """
+        posterior = self.plan.run(evidence)
+        joint = posterior.joints[0]
+        best = np.unravel_index(int(joint.argmax()), joint.shape)
+        log_probability = posterior.log_evidence + math.log(joint[best])
+        states = {v.name: v.states[int(i)] for v, i in zip(self.variables, best, strict=True)}
+        return Explanation(states, log_probability)
+
+
+@checked
+def compile_marginal_map(
+    model: Network | FactorModel,
+    variables: Iterable[str],
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+    max_joint: int = DEFAULT_JOINT_CELLS,
+) -> MarginalMapPlan:
+    """Return a plan for the most probable states of a small set of variables.
+
+    Parameters
+    ----------
+    model
+        What to reason in.
+    variables
+        What to explain; none of them evidence.
+    evidence, soft, order, max_bytes, max_multiplications
+        As in `compile_plan`.
+    max_joint
+        Most cells of the joint of ``variables``.
+
+    Raises
+    ------
+    TooLargeError
+        If their joint has more than ``max_joint`` cells, or a run would take more than
+        ``max_bytes`` or ``max_multiplications``.
+    InvalidModelError
+        If there are no variables, one is named twice, or is evidence.
+    UnknownNameError
+        If a variable is not in the model.
+
+    Examples
+    --------
+    Each cause by itself is more probable absent; but one of them must be there.
+
+    >>> from bnmind.pgm import TabularCPD, noisy_or
+    >>> flu, cold, fever = (Variable(name, ("no", "yes")) for name in ("flu", "cold", "fever"))
+    >>> network = Network((TabularCPD(flu, (), [0.9, 0.1]), TabularCPD(cold, (), [0.8, 0.2]),
+    ...                    noisy_or(fever, (flu, cold), [0.9, 0.3])))
+    >>> plan = compile_marginal_map(network, ["flu", "cold"], evidence=["fever"])
+    >>> dict(plan.run({"fever": "yes"}).states)
+    {'flu': 'yes', 'cold': 'no'}
+    """
+    wanted = [model.variable(name) for name in variables]
+    observed = list(evidence)
+    problems = [
+        f"expected {v.name} to be explained or to be evidence, not both"
+        for v in wanted
+        if v.name in observed
+    ]
+    if not wanted:
+        problems.append("expected at least one variable to explain, got none")
+    if problems:
+        raise InvalidModelError(problems)
+    cells = math.prod(v.n_states for v in wanted)
+    if cells > max_joint:
+        raise TooLargeError(
+            f"expected a joint of at most {max_joint:,} cells, got {cells:,} for"
+            f" {', '.join(v.name for v in wanted)}",
+            needed=cells,
+            budget=max_joint,
+        )
+    plan = compile_plan(
+        model,
+        evidence=observed,
+        soft=soft,
+        targets=[[v.name for v in wanted]],
+        order=order,
+        max_bytes=max_bytes,
+        max_multiplications=max_multiplications,
+    )
+    return MarginalMapPlan(plan)

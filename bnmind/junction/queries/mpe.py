@@ -1,0 +1,174 @@
+"""The most probable explanation: states of all variables that are most probable with the evidence.
+
+The program of a junction tree is run with maxima for sums, on logarithms, and walked
+backward from the overall maximum. Variables that say nothing about the evidence are not
+left out here: under maxima a conditional distribution is not one.
+
+References
+----------
+J. Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988, chapter 5 (belief
+revision); A. P. Dawid, "Applications of a general propagation algorithm for
+probabilistic expert systems", Statistics and Computing 2 (1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import Value
+from bnmind.information import Floats
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.evidence import Evidence, read_findings
+from bnmind.junction.inference.limits import (
+    DEFAULT_PLAN_BYTES,
+    DEFAULT_PLAN_MULTIPLICATIONS,
+    Limits,
+)
+from bnmind.junction.inference.minimal_conflict import impossible
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.program.log_space import logarithms, run_logarithms
+from bnmind.junction.queries.backward_walk import told, walk_back
+from bnmind.junction.queries.elimination_by_case import Elimination, plan_of_case
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
+
+
+@dataclass(frozen=True)
+class Explanation(Value):
+    """States that explain the evidence, and how probable they are."""
+
+    states: Mapping[str, str]
+    """The state of every variable explained, {variable: state}."""
+    log_probability: float
+    """Natural logarithm of the probability of these states and the evidence together; in a
+    product of factors, of their product."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplanationPlan(Value):
+    """A compiled search for the most probable states of all variables that are not evidence.
+
+    Made by `compile_explanation`. Printing it shows the cliques, their sizes and the cost.
+    """
+
+    variables: tuple[Variable, ...]
+    """What is explained: all that is not evidence, in the order of the model."""
+    plan: Plan
+    """Its program eliminates everything, and keeps what is read on the way back. It has none where
+    each case is planned by itself, see `Plan.by_case`."""
+
+    def __repr__(self) -> str:
+        return f"ExplanationPlan({len(self.variables)} variables{told(self.plan)})"
+
+    def __str__(self) -> str:
+        return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"
+
+    def run(self, evidence: Evidence | None = None) -> Explanation:
+        """Return the most probable states given states of the evidence variables.
+
+        Where several explanations are equally probable, which of them it is depends on
+        the plan alone: the same plan and evidence always give the same.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero; it names findings that contradict
+            each other.
+        UnknownNameError, InvalidModelError
+            If the evidence is not that which the plan was made for.
+        TooLargeError
+            If the plan for this evidence is over its limits, where each case has its own.
+        """
+        evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
+        plan = plan_of_case(self.plan, evidence)
+        logs = logarithms(plan.start(evidence), len(plan.sources))
+        log_probability = float(sum(logs[register] for register in plan.scalars))
+        filled = run_logarithms(plan.program, logs, np.maximum)
+        end = plan.answers[0].register
+        log_probability += 0.0 if end is None else float(filled[end])
+        if not log_probability > -np.inf:
+            raise impossible(plan.conflict(evidence, {}))
+        states = walk_back(plan.program, filled, 1, np.add, _most_likely)
+        at = dict(zip(plan.numbered, states[:, 0].tolist(), strict=True))
+        return Explanation(
+            {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
+        )
+
+
+def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
+    return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
+
+
+@checked
+def compile_explanation(
+    model: Network | FactorModel,
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+) -> ExplanationPlan:
+    """Return a plan for the most probable explanation of any states of the evidence variables.
+
+    Parameters
+    ----------
+    model
+        What to reason in. Functions of many parents are broken into steps. Factors must not
+        be negative; where they are no probabilities, the explanation's is the logarithm of
+        their product.
+    evidence, soft
+        The variables that each run is given a state of, and those on which it may be
+        given a state, a likelihood or nothing. The latter are explained too.
+    order, max_bytes, max_multiplications
+        As in `compile_plan`.
+
+    Raises
+    ------
+    TooLargeError
+        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
+        predicted, unless each case can be planned by itself; it names the largest clique, or a
+        variable whose table is too large.
+    UnknownNameError, InvalidModelError
+        As in `compile_plan`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, sprinkler = Variable("rain", ("no", "yes")), Variable("sprinkler", ("off", "on"))
+    >>> wet = Variable("wet", ("no", "yes"))
+    >>> network = Network((
+    ...     TabularCPD(rain, (), [0.8, 0.2]),
+    ...     TabularCPD(sprinkler, (rain,), [[0.6, 0.9], [0.4, 0.1]]),
+    ...     TabularCPD(wet, (rain, sprinkler), [[[1, 0.1], [0.2, 0]], [[0, 0.9], [0.8, 1]]]),
+    ... ))
+    >>> plan = compile_explanation(network, evidence=["wet"])
+    >>> explanation = plan.run({"wet": "yes"})
+    >>> dict(explanation.states), round(explanation.log_probability, 3)
+    ({'rain': 'no', 'sprinkler': 'on'}, -1.245)
+    """
+    observed = tuple(evidence)
+    search = Elimination(
+        model.potentials,
+        tuple(v.name for v in model.variables),
+        sums_only=False,
+        evidence=observed,
+        soft=tuple(soft),
+        order=order,
+        limits=Limits(max_bytes, max_multiplications),
+    )
+    given = frozenset(observed)
+    variables = tuple(v for v in model.variables if v.name not in given)
+    return ExplanationPlan(variables, search.plan())

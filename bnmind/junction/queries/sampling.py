@@ -1,0 +1,370 @@
+"""Samples of all variables from their joint distribution given the evidence.
+
+What matters to the evidence, its variables and their ancestors, is drawn from a junction
+tree: the program that sums everything out is walked backward, and each step draws the
+variables that it has summed out. All others are barren, and are drawn forward, each
+from its distribution given its parents (logic sampling: M. Henrion, *Propagating
+uncertainty in Bayesian networks by probabilistic logic sampling*, 1988), so that
+nothing is rejected and without evidence there is no tree at all.
+
+References
+----------
+A. P. Dawid, "Applications of a general propagation algorithm for probabilistic expert
+systems", Statistics and Computing 2 (1992).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import many
+from bnmind._values import ReadOnlyDict, Value, sealed
+from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
+from bnmind.junction.inference.limits import (
+    DEFAULT_PLAN_BYTES,
+    DEFAULT_PLAN_MULTIPLICATIONS,
+    Limits,
+)
+from bnmind.junction.inference.minimal_conflict import impossible
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.program.log_space import logarithms, run_logarithms
+from bnmind.junction.program.underflow import MATTERS, Arithmetic
+from bnmind.junction.queries.backward_walk import told, walk_back
+from bnmind.junction.queries.elimination_by_case import Elimination, plan_of_case
+from bnmind.junction.reduction.barren_variables import closure
+from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Samples", "SamplingPlan", "compile_sampling"]
+
+_Positions = NDArray[np.intp]
+
+MOST_STATES = 2**31
+"""States that one run may draw, of all variables in all samples: they take 16 GiB."""
+
+_CHUNK = 2**20
+"""Probabilities that are looked at at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(Value):
+    """Independent draws of all variables given the evidence."""
+
+    variables: tuple[Variable, ...]
+    """All of the model's, the evidence too, in its order."""
+    positions: _Positions
+    """``(samples, variables)`` state positions."""
+    log_evidence: float
+    """Natural logarithm of the probability of the evidence; in a product of factors, of the
+    product's sum with the evidence."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self) -> str:
+        return f"Samples({len(self)} of {len(self.variables)} variables)"
+
+    @cached_property
+    def columns(self) -> Mapping[str, NDArray[np.str_]]:
+        """The states by name, ``(samples,)`` for each variable; `pandas.DataFrame` takes them."""
+        return ReadOnlyDict(
+            {
+                v.name: sealed(np.array(v.states)[self.positions[:, number]])
+                for number, v in enumerate(self.variables)
+            }
+        )
+
+    @checked
+    def frequencies(self, *names: str) -> Floats:
+        """Return the share of each joint state of some variables, an axis for each.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is not in the model.
+        """
+        known = {v.name: number for number, v in enumerate(self.variables)}
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("variable", name, known)
+        axes = [known[name] for name in names]
+        counts = np.zeros([self.variables[axis].n_states for axis in axes])
+        np.add.at(counts, tuple(self.positions[:, axes].T), 1)
+        return counts / max(len(self), 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SamplingPlan(Value):
+    """Compiled draws from a model given evidence; made by `compile_sampling`."""
+
+    model: Network | FactorModel
+    evidence: tuple[Variable, ...]
+    """The variables whose states each run is given."""
+    soft: tuple[Variable, ...]
+    """The variables on which each run may be given a state, a likelihood, or nothing."""
+    plan: Plan | None
+    """For the evidence and its ancestors, None without evidence; or for all of a product."""
+    forward: tuple[CPD, ...]
+    """Distributions of the others, parents first."""
+
+    def __repr__(self) -> str:
+        drawn = len(self.model.variables) - len(self.evidence)
+        given = " | nothing" if self.plan is None else told(self.plan)
+        return f"SamplingPlan({drawn} variables{given})"
+
+    def __str__(self) -> str:
+        lines = [] if self.plan is None else [str(self.plan)]
+        names = ", ".join(cpd.variable.name for cpd in self.forward)
+        return "\n".join([*lines, f"drawn forward  {names or 'none'}"])
+
+    @checked
+    def run(
+        self, evidence: Evidence | None = None, *, n_samples: int, rng: np.random.Generator
+    ) -> Samples:
+        """Return independent samples of the joint distribution given the evidence.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+        n_samples
+            How many, at least 0.
+        rng
+            Draws them. The same plan, evidence, number and generator state give the
+            same samples.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero; it names findings that contradict
+            each other.
+        UnknownNameError, InvalidModelError
+            If the evidence is not that which the plan was made for, or the number negative.
+        TooLargeError
+            If there are too many states to draw; or if the plan for this evidence is over its
+            limits, where each case has its own.
+        """
+        if n_samples < 0:
+            raise InvalidModelError(
+                [f"expected a number of samples of at least 0, got {n_samples}"]
+            )
+        drawn_states = n_samples * len(self.model.variables)
+        if drawn_states > MOST_STATES:
+            raise TooLargeError(
+                f"expected at most {MOST_STATES:,} states to draw at a time, got"
+                f" {many(drawn_states)}",
+                needed=drawn_states,
+                budget=MOST_STATES,
+            )
+        evidence = read_findings(evidence, self.evidence, self.soft)
+        # What the plan does not number has a single state.
+        at: dict[str, _Positions] = {
+            v.name: np.zeros(n_samples, dtype=np.intp) for v in self.model.variables
+        }
+        log_evidence = 0.0
+        if self.plan is not None:
+            drawn, log_evidence = _backward(
+                plan_of_case(self.plan, evidence), evidence, n_samples, rng
+            )
+            at.update(drawn)
+        # It numbers the evidence, but does not draw it.
+        at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
+        for cpd in self.forward:
+            at[cpd.variable.name] = _draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
+        columns = [at[v.name] for v in self.model.variables]
+        positions = np.stack(columns, axis=1)
+        positions.setflags(write=False)
+        return Samples(self.model.variables, positions, log_evidence)
+
+
+def _backward(
+    plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
+) -> tuple[dict[str, _Positions], float]:
+    """Return the positions of what the plan eliminates, and the evidence's log-probability."""
+    registers = plan.start(evidence)
+    program, end = plan.program, plan.answers[0].register
+    logs = logarithms([registers[register] for register in plan.scalars], len(plan.scalars))
+    log_evidence = math.fsum(map(float, logs))
+    combine: np.ufunc = np.multiply
+    weigh = _as_they_are
+    filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
+    if has_lost and not _is_all(plan, registers, filled, powers):
+        combine, weigh = np.add, _from_logarithms
+        logs = logarithms(registers, len(plan.sources))
+        filled = run_logarithms(program, logs, np.logaddexp)
+        log_evidence += 0.0 if end is None else float(filled[end])
+    elif end is not None:
+        total = float(filled[end])
+        log_evidence += math.log(total) if total > 0 else -math.inf
+        log_evidence += powers[end] * math.log(2.0)
+    if not log_evidence > -math.inf:
+        raise impossible(plan.conflict(evidence, {}))
+
+    def pick(weights: Floats, rows: slice) -> _Positions:
+        return _pick(weigh(weights), rng.random(rows.stop - rows.start))
+
+    states = walk_back(program, filled, n_samples, combine, pick)
+    return dict(zip(plan.numbered, states, strict=True)), log_evidence
+
+
+def _is_all(
+    plan: Plan, registers: Sequence[Values], filled: Sequence[Values], powers: Sequence[int]
+) -> bool:
+    """Return whether numbers that got too small in a run are proven not to matter."""
+    end = plan.answers[0].register
+    if end is None:
+        return True
+    most, shifts, _ = plan.program.run(registers, Arithmetic(scaled=True, rounds_up=True))
+    shift = shifts[end] - powers[end]
+    found = MATTERS * float(filled[end])
+    return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= found
+
+
+def _as_they_are(weights: Floats) -> Floats:
+    return weights
+
+
+def _from_logarithms(weights: Floats) -> Floats:
+    """Return weights, the largest of each row one."""
+    with np.errstate(under="ignore"):
+        plain: Floats = np.exp(weights - weights.max(axis=1, keepdims=True))
+    return plain
+
+
+def _pick(weights: Floats, luck: Floats) -> _Positions:
+    """Return a choice for each row of weights, in proportion to them.
+
+    A weight of zero is never chosen: the first running sum that is larger than a number
+    below the whole sum has grown there.
+    """
+    sums = np.cumsum(weights, axis=1)
+    if len(sums) == 1:
+        alike: _Positions = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
+        return alike
+    found: _Positions = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
+    return found
+
+
+def _draw(
+    cpd: CPD, parents: list[_Positions], n_samples: int, rng: np.random.Generator
+) -> _Positions:
+    """Return draws of a variable given its parents' positions."""
+    if isinstance(cpd, FunctionalCPD):
+        return np.broadcast_to(cpd.function(*parents), (n_samples,))
+    if isinstance(cpd, NoisyMaximum | NoisyMinimum):
+        extremum = np.maximum if isinstance(cpd, NoisyMaximum) else np.minimum
+        leak, *links = cpd.contributions
+        drawn = _from_rows(leak[:, 0], [], n_samples, rng)
+        for link, positions in zip(links, parents, strict=True):
+            drawn = extremum(drawn, _from_rows(link, [positions], n_samples, rng))
+        return drawn
+    return _from_rows(cpd.values, parents, n_samples, rng)
+
+
+def _from_rows(
+    table: Floats, parents: list[_Positions], n_samples: int, rng: np.random.Generator
+) -> _Positions:
+    """Return draws of the first axis of a table at positions of the others."""
+    if not parents:
+        return _pick(table[None, :], rng.random(n_samples))
+    rows: Any = np.moveaxis(table, 0, -1)
+    drawn = np.zeros(n_samples, dtype=np.intp)
+    chunk = max(1, _CHUNK // len(table))
+    for start in range(0, n_samples, chunk):
+        part = slice(start, min(start + chunk, n_samples))
+        weights = rows[tuple(positions[part] for positions in parents)]
+        drawn[part] = _pick(weights, rng.random(len(weights)))
+    return drawn
+
+
+@checked
+def compile_sampling(
+    model: Network | FactorModel,
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    max_bytes: int = DEFAULT_PLAN_BYTES,
+    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+) -> SamplingPlan:
+    """Return a plan that draws all variables for any states of the evidence variables.
+
+    Parameters
+    ----------
+    model
+        What to draw from. A product of factors, none of them negative, is drawn from in
+        proportion to their product.
+    evidence, soft
+        The variables that each run is given a state of, and those on which it may be
+        given a state, a likelihood or nothing.
+    order, max_bytes, max_multiplications
+        As in `compile_plan`.
+
+    Raises
+    ------
+    TooLargeError
+        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
+        predicted, unless each case can be planned by itself; it names the largest clique, or a
+        variable whose table is too large.
+    UnknownNameError, InvalidModelError
+        As in `compile_plan`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.3], [0.1, 0.7]])))
+    >>> plan = compile_sampling(network, evidence=["wet"])
+    >>> samples = plan.run({"wet": "yes"}, n_samples=10_000, rng=np.random.default_rng(1))
+    >>> samples.frequencies("rain").round(1).tolist()
+    [0.4, 0.6]
+    """
+    observed = tuple(model.variable(name) for name in evidence)
+    uncertain = tuple(model.variable(name) for name in soft)
+    first, forward = _parts(model, [v.name for v in (*observed, *uncertain)])
+    plan = None
+    if first:
+        draws = Elimination(
+            first,
+            tuple(v.name for v in model.variables),
+            sums_only=True,
+            evidence=tuple(v.name for v in observed),
+            soft=tuple(v.name for v in uncertain),
+            order=order,
+            limits=Limits(max_bytes, max_multiplications),
+        )
+        plan = draws.plan()
+    return SamplingPlan(model, observed, uncertain, plan, forward)
+
+
+def _parts(
+    model: Network | FactorModel, told_of: Sequence[str]
+) -> tuple[tuple[Potential, ...], tuple[CPD, ...]]:
+    """Return the potentials that a junction tree must hold, and those drawn from forward."""
+    cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
+    if len(cpds) < len(model.potentials):
+        return model.potentials, ()
+    try:
+        # The product of a network's distributions is a network.
+        cpds = Network(cpds).cpds
+    except InvalidModelError:
+        return model.potentials, ()
+    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
+    relevant = closure(parents, told_of)
+    first = tuple(cpd for cpd in cpds if cpd.variable.name in relevant)
+    return first, tuple(cpd for cpd in cpds if cpd.variable.name not in relevant)

@@ -1,0 +1,1 @@
+"""Smaller models with the same answers, found before planning."""

@@ -1,0 +1,107 @@
+r"""Half of the terms of a factorization over the complex numbers.
+
+Factorized with roots of unity, the terms of a real table come in conjugate pairs
+(but for the real roots), and the real part of one term twice is the pair. So
+⌊m/2⌋ + 1 states of the auxiliary variable do instead of m, if the real part of the
+result is taken.
+
+Of several auxiliary variables only one is halved. Let the complex tables fall into
+groups, each over its own variable B_j whose states are conjugate in pairs in every
+table that holds them. Given all other variables, the sum over B_j of the product of its
+tables is then real, R_j; and so is what B_1 is to be halved in:
+
+.. math:: \sum_{b_1} g_1(b_1)\, \prod_{j > 1} R_j
+          = \Re \sum_{b_1 \text{, halved}} g_1(b_1) \prod_{j > 1} R_j
+
+while the real part of a product of several halves is not the product of their real parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.junction.reduction.reduced_model import Reduction, Table
+from bnmind.pgm.factor import Values
+
+__all__ = ["without_conjugates"]
+
+_SAME = 1e-12
+"""Roots of unity are computed to rounding error; conjugates agree to this."""
+
+
+def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
+    """Return the model with one state of each conjugate pair of an auxiliary variable.
+
+    Every complex table must hold exactly one such variable; then the one with the most
+    states is halved. Otherwise the model is returned as it is. The real part of the
+    reduced model's sums equals the model's sums, which are real. Variables that are
+    ``protected``, because the result or the evidence is about them, stay whole.
+    """
+    scopes = [frozenset(t.scope) for t in model.tables if t.values.dtype.kind == "c"]
+    if not scopes:
+        return model
+    left = set(scopes)
+    candidates = set().union(*scopes) - set(protected)
+    candidates -= {name for function in model.functions for name in function.scope}
+    chosen: dict[str, NDArray[np.intp]] = {}
+    # Auxiliary variables are in many complex tables, what they stand for in few.
+    for name in sorted(candidates, key=lambda n: (-sum(n in scope for scope in scopes), n)):
+        mine = {scope for scope in left if name in scope}
+        if not mine or any(name in scope for scope in set(scopes) - left):
+            continue
+        partner = _partners([t for t in model.tables if name in t.scope], name)
+        if partner is not None:
+            chosen[name] = partner
+            left -= mine
+    if left or not chosen:
+        return model
+    name = max(chosen, key=lambda n: (model.sizes[n], n))
+    return _halved(model, name, chosen[name])
+
+
+def _front(table: Table, name: str) -> Values:
+    return np.moveaxis(table.values, table.scope.index(name), 0)
+
+
+def _partners(tables: list[Table], name: str) -> NDArray[np.intp] | None:
+    """Return the state conjugate to each state in every table at once, if there is one."""
+    fronts = [_front(table, name) for table in tables]
+    rows = np.concatenate([front.reshape(len(front), -1) for front in fronts], axis=1)
+    # Conjugates are looked for by one number a row, and then compared in whole.
+    key = rows @ (0.5 + math.sqrt(2) * np.arange(rows.shape[1]) % 1)
+    partner = np.abs(key[:, None] - key.conj()[None, :]).argmin(axis=1)
+    states = np.arange(len(rows))
+    paired = np.array_equal(partner[partner], states)
+    return partner if paired and np.abs(rows - rows[partner].conj()).max() <= _SAME else None
+
+
+def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction:
+    states = np.arange(len(partner))
+    kept = states[states <= partner]
+    weight = np.where(partner[kept] == kept, 1.0, 2.0)
+    tables, weighted = [], False
+    for table in model.tables:
+        if name not in table.scope:
+            tables.append(table)
+            continue
+        axis = table.scope.index(name)
+        values = table.values.take(kept, axis=axis)
+        if not weighted:
+            shape = [1] * values.ndim
+            shape[axis] = -1
+            values, weighted = values * weight.reshape(shape), True
+        tables.append(Table(table.scope, values))
+    lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept])
+    sizes = {**model.sizes, name: len(kept)}
+    return replace(
+        model,
+        sizes=sizes,
+        lifts={**model.lifts, name: lift},
+        tables=tuple(tables),
+        halved=True,
+    )

@@ -1,0 +1,401 @@
+"""The form that each large distribution takes in a plan: table, chain or rank one.
+
+=============  ======================================  =================================
+form           made of                                 what it costs
+=============  ======================================  =================================
+table          itself                                  all its parents in one clique
+chain          `bnmind.rank_one.chain_form`            two partial results in each clique
+ordered chain  the same, with the parents in the
+               order in which the model has them
+rank one       `bnmind.rank_one.rank_one_form`         one variable in each clique, but
+                                                       signed or complex numbers
+=============  ======================================  =================================
+
+Which is the smallest depends on all else in the model, so the total size of the
+junction tree decides, as a quick elimination order has it; and as signed terms cancel,
+which loses the digits of what is improbable, they are made only where they may be worth it.
+Distributions of the same shape take the same form. The work is counted: at most some eighty
+orders, and no more than half of what all searches of a plan may take together.
+
+A noisy-or that is known to be true is the difference of two products, rank one but for a sign; its
+chain, of "some cause so far", takes two states more in each clique and cancels nothing. One
+that is known to be false is not among them: see `bnmind.junction.reduction.no_effects`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bnmind.junction.graphs.elimination_order import (
+    EliminationOrder,
+    OrderFinder,
+    maximal_cliques,
+    vertices_in_order,
+)
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.reduction.possible_states import Domains, n_cells, n_numbers
+from bnmind.junction.triangulation.randomized_greedy import started
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
+from bnmind.pgm.network import Potential
+from bnmind.pgm.variable import Variable
+from bnmind.rank_one.chain import chain_form
+from bnmind.rank_one.factorize import rank_one_form
+from bnmind.rank_one.parent_order import with_parents_in_order
+
+__all__ = ["choose_forms", "estimated_cells"]
+
+_SMALL_TABLE = 2**4
+"""A table of so many cells stays a table."""
+
+_SMALL_TREE = 2**16
+"""A tree of so many cells is small enough: nothing is gained by another form."""
+
+_SIGNED_COST = 4
+"""Cells with a sign are complex numbers as a rule; and digits are worth something."""
+
+_SIGNED_LEAST = 2**20
+"""A tree of so many cells is preferred to any with signs: it takes milliseconds."""
+
+_LONG_CHAIN = 2**24
+"""Chains of more cells are not made."""
+
+_LARGEST_FLOAT = 10**300
+"""Trees of more cells are all the same."""
+
+_WORTH = 0.5
+"""Another form must at least halve the cost: a quick order is only an estimate."""
+
+_MOST_GROUPS = 12
+"""So many groups of distributions, those with the largest tables, are tried by themselves."""
+
+
+_TABLE, _CHAIN, _ORDERED, _RANK_ONE = _KINDS = ("table", "chain", "ordered chain", "rank one")
+
+_STARTS = (
+    _KINDS,
+    (_CHAIN, _RANK_ONE, _TABLE),
+    (_ORDERED, _CHAIN, _RANK_ONE, _TABLE),
+    (_RANK_ONE, _CHAIN, _TABLE),
+)
+"""What all the distributions take to begin with, as far as there is such a form."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """One way to write a distribution."""
+
+    potentials: tuple[Potential, ...]
+    cells: int
+    """Cells of its tables, on the states that remain."""
+    is_signed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The distributions of one shape, and the forms that each of them may take."""
+
+    places: tuple[int, ...]
+    """Where they are among the potentials."""
+    forms: Mapping[str, tuple[_Form, ...]]
+    """For each kind of form that there is, that of each distribution."""
+
+    def taking(self, preferences: Sequence[str]) -> dict[int, _Form]:
+        """Return the first of these kinds that there is, for each distribution."""
+        kind = next(kind for kind in preferences if kind in self.forms)
+        return dict(zip(self.places, self.forms[kind], strict=True))
+
+
+def choose_forms(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    observed: Iterable[str] = (),
+    joints: Iterable[Iterable[str]] = (),
+    order: OrderFinder | None = None,
+    max_cells: int = 2**22,
+    signed: bool = True,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> tuple[Potential, ...]:
+    """Return the potentials with large functional and noisy distributions in their best form.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    domains
+        The state positions that each variable may still take. Variables of the result
+        that are not among them are new; each of their states is possible.
+    observed
+        Variables whose states each run is given: they are in no clique.
+    joints
+        Sets of variables that a clique must hold besides: targets, inputs.
+    order
+        A quick finder of elimination orders for the estimates; min-fill unless given.
+    max_cells
+        The most cells of a table to be made of a function, as far as another form is
+        known.
+    signed
+        Whether factors may be negative or complex.
+    goes_on
+        Whether one more estimate is worth its time, asked after those that are needed.
+
+    Returns
+    -------
+    tuple
+        The potentials as they are where nothing is gained. The product, summed over
+        the new variables, is the same on the states that remain.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import noisy_or
+    >>> causes = tuple(Variable(f"cause{i}", ("no", "yes")) for i in range(30))
+    >>> effect = noisy_or(Variable("effect", ("no", "yes")), causes, [0.5] * 30)
+    >>> forms = choose_forms([effect], {v.name: (0, 1) for v in effect.scope})
+    >>> max(len(form.scope) for form in forms)
+    3
+    """
+    places = [
+        i for i, potential in enumerate(potentials) if _is_large(potential, domains, max_cells)
+    ]
+    if not places:
+        return tuple(potentials)
+    estimate = _Estimate(
+        tuple(potentials),
+        domains,
+        frozenset(observed),
+        tuple(tuple(scope) for scope in joints),
+        order or _min_fill,
+        goes_on,
+    )
+    fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
+    if fits and estimate.cost({}) <= _SMALL_TREE:
+        return tuple(potentials)
+    names = {v.name for potential in potentials for v in potential.scope} | set(domains)
+    place = {name: i for i, name in enumerate(domains)}
+    forms = {i: _forms(potentials[i], domains, names, place, max_cells) for i in places}
+    chosen, cost = _best(_choices(potentials, domains, forms), estimate)
+    if signed and goes_on() and _WORTH * cost > _SIGNED_LEAST:
+        forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
+        other, found = _best(_choices(potentials, domains, forms), estimate)
+        chosen = other if found < _WORTH * cost else chosen
+    result: list[Potential] = []
+    for i, potential in enumerate(potentials):
+        form = chosen.get(i)
+        result += (potential,) if form is None else form.potentials
+    return tuple(result)
+
+
+def estimated_cells(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    observed: Iterable[str] = (),
+    joints: Iterable[Iterable[str]] = (),
+    order: OrderFinder | None = None,
+) -> int:
+    """Return roughly how many cells a plan has, in a quick order; see `choose_forms`."""
+    scopes = tuple(tuple(scope) for scope in joints)
+    estimate = _Estimate(
+        tuple(potentials), domains, frozenset(observed), scopes, order or _min_fill
+    )
+    return int(estimate.cost({}))
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimate:
+    """What a plan would cost."""
+
+    potentials: tuple[Potential, ...]
+    domains: Domains
+    observed: frozenset[str]
+    joints: tuple[tuple[str, ...], ...]
+    order: OrderFinder
+    goes_on: Callable[[], bool] = lambda: True
+
+    def cost(self, chosen: Mapping[int, _Form]) -> float:
+        """Return the cells of the tree and of the chosen tables, more if some are signed."""
+        sizes = {name: len(kept) for name, kept in self.domains.items()}
+        scopes: list[tuple[str, ...]] = list(self.joints)
+        functions: list[tuple[str, ...]] = []
+        cells = 0.0
+        for i, potential in enumerate(self.potentials):
+            form = chosen.get(i)
+            for part in (potential,) if form is None else form.potentials:
+                scopes.append(tuple(v.name for v in part.scope))
+                for v in part.scope:
+                    sizes.setdefault(v.name, v.n_states)
+                if isinstance(part, FunctionalCPD) and part.variable.name not in self.observed:
+                    functions.append(scopes[-1])
+            cells += 0 if form is None else form.cells
+        hidden = [
+            tuple(n for n in scope if n not in self.observed and sizes[n] > 1) for scope in scopes
+        ]
+        graph = InteractionGraph.from_scopes({n: sizes[n] for s in hidden for n in s}, hidden)
+        total = self._worked_with(graph, functions) + cells
+        if any(form.is_signed for form in chosen.values()):
+            return max(_SIGNED_COST * total, _SIGNED_LEAST)
+        return total
+
+    def _worked_with(self, graph: InteractionGraph, functions: Sequence[Sequence[str]]) -> float:
+        """Return the cells of the cliques, without the states that a function determines."""
+        found = self.order(graph)
+        if not functions:
+            return float(min(found.total_size, _LARGEST_FLOAT))
+        place = {name: i for i, name in enumerate(graph.names)}
+        children: dict[int, set[int]] = {}
+        for name, *others in functions:
+            if name in place:
+                children[place[name]] = {place[v] for v in others if v in place}
+        total = 0
+        for clique in maximal_cliques(graph, vertices_in_order(graph, found.variables)):
+            sizes = {v: graph.sizes[v] for v in clique}
+            determined = [
+                size for v, size in sizes.items() if v in children and children[v] <= sizes.keys()
+            ]
+            total += math.prod(sizes.values()) // max(determined, default=1)
+        return float(min(total, _LARGEST_FLOAT))
+
+
+def _min_fill(graph: InteractionGraph) -> EliminationOrder:
+    order = started(graph).order(graph)
+    assert order is not None  # without a limit
+    return order
+
+
+def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
+    if isinstance(potential, Factor | TabularCPD):
+        return False
+    active = sum(len(domains[v.name]) > 1 for v in potential.parents)
+    numbers = n_numbers(potential, domains)
+    return numbers > max_cells or (active > 2 and n_cells(potential, domains) > _SMALL_TABLE)
+
+
+def _choices(
+    potentials: Sequence[Potential], domains: Domains, forms: Mapping[int, dict[str, _Form]]
+) -> list[_Choice]:
+    """Return the distributions by shape, those with the largest tables first."""
+    shapes: dict[tuple[object, ...], dict[int, dict[str, _Form]]] = {}
+    for i, own in forms.items():
+        potential = potentials[i]
+        kind = type(potential.function) if isinstance(potential, FunctionalCPD) else type(potential)
+        sizes = [len(domains[v.name]) for v in potential.scope]
+        shape = (kind, sizes[0], *sorted(sizes[1:]), *own)
+        shapes.setdefault(shape, {})[i] = own
+    choices = [
+        _Choice(tuple(each), {k: tuple(f[k] for f in each.values()) for k in shape if k in _KINDS})
+        for shape, each in shapes.items()
+    ]
+    return sorted(choices, key=lambda c: -n_cells(potentials[c.places[0]], domains))
+
+
+def _forms(
+    potential: Potential,
+    domains: Domains,
+    names: set[str],
+    place: Mapping[str, int],
+    max_cells: int,
+) -> dict[str, _Form]:
+    """Return the forms without signs that a distribution may take, by kind.
+
+    New variables have none of the ``names``; the parents of a chain are in the order of their
+    ``place``.
+    """
+    assert not isinstance(potential, Factor)  # as chosen by the caller
+    forms = {}
+    cells = n_numbers(potential, domains)
+    if cells <= max_cells:
+        forms[_TABLE] = _Form((potential,), cells)
+    name = _free(f"{potential.variable.name}_of", names, len(potential.parents))
+    states = {v.name: domains[v.name] for v in potential.scope}
+    ordered = with_parents_in_order(potential, place)
+    kinds = {_CHAIN: potential} if ordered is potential else {_CHAIN: potential, _ORDERED: ordered}
+    for kind, cpd in kinds.items():
+        chain = chain_form(cpd, states=states, name=name, max_cells=_LONG_CHAIN)
+        if chain is not None:
+            forms[kind] = _Form(chain, sum(_numbers(part, domains) for part in chain))
+    if not _has_signs(potential):
+        form = _rank_one(potential, domains, names)
+        if form is not None and not form.is_signed:
+            forms[_RANK_ONE] = form
+    return forms or {_TABLE: _Form((potential,), cells)}
+
+
+def _with_signs(
+    potential: Potential, domains: Domains, names: set[str], forms: dict[str, _Form]
+) -> dict[str, _Form]:
+    """Return the forms that a distribution may take with the one that has signs."""
+    assert not isinstance(potential, Factor)
+    if _RANK_ONE in forms:
+        return forms
+    form = _rank_one(potential, domains, names)
+    return forms if form is None else {**forms, _RANK_ONE: form}
+
+
+def _rank_one(cpd: CPD, domains: Domains, names: set[str]) -> _Form | None:
+    states = {v.name: domains[v.name] for v in cpd.scope}
+    form = rank_one_form(cpd, states=states, name=_free(f"B_{cpd.variable.name}", names))
+    if form is None:
+        return None
+    cells = sum(_remaining(factor.scope, domains) for factor in form.factors)
+    return _Form(form.factors, cells, form.is_signed)
+
+
+def _has_signs(cpd: CPD) -> bool:
+    """Return whether the rank-one form is known to have signs before it is made."""
+    return isinstance(cpd, FunctionalCPD) and isinstance(
+        cpd.function, Addition | Exactly | Parity | Threshold
+    )
+
+
+def _numbers(part: CPD, domains: Domains) -> int:
+    """Return how many numbers a plan holds for a link of a chain."""
+    return n_numbers(
+        part, {v.name: domains.get(v.name, tuple(range(v.n_states))) for v in part.scope}
+    )
+
+
+def _remaining(scope: Sequence[Variable], domains: Domains) -> int:
+    return math.prod(len(domains[v.name]) if v.name in domains else v.n_states for v in scope)
+
+
+def _free(name: str, taken: set[str], count: int = 0) -> str:
+    """Return a name that is not taken, nor with numbers up to ``count`` behind it."""
+    while {name, *(f"{name}_{i}" for i in range(count + 1))} & taken:
+        name += "_"
+    return name
+
+
+def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _Form], float]:
+    """Return the form of each distribution, and the cost.
+
+    First the best common kind, then group by group.
+    """
+    starts = [
+        {place: form for choice in choices for place, form in choice.taking(start).items()}
+        for start in _STARTS
+    ]
+    best = starts[0]
+    cost = estimate.cost(best)
+    for number, start in enumerate(starts[1:], 1):
+        if any(start == other for other in starts[:number]):
+            continue
+        if not estimate.goes_on():
+            return best, cost
+        found = estimate.cost(start)
+        if found < _WORTH * cost:
+            best, cost = start, found
+    for choice in choices[:_MOST_GROUPS]:
+        for kind in choice.forms:
+            other = {**best, **choice.taking([kind])}
+            if all(other[place] is best[place] for place in choice.places):
+                continue
+            if not estimate.goes_on():
+                return best, cost
+            found = estimate.cost(other)
+            if found < _WORTH * cost:
+                best, cost = other, found
+    return best, cost

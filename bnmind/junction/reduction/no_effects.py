@@ -1,0 +1,83 @@
+"""Noisy extrema of which no parent had an effect: a factor for each parent.
+
+A noisy-or that is known to be false says of every parent by itself how probable it is that this
+parent had no effect, whatever the size of its table would be; and so does a noisy maximum that
+is known to be as small as it can be (D. Heckerman, *A tractable inference algorithm for
+diagnosing multiple diseases*, UAI 1989: negative findings cost nothing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnmind.information import Floats
+from bnmind.junction.reduction.possible_states import Domains
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import Potential
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.variable import Variable
+
+__all__ = ["without_effects"]
+
+_SMALL, _LARGE = 1e-100, 1e100
+"""Factors of one variable are multiplied as long as the product stays between these."""
+
+
+def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[Potential, ...]:
+    """Return the potentials with factors in place of noisy extrema without an effect.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    domains
+        The state positions that each variable may still take.
+
+    Returns
+    -------
+    tuple
+        The other potentials, and then the factors, whose product is the same on the states
+        that remain.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import noisy_or
+    >>> flu, cold, fever = (Variable(name, ("no", "yes")) for name in ("flu", "cold", "fever"))
+    >>> known = {"flu": (0, 1), "cold": (0, 1), "fever": (0,)}
+    >>> for factor in without_effects([noisy_or(fever, (flu, cold), [0.8, 0.5])], known):
+    ...     print(factor.names, factor.values.round(3).tolist())
+    ('fever',) [1.0, 0.0]
+    ('flu',) [1.0, 0.2]
+    ('cold',) [1.0, 0.5]
+    """
+    rest: list[Potential] = []
+    factors: list[Factor] = []
+    products: dict[Variable, Floats] = {}
+    for potential in potentials:
+        if not isinstance(potential, NoisyMaximum | NoisyMinimum):
+            rest.append(potential)
+            continue
+        child = potential.variable
+        least = 0 if isinstance(potential, NoisyMaximum) else child.n_states - 1
+        if tuple(domains[child.name]) != (least,):
+            rest.append(potential)
+            continue
+        leak, *links = potential.contributions
+        certain = np.where(np.arange(child.n_states) == least, leak[least, 0], 0.0)
+        factors.append(Factor((child,), certain))
+        for parent, link in zip(potential.parents, links, strict=True):
+            before = products.get(parent)
+            product = link[least] if before is None else before * link[least]
+            if before is not None and not _is_safe(product):
+                factors.append(Factor((parent,), before))
+                product = link[least]
+            products[parent] = product
+    factors += [Factor((parent,), product) for parent, product in products.items()]
+    return (*rest, *factors)
+
+
+def _is_safe(product: Floats) -> bool:
+    there = product[product > 0]
+    return not there.size or bool(there.min() > _SMALL and there.max() < _LARGE)

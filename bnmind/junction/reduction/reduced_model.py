@@ -1,0 +1,313 @@
+"""Models made smaller by what is known: fewer states, fewer tables, compound variables.
+
+A reduced model has variables of its own. A `Lift` says for each variable of the
+original model where it lives in the reduced one: a single state has no variable
+any more, a variable with fewer states keeps its name, and variables of which only
+some joint configurations are possible become one compound variable whose states
+are those configurations (zero compression: Jensen & Andersen, *Approximations in
+Bayesian belief universes for knowledge-based systems*, 1990, of exact zeros only).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed, made, sealed
+from bnmind.junction.reduction.possible_states import Domains
+from bnmind.pgm.factor import Values
+
+__all__ = [
+    "FunctionTable",
+    "Lift",
+    "Reduction",
+    "Scope",
+    "Table",
+    "lift_of",
+    "with_compound",
+    "without_leaves",
+]
+
+Scope: TypeAlias = tuple[str, ...]
+"""The variables of a table, in the order of its axes."""
+
+_CONSTANT = 1e-14
+"""A sum that varies by less than this share of itself says nothing about its variables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lift(Sealed):
+    """Where a variable of the original model lives in a reduced one."""
+
+    home: str | None
+    """The reduced variable, or None for a variable with a single state."""
+    positions: NDArray[np.intp]
+    """The original state position for each state of ``home``; one entry without a home."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Sealed):
+    """Values over reduced variables."""
+
+    scope: Scope
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionTable(Sealed):
+    """A large table of zeros and ones, kept as the state that each row of it has."""
+
+    scope: Scope
+    """The variable that the others determine, then these."""
+    positions: NDArray[np.intp]
+    """Its state for each configuration of the others; −1 where none of its states remains."""
+    place: int
+    """How many of the model's tables come before it."""
+
+    def table(self, n_states: int) -> Table:
+        """Return the table, written out, for so many states of the first variable."""
+        states = np.arange(n_states).reshape(-1, *[1] * self.positions.ndim)
+        return Table(self.scope, (states == self.positions).astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction(Sealed):
+    """A reduced model: its variables' sizes, its tables, and the way back."""
+
+    sizes: Mapping[str, int]
+    lifts: Mapping[str, Lift]
+    tables: tuple[Table, ...]
+    functions: tuple[FunctionTable, ...] = ()
+    """Tables of the model too, in their order."""
+    halved: bool = False
+    """Whether one of each pair of conjugate terms is left out: only the real parts count."""
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes of all tables, in the order in which the model has them."""
+        found = []
+        functions = deque(self.functions)
+        for number, table in enumerate(self.tables):
+            while functions and functions[0].place <= number:
+                found.append(functions.popleft().scope)
+            found.append(table.scope)
+        return (*found, *(function.scope for function in functions))
+
+    def scope(self, names: Iterable[str]) -> Scope:
+        """Return the reduced variables that original ones live in."""
+        lifts = self.lifts
+        homes = dict.fromkeys([lifts[name].home for name in names])
+        return tuple([home for home in homes if home is not None])
+
+    def positions(self, names: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
+        """Return index arrays that take a table over ``names`` to one over their homes."""
+        scope = self.scope(names)
+        index = []
+        for name in names:
+            lift = self.lifts[name]
+            shape = [1] * len(scope)
+            if lift.home is not None:
+                shape[scope.index(lift.home)] = len(lift.positions)
+            index.append(lift.positions.reshape(shape))
+        return tuple(index)
+
+    def take(self, names: Sequence[str], values: Values) -> Table:
+        """Return a table over original variables as one over the reduced ones.
+
+        Axes beyond those of the variables, of cases say, stay as they are.
+        """
+        variables, more = values.shape[: len(names)], values.shape[len(names) :]
+        if all(
+            self.lifts[name].home == name and len(self.lifts[name].positions) == size
+            for name, size in zip(names, variables, strict=True)
+        ):
+            return Table(tuple(names), values)
+        scope = self.scope(names)
+        shape = (*(self.sizes[home] for home in scope), *more)
+        return Table(scope, np.broadcast_to(values[self.positions(names)], shape))
+
+    def cells(self, names: Sequence[str], shape: Sequence[int]) -> NDArray[np.intp]:
+        """Return, for each cell of the reduced table, its flat place in the original one."""
+        sizes = tuple(self.sizes[home] for home in self.scope(names))
+        flat: Any = np.ravel_multi_index(
+            np.broadcast_arrays(*self.positions(names)) if names else (), tuple(shape)
+        )
+        return np.ascontiguousarray(np.broadcast_to(flat, sizes)).ravel()
+
+
+@lru_cache(maxsize=256)
+def _all_of(n: int) -> NDArray[np.intp]:
+    """Return the positions of n states."""
+    return sealed(np.arange(n, dtype=np.intp))
+
+
+def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
+    """Return sizes and lifts that drop impossible states and certain variables."""
+    lifts = {
+        name: made(
+            Lift,
+            home=name if len(kept) > 1 else None,
+            # Ascending ones from zero on, if the last is in its place.
+            positions=_all_of(len(kept))
+            if kept[-1] == len(kept) - 1
+            else sealed(np.array(kept, dtype=np.intp)),
+        )
+        for name, kept in domains.items()
+    }
+    return {n: len(k) for n, k in domains.items() if len(k) > 1}, lifts
+
+
+def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
+    """Return the model without variables that say nothing.
+
+    A variable that stands in a single table, and whose sum out of it is constant,
+    influences nothing (the C_i of a color that the guess does not have): the table
+    becomes a number. Doing so may free others.
+    """
+    safe = frozenset(protected)
+    tables = [_essential(table) for table in model.tables]
+    functions = list(model.functions)
+    summed: set[str] = set()
+    # The one may make ends of the other.
+    while _sum_tables(tables, functions, safe, summed) + _sum_functions(
+        tables, functions, safe, summed
+    ):
+        continue
+    used = {name for scope in _scopes(tables, functions) for name in scope} | safe
+    known = used | summed
+    # What no table depends on any more still counts: a factor of its number of states.
+    forgotten = [size for name, size in model.sizes.items() if name not in known]
+    tables += [Table((), np.asarray(float(size))) for size in forgotten]
+    sizes = {name: size for name, size in model.sizes.items() if name in used}
+    return replace(model, sizes=sizes, tables=tuple(tables), functions=tuple(functions))
+
+
+def _scopes(tables: Sequence[Table], functions: Sequence[FunctionTable]) -> list[Scope]:
+    return [table.scope for table in tables] + [function.scope for function in functions]
+
+
+def _sum_tables(
+    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
+) -> int:
+    """Replace tables by numbers where a variable of theirs sums out to one; return how many.
+
+    The variables of functions stay, and those that are ``safe``.
+    """
+    safe |= {name for function in functions for name in function.scope}
+    holders: dict[str, set[int]] = {}
+    for i, table in enumerate(tables):
+        for name in table.scope:
+            holders.setdefault(name, set()).add(i)
+    waiting = [name for name, where in holders.items() if len(where) == 1 and name not in safe]
+    count = 0
+    for name in waiting:
+        if len(holders[name]) != 1:
+            continue
+        (place,) = holders[name]
+        table = tables[place]
+        total = table.values.sum(axis=table.scope.index(name))
+        low, high = np.abs(total - total.flat[0]).max(), np.abs(total.flat[0])
+        if low <= _CONSTANT * high:
+            tables[place] = Table((), np.asarray(total.flat[0]))
+            summed.add(name)
+            count += 1
+            for other in table.scope:
+                holders[other].remove(place)
+                if len(holders[other]) == 1 and other not in safe:
+                    waiting.append(other)
+    return count
+
+
+def _sum_functions(
+    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
+) -> int:
+    """Remove functions whose value nothing else depends on; return how many.
+
+    Where it has a state for every row, that is summed out and leaves nothing.
+    """
+    uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
+    waiting: dict[str, list[FunctionTable]] = {}
+    for function in functions:
+        waiting.setdefault(function.scope[0], []).append(function)
+    ends = [name for name in waiting if uses[name] == 1]
+    gone: set[str] = set()
+    # Each that goes may make others ends.
+    for name in ends:
+        (function,) = waiting[name]
+        if name in safe or np.any(function.positions < 0):
+            continue
+        gone.add(name)
+        for other in function.scope:
+            uses[other] -= 1
+            if uses[other] == 1 and other in waiting and other not in gone:
+                ends.append(other)
+    summed |= gone
+    functions[:] = [f for f in functions if f.scope[0] not in gone]
+    return len(gone)
+
+
+def _essential(table: Table) -> Table:
+    """Return the table without the variables that its values do not depend on."""
+    for name in table.scope:
+        axis = table.scope.index(name)
+        first = table.values.take([0], axis=axis)
+        if np.array_equal(np.broadcast_to(first, table.values.shape), table.values):
+            rest = tuple(v for v in table.scope if v != name)
+            table = Table(rest, first.squeeze(axis=axis))
+    return table
+
+
+def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
+    """Return the model with a table's variables merged into one of its non-zero configurations.
+
+    Parameters
+    ----------
+    model
+        The model; every other table is gathered onto the new variable.
+    table
+        A table with zeros; one of the model's own.
+    name
+        The name of the new variable.
+    """
+    # A compound variable that grows comes first, so that its configurations keep their order.
+    merged = tuple(sorted(table.scope, key=lambda v: v != name))
+    # Functions of what is merged are written out.
+    inside = [f for f in model.functions if not set(merged).isdisjoint(f.scope)]
+    tables = (*model.tables, *(f.table(model.sizes[f.scope[0]]) for f in inside))
+    values = np.transpose(table.values, [table.scope.index(v) for v in merged])
+    rows = np.argwhere(values != 0)
+    sizes = {n: s for n, s in model.sizes.items() if n not in merged}
+    sizes[name] = len(rows)
+    column = {v: rows[:, axis] for axis, v in enumerate(merged)}
+    lifts = {
+        original: Lift(name, lift.positions[column[lift.home]]) if lift.home in column else lift
+        for original, lift in model.lifts.items()
+    }
+    return replace(
+        model,
+        sizes=sizes,
+        lifts=lifts,
+        tables=tuple(_gathered(t, merged, rows, name) for t in tables),
+        functions=tuple(f for f in model.functions if f not in inside),
+    )
+
+
+def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) -> Table:
+    inside = [v for v in merged if v in table.scope]
+    if not inside:
+        return table
+    if inside == [name]:
+        n_before = table.values.shape[table.scope.index(name)]
+        if np.array_equal(rows[:, 0], np.arange(n_before)):
+            # One row for each configuration so far: nothing moves.
+            return table
+    rest = tuple(v for v in table.scope if v not in merged)
+    front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])
+    index = tuple(rows[:, merged.index(v)] for v in inside)
+    return Table((name, *rest), front[index])

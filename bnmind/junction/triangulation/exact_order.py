@@ -1,0 +1,194 @@
+"""The elimination order of smallest total size, proven where the search can end.
+
+The graph is cut into atoms at its clique separators; each is given a good order first, and
+then searched with `bnmind.junction.triangulation.exact_search`, narrowly at first: an order found
+is the cutoff of the next search, and the better the cutoff, the fewer sets a search must look at.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidModelError
+from bnmind.junction.graphs.elimination_order import (
+    EliminationOrder,
+    OrderFinder,
+    measured_order,
+    vertices_in_order,
+)
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction.triangulation.clique_separators import atoms, combined_order
+from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES
+from bnmind.junction.triangulation.exact_search import Found, replayed_order, search, search_small
+from bnmind.junction.triangulation.greedy import MinFill
+from bnmind.junction.triangulation.interchangeable_blocks import (
+    BlockClass,
+    interchangeable_blocks,
+    n_canonical_sets,
+)
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.triangulation.shared_search import SharedSearch
+
+__all__ = ["ExactOrder"]
+
+_FEW_SETS = 2_000
+"""Up to so many sets are searched in Python: compiling would take longer."""
+
+_MANY_SETS = 12_000
+"""Up to here there is hope that a good cutoff leaves few."""
+
+_FIRST_WIDTH = 250
+"""Sets a level in the first search."""
+
+_WIDENING = 4
+"""By how much each search is wider than the one before."""
+
+_EXACT_FLOATS = 2**53
+"""Up to here the sizes in the compiled search are exact."""
+
+_LARGEST_FLOAT = 10**300
+"""Beyond this they are no numbers any more, and nothing is searched."""
+
+
+@dataclass(frozen=True)
+class ExactOrder(CheckedValue):
+    """The smallest order, proven where the search comes to its end within ``max_sets``.
+
+    Examples
+    --------
+    >>> ring = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2, "d": 5}, ring)
+    >>> print(ExactOrder()(graph))
+    total size 32 (proven smallest), largest clique 20, by exact search: b, a, c, d
+    """
+
+    max_sets: int = 2_000_000
+    """The most sets of eliminated variables looked at in all parts of the graph together, small
+    parts first; each takes some microseconds, and 100 bytes while it is looked at."""
+    start: OrderFinder = field(default_factory=RandomizedGreedy)
+    """Finds the order to improve on; the better it is, the shorter the search."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_sets < 1:
+            raise InvalidModelError([f"expected max_sets of at least 1, got {self.max_sets}"])
+
+    @checked
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the best order found, with its sizes and whether it is proven."""
+        if min(graph.sizes, default=2) == 1:
+            return self._with_single_states(graph)
+        found_atoms = list(atoms(graph))
+        orders: dict[int, list[int]] = {}
+        proven = True
+        left = self.max_sets
+        starts = SharedSearch(self.start)
+        # What small parts do not need is left to large ones.
+        for atom in sorted(set(found_atoms), key=lambda mask: (mask.bit_count(), mask)):
+            vertices = tuple(bits(atom))
+            part = graph.subgraph(atom)
+            found, looked_at = self._of_atom(part, left, starts)
+            left -= looked_at
+            orders[atom] = [vertices[i] for i in vertices_in_order(part, found.variables)]
+            proven = proven and found.proven
+        order = combined_order(graph, [(atom, orders[atom]) for atom in found_atoms])
+        method = "exact search" if proven else "bounded search"
+        return measured_order(graph, order, method=method, proven=proven)
+
+    def _with_single_states(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return an order of a graph with variables of one state.
+
+        Leaving these out of all cliques of any triangulation gives a triangulation of the
+        rest that is no larger, so the smallest order of the rest is a lower bound.
+        """
+        singles = [v for v in range(graph.n) if graph.sizes[v] == 1]
+        kept = graph.vertices & ~sum(1 << v for v in singles)
+        core = self(graph.subgraph(kept))
+        index = {name: v for v, name in enumerate(graph.names)}
+        order = [*(index[name] for name in core.variables), *singles]
+        last = measured_order(graph, order, method="exact search")
+        best = min(last, self.start(graph), key=lambda found: found.total_size)
+        proven = core.proven and best.total_size == core.total_size
+        return replace(best, method=core.method, proven=best.proven or proven)
+
+    def _of_atom(
+        self, graph: InteractionGraph, most: int, starts: SharedSearch
+    ) -> tuple[EliminationOrder, int]:
+        """Return the best order found for a graph without clique separators, and the sets seen.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        most
+            The most sets.
+        starts
+            Finds the order to improve on.
+        """
+        if graph.is_clique(graph.vertices):
+            return measured_order(graph, range(graph.n), method="clique", proven=True), 0
+        is_large = graph.n > MOST_VERTICES
+        arranged, classes = (graph, ()) if is_large else _arranged(graph)
+        n_sets = math.inf if is_large else n_canonical_sets(graph.n, classes)
+        best = MinFill()(graph) if n_sets <= _FEW_SETS else starts.order(graph)
+        assert best is not None  # without a limit
+        if is_large or most < 1:
+            return best, 0
+        left = most
+        if n_sets <= _MANY_SETS:
+            found = search_small(
+                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, left)
+            )
+            left -= found.n_sets
+            if found.complete:
+                return replace(_better(best, found, arranged, classes), proven=True), most - left
+        if best.total_size > _LARGEST_FLOAT or left < 1:
+            return best, most - left
+        width = max(1, min(_FIRST_WIDTH, left // graph.n**2))
+        while True:
+            found = search(arranged, classes, cutoff=best.total_size, width=width, max_sets=left)
+            best = _better(best, found, arranged, classes)
+            if found.complete:
+                proven = best.total_size < _EXACT_FLOATS
+                return replace(best, proven=proven), most - left + found.n_sets
+            left -= found.n_sets
+            # A search that was twice as wide would look at twice as many sets or fewer.
+            wider = min(width * _WIDENING, width * left // max(found.n_sets, 1))
+            if wider <= width or left < 1:
+                return best, most - left
+            width = wider
+
+
+def _better(
+    best: EliminationOrder,
+    found: Found,
+    graph: InteractionGraph,
+    classes: tuple[BlockClass, ...],
+) -> EliminationOrder:
+    """Return the order that a search found, or the best one so far if it found none."""
+    if found.path is None:
+        return best
+    order = replayed_order(graph, classes, found.path)
+    # Above 2^53 a search may take a worse order for a better one.
+    return min(
+        best, measured_order(graph, order, method="exact search"), key=lambda o: o.total_size
+    )
+
+
+def _arranged(graph: InteractionGraph) -> tuple[InteractionGraph, tuple[BlockClass, ...]]:
+    """Return the graph with its vertices so ordered that interchangeable blocks are runs."""
+    classes = interchangeable_blocks(graph)
+    order = [v for cls in classes for block in cls.blocks for v in block]
+    order += [v for v in range(graph.n) if v not in order]
+    place = {v: i for i, v in enumerate(order)}
+    arranged = InteractionGraph(
+        tuple(graph.names[v] for v in order),
+        tuple(graph.sizes[v] for v in order),
+        tuple(tuple(sorted(place[u] for u in graph.adjacent[v])) for v in order),
+    )
+    return arranged, tuple(
+        BlockClass(tuple(tuple(place[v] for v in block) for block in cls.blocks)) for cls in classes
+    )

@@ -1,0 +1,212 @@
+"""The search for the smallest elimination order over the sets of eliminated variables.
+
+=================  ===========================================================
+symbol             name here
+=================  ===========================================================
+X                  ``eliminated``: the set of vertices eliminated so far
+K_v                the clique that eliminating v after X makes
+N(D)               ``cover``: the neighborhood of a component D of the graph on X
+=================  ===========================================================
+
+By facts 1 and 2 of `bnmind.junction.graphs.elimination_order` what the next elimination costs
+(the size of K_v if that is maximal, else nothing) depends on X and v alone. So the best order is
+a shortest path from the empty set to the set of all vertices, and of all ways to a set only the
+cheapest matters. All ways to a set have as many steps: the search goes level by level, and a
+level is complete before it is left. What makes it short, and why nothing is lost:
+
+* **Cutoff**: a set whose cost, or cost plus lower bound, reaches the total size of an order
+  already known is dropped: it cannot lead to a smaller one. If nothing is left, the known
+  order is proven.
+* **Simplicial vertices**: if the neighbors of v are a clique when X is eliminated, v is
+  eliminated next and nothing else is tried. Take any completion; moving v to its front
+  adds no edge that was not added, and takes some away perhaps, which never costs if all
+  variables have two states or more (fact 4).
+* **Symmetry**: of all sets that interchangeable blocks turn into each other one is kept
+  (`bnmind.junction.triangulation.interchangeable_blocks`); completing them costs the same. Among
+  blocks with the same pattern only the first is tried.
+* **One side of a cover**: a cover S is a clique of the remaining graph, because the last
+  eliminated vertex of its component saw all of S. Let R be a component of what remains
+  without S. No minimal triangulation joins R to anything outside R and N(R), which is a
+  clique; and a triangulation has an order that eliminates R first, since R with N(R) can be
+  eliminated from any clique away. So only the vertices of R are tried; R is the smallest
+  over all covers.
+* **Lower bound** on what is still to be paid after X. Let W be a lower bound on the largest
+  clique of any triangulation of the remaining graph. A later clique K of at least that size
+  exists. It lies in a maximal one; if that is eliminated after X too, at least W is still to
+  be paid. Otherwise it was made by some u in X, and K lies in the cover of the component of
+  u, by the argument for fact 2. So if all covers are smaller than W, W is a bound; else 0 is.
+  If a cover S splits the rest into R₁, R₂, …, the bounds W_i of the parts (R_i with N(R_i))
+  add up, where W_i exceeds S and all covers that meet R_i: the largest clique of that part
+  has a vertex in R_i, lies in no cover, and the maximal cliques that hold these cliques are
+  distinct, as none reaches from R_i into R_j in a minimal triangulation.
+  W is the largest, over the remaining graph and some of its minors, of the smallest closed
+  neighborhood: the first vertex eliminated makes its closed neighborhood a clique; and
+  contracting two neighbors into one vertex with the smaller of both sizes, in every clique of
+  a junction tree, leaves a junction tree of the minor with no clique larger than before
+  (the bound minor-min-width, with weights).
+
+If a level has more than ``width`` sets, the most promising are kept. Then the search
+finds good orders still, but proves nothing.
+
+References
+----------
+V. Gogate, R. Dechter, "A complete anytime algorithm for treewidth", UAI 2004 (the bound and
+the treatment of simplicial vertices); P. A. Dow, R. E. Korf, "Best-first search for
+treewidth", AAAI 2007 (search over sets); T. J. Ottosen, J. Vomlel, "All roads lead to Rome -
+new search methods for the optimal triangulation problem", International Journal of
+Approximate Reasoning 53 (2012), 1350-1366 (total size as the cost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction.triangulation.exact_bounds import lower_bounds
+from bnmind.junction.triangulation.exact_kernel import expand, problem
+from bnmind.junction.triangulation.exact_sets import Ints
+from bnmind.junction.triangulation.interchangeable_blocks import BlockClass, canonical
+
+__all__ = ["Found", "replayed_order", "search", "search_small"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to."""
+
+    path: tuple[int, ...] | None
+    """The canonical sets on the way of an order below the cutoff, from the empty one on."""
+    complete: bool
+    """Whether nothing was left out: the path is the best, or there is none."""
+    n_sets: int
+    """How many sets were met."""
+
+
+def search(
+    graph: InteractionGraph,
+    classes: Sequence[BlockClass],
+    *,
+    cutoff: int,
+    width: int,
+    max_sets: int,
+) -> Found:
+    """Search in compiled code.
+
+    Parameters
+    ----------
+    graph
+        At most `exact_kernel.MOST_VERTICES` vertices, each with two states or more.
+    classes
+        Interchangeable blocks, each a run of vertices: the first block of the first class
+        from vertex 0 on, and so forth.
+    cutoff
+        Only orders with a smaller total size are looked for, in cells.
+    width
+        The most sets kept on a level.
+    max_sets
+        The search gives up when it has met more sets than this.
+    """
+    arrays = problem(graph, classes)
+    masks = np.zeros(1, dtype=np.int64)
+    costs = np.zeros(1)
+    parents = np.zeros(1, dtype=np.int64)
+    levels: list[tuple[Ints, Ints]] = []
+    complete = True
+    n_sets = 0
+    for _ in range(graph.n + 1):
+        n_sets += len(masks)
+        if n_sets > max_sets:
+            return Found(None, complete=False, n_sets=n_sets)
+        promise = costs + lower_bounds(masks, arrays.neighbors, arrays.sizes, arrays.products)
+        kept = np.flatnonzero(promise < float(cutoff))
+        if len(kept) > width:
+            complete = False
+            # Ties are broken on the sets themselves: the search is the same everywhere.
+            kept = np.sort(kept[np.lexsort((masks[kept], promise[kept]))[:width]])
+        if not len(kept):
+            return Found(None, complete, n_sets)
+        levels.append((masks[kept], parents[kept]))
+        if len(levels) > graph.n:
+            break
+        masks, costs, parents = expand(
+            masks[kept],
+            costs[kept],
+            arrays.neighbors,
+            arrays.products,
+            arrays.starts,
+            arrays.widths,
+            arrays.counts,
+            float(cutoff),
+        )
+    place = 0
+    path = []
+    for masks, parents in reversed(levels):
+        path.append(int(masks[place]))
+        place = int(parents[place])
+    return Found(tuple(reversed(path)), complete, n_sets)
+
+
+def search_small(
+    graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int, max_sets: int
+) -> Found:
+    """Search in plain Python: the same, with fewer reductions and of any width."""
+    level: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, (0,))}
+    n_sets = 1
+    for _ in range(graph.n):
+        following: dict[int, tuple[int, tuple[int, ...]]] = {}
+        for eliminated, (paid, path) in level.items():
+            cliques, covers = remaining(graph, eliminated)
+            simplicial = next((v for v in cliques if _is_simplicial(cliques, v)), None)
+            for v in cliques if simplicial is None else [simplicial]:
+                clique = cliques[v]
+                cost = paid + (0 if clique in covers else graph.clique_size(clique))
+                if cost < cutoff:
+                    image = canonical(eliminated | 1 << v, classes)
+                    if image not in following or cost < following[image][0]:
+                        following[image] = (cost, (*path, image))
+        level = following
+        n_sets += len(level)
+        if n_sets > max_sets:
+            return Found(None, complete=False, n_sets=n_sets)
+    return Found(min(level.values())[1] if level else None, complete=True, n_sets=n_sets)
+
+
+def remaining(graph: InteractionGraph, eliminated: int) -> tuple[dict[int, int], set[int]]:
+    """Return the clique that each remaining vertex would make, and the covers."""
+    covers = {graph.neighborhood(part) for part in graph.components(eliminated)}
+    cliques = {}
+    for v in bits(graph.vertices & ~eliminated):
+        cliques[v] = (graph.neighbors[v] & ~eliminated) | 1 << v
+        for cover in covers:
+            if cover >> v & 1:
+                cliques[v] |= cover
+    return cliques, covers
+
+
+def _is_simplicial(cliques: dict[int, int], v: int) -> bool:
+    return all(not cliques[v] & ~cliques[u] for u in bits(cliques[v]))
+
+
+def replayed_order(
+    graph: InteractionGraph, classes: Sequence[BlockClass], path: Sequence[int]
+) -> tuple[int, ...]:
+    """Return an order whose sets have the given images and which costs no more than the path.
+
+    A set on the path is the image of the set eliminated so far under an automorphism; what
+    the path eliminates next is the image of some vertex that costs the same here.
+    """
+    eliminated = 0
+    order = []
+    for image in path[1:]:
+        cliques, covers = remaining(graph, eliminated)
+        _, v = min(
+            (0 if clique in covers else graph.clique_size(clique), v)
+            for v, clique in cliques.items()
+            if canonical(eliminated | 1 << v, classes) == image
+        )
+        order.append(v)
+        eliminated |= 1 << v
+    return tuple(order)

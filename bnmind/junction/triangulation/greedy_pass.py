@@ -1,0 +1,260 @@
+"""One greedy pass: eliminate the vertex of least score, update the scores around it, repeat.
+
+Only what an elimination changes is computed again. When v goes, each neighbor u of it loses
+the missing edges between v and its other neighbors; when an edge {a, b} is added, the
+common neighbors of a and b miss one edge less, and a misses those from b to its neighbors.
+
+A pass gives up as soon as the cliques it has made are larger than a limit, and it counts
+its work. `bnmind.junction.triangulation.greedy_kernel` does the same, compiled: same order,
+total, work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.junction.triangulation.scored_graph import MANTISSA, Core, logarithm_table
+
+__all__ = ["WORK_OF_A_PASS", "Climb", "Pass", "PlainSearch", "Score", "greedy_pass"]
+
+WORK_OF_A_PASS = 500
+"""What a pass costs beside its eliminations."""
+
+
+class Score(IntEnum):
+    """What a vertex is judged by; smaller is better, ties go to the first vertex.
+
+    With `NOISY_…` scores the logarithm is shifted by the vertex's noise, and vertices whose
+    elimination adds no edge always go first.
+    """
+
+    FILL = 0
+    """Edges added, then clique size."""
+    WEIGHT = 1
+    """Clique size, then edges added."""
+    WEIGHTED_FILL = 2
+    """Sum over the edges added of the product of the sizes of their ends."""
+    NOISY_FILL = 3
+    NOISY_WEIGHT = 4
+    NOISY_WEIGHTED_FILL = 5
+    NOISY_MIXTURE = 6
+    """Weighted fill times the square root of the clique size."""
+
+
+class Pass(NamedTuple):
+    """What a pass has come to."""
+
+    order: Sequence[int] | None
+    """All vertices, first eliminated first; None if the pass gave up."""
+    total: float
+    """Sum of the sizes of the maximal cliques, in cells."""
+    work: int
+    """Counted work, about the same time each."""
+
+
+class Climb(NamedTuple):
+    """Where a hill climb on noise has come to."""
+
+    order: Sequence[int]
+    """The order of its present pass."""
+    total: float
+    """The total size of that order, in cells."""
+    noise: NDArray[np.int64]
+    """The noise that made it."""
+    passes: int = 0
+    """Passes tried."""
+    work: int = 0
+    """Counted work of all of them."""
+
+
+@dataclass(frozen=True)
+class PlainSearch:
+    """Greedy passes over one core, in Python."""
+
+    core: Core
+
+    def greedy(self, score: Score, noise: NDArray[np.int64], limit: float = math.inf) -> Pass:
+        """Return one pass."""
+        return greedy_pass(self.core, score, noise.tolist(), limit)
+
+    def climb(
+        self, score: Score, start: Climb, steps: NDArray[np.int64], most_work: float
+    ) -> Climb:
+        """Return where a hill climb over steps of the noise leads.
+
+        A step is taken when its order is not worse than the present one.
+
+        Parameters
+        ----------
+        score
+            One of the noisy scores.
+        start
+            Where to start; its counts of passes and work do not matter.
+        steps
+            (passes, n) changes of the noise, each proposed once.
+        most_work
+            No pass is begun once there has been so much work.
+        """
+        order, total, noise = start[:3]
+        passes = work = 0
+        for step in steps:
+            if work >= most_work:
+                break
+            proposal = noise + step
+            found = greedy_pass(self.core, score, proposal.tolist(), total)
+            passes += 1
+            work += found.work
+            if found.order is not None:
+                order, total, noise = found.order, found.total, proposal
+        return Climb(order, total, noise, passes, work)
+
+
+def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = math.inf) -> Pass:
+    """Return the greedy order of a score, or give up once its total exceeds the limit.
+
+    Parameters
+    ----------
+    core
+        The graph with its first scores.
+    score
+        Which score to use.
+    noise
+        A shift of each vertex's score, on the scale of ``core.logarithms``; used by the
+        noisy scores only.
+    limit
+        The most cells.
+    """
+    neighbors = list(core.neighbors)
+    fill, weight = list(core.fill), list(core.weight)
+    weighted_fill = list(core.weighted_fill)
+    weighted = score in (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL, Score.NOISY_MIXTURE)
+    values, sizes, logarithms = core.values, core.sizes, core.logarithms
+    key = _key(core, score, noise, fill, weight, weighted_fill)
+    n = core.n
+    last = 1 << 63
+    keys = [key(v) for v in range(n)]
+    covered = set(core.covered)
+    order = []
+    total = 0.0
+    work = WORK_OF_A_PASS
+    for _ in range(n):
+        v = keys.index(min(keys))
+        keys[v] = last
+        order.append(v)
+        gone = 1 << v
+        around = mask = neighbors[v]
+        clique = around | gone
+        members = []
+        while mask:
+            low = mask & -mask
+            members.append(low.bit_length() - 1)
+            mask ^= low
+        added = fill[v]
+        work += n // 8 + len(members) * (len(members) + added)
+        if clique not in covered:
+            size = sizes[v]
+            for u in members:
+                size *= sizes[u]
+            total += size
+            if total > limit:
+                return Pass(None, total, work)
+        if not added and len(order) + len(members) == n:
+            # The rest is a clique, and lies in this one.
+            order += members
+            break
+        covered.add(around)
+        value, logarithm = values[v], logarithms[v]
+        for u in members:
+            neighbors[u] ^= gone
+            weight[u] -= logarithm
+            away = neighbors[u] & ~around
+            if away:
+                fill[u] -= away.bit_count()
+                if weighted:
+                    weighted_fill[u] -= value * _sum(values, away)
+        touched = around
+        if added:
+            for a in members:
+                missing = around & ~neighbors[a] & -(2 << a)
+                while missing:
+                    low = missing & -missing
+                    missing ^= low
+                    b = low.bit_length() - 1
+                    of_a, of_b = neighbors[a], neighbors[b]
+                    common = of_a & of_b
+                    touched |= common
+                    product = values[a] * values[b]
+                    while common:
+                        both = common & -common
+                        common ^= both
+                        x = both.bit_length() - 1
+                        fill[x] -= 1
+                        weighted_fill[x] -= product
+                    fill[a] += (of_a & ~of_b).bit_count()
+                    fill[b] += (of_b & ~of_a).bit_count()
+                    if weighted:
+                        weighted_fill[a] += values[b] * _sum(values, of_a & ~of_b)
+                        weighted_fill[b] += values[a] * _sum(values, of_b & ~of_a)
+                    weight[a] += logarithms[b]
+                    weight[b] += logarithms[a]
+                    neighbors[a] = of_a | low
+                    neighbors[b] = of_b | 1 << a
+        while touched:
+            low = touched & -touched
+            touched ^= low
+            u = low.bit_length() - 1
+            keys[u] = key(u)
+    return Pass(order, total, work)
+
+
+def _sum(values: Sequence[int], mask: int) -> int:
+    total = 0
+    while mask:
+        low = mask & -mask
+        total += values[low.bit_length() - 1]
+        mask ^= low
+    return total
+
+
+def _key(
+    core: Core,
+    score: Score,
+    noise: Sequence[int],
+    fill: Sequence[int],
+    weight: Sequence[int],
+    weighted_fill: Sequence[int],
+) -> Callable[[int], int]:
+    """Return the key of a vertex, which must fit 62 bits."""
+    shift = core.fraction
+    table = logarithm_table(shift)
+    if score == Score.FILL:
+        width = 61 - core.fill_bits
+        return lambda v: (fill[v] << width) + weight[v]
+    if score == Score.WEIGHT:
+        width = core.fill_bits
+        return lambda v: (weight[v] << width) + fill[v]
+    if score == Score.WEIGHTED_FILL:
+        return lambda v: weighted_fill[v]
+
+    least = -(1 << 62)
+
+    def noisy(v: int) -> int:
+        if not fill[v]:
+            return least
+        if score == Score.NOISY_WEIGHT:
+            return weight[v] + noise[v]
+        x = fill[v] if score == Score.NOISY_FILL else weighted_fill[v]
+        cut = max(x.bit_length() - MANTISSA, 0)
+        logarithm = table[x >> cut] + (cut << shift)
+        if score == Score.NOISY_MIXTURE:
+            logarithm += weight[v] >> 1
+        return logarithm + noise[v]
+
+    return noisy

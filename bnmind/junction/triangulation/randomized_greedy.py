@@ -1,0 +1,299 @@
+"""Randomized greedy elimination orders: many passes whose scores drift towards good orders.
+
+Each pass eliminates the variable with the least score times a multiplier of its own. The
+multipliers walk at random: a pass with slightly different ones is taken over when its
+order is not worse, which makes the search a random hill climb on greedy orders. A chain
+that stands still gives way to one with the next score and no multipliers. A pass is given
+up as soon as it is worse than the chain's present order.
+
+The search ends when it has cost as much as the propagation it is for: work is counted, not
+timed, so the same graph and seed get the same order on any machine. Small searches run in
+Python, large ones in the compiled twin of the same pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidModelError
+from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
+from bnmind.junction.triangulation.greedy_pass import Climb, Pass, PlainSearch, Score
+from bnmind.junction.triangulation.scored_graph import Core, core_of
+
+__all__ = ["FEW_VERTICES", "MOST_WORK", "RandomizedGreedy", "Searched", "Start", "started"]
+
+_SCORES = (
+    (Score.FILL, Score.NOISY_FILL),
+    (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL),
+    (Score.WEIGHT, Score.NOISY_WEIGHT),
+    (Score.NOISY_MIXTURE, Score.NOISY_MIXTURE),
+)
+"""The scores, without multipliers and with them."""
+
+_STEPS = (0.5, 1.0, 2.0, 4.0)
+"""Spreads of one step of the logarithms of the multipliers, in bits: each is for one chain
+with every score, then comes the next."""
+
+_WORK_PER_CELL = 0.2
+"""Work of the search that takes as long as the propagation of a cell, both ways."""
+
+_MANY_VERTICES = 100
+"""Above so many vertices a search may cost more than the propagation."""
+
+_CELLS_OF_A_PAIR = 20
+"""Cells that each pair of vertices counts for: with more of them there is more to find, and
+more messages, which cost something beside their cells."""
+
+_LEAST_WORK = 4_000
+"""What any search may cost: about half a millisecond in Python."""
+
+MOST_WORK = 100_000_000
+"""The most work of a search, or of several that share it, at an effort of one: half a second,
+compiled."""
+
+_WORK_IN_PYTHON = 160_000
+"""Up to this work nothing is compiled."""
+
+_MOST_IN_PYTHON = 36_000
+"""Of that, what a search costs at most: the same work takes longer there."""
+
+FEW_VERTICES = 150
+_FEW_IN_CORE = 50
+"""Unless there are more vertices than either, a search starts in Python."""
+
+
+class Start(NamedTuple):
+    """The first pass over a graph, min-fill after its simplicial variables."""
+
+    first: list[int]
+    """The simplicial vertices of the graph, in order."""
+    kept: list[int]
+    """The vertices of its core."""
+    core: Core
+    found: Pass | None
+    """The pass over the core; None if that has no vertices."""
+
+    @property
+    def work(self) -> int:
+        """Counted work of the pass."""
+        return 0 if self.found is None else self.found.work
+
+    def order(self, graph: InteractionGraph) -> EliminationOrder | None:
+        """Return the order of the pass; None if it was given up."""
+        order = () if self.found is None else self.found.order
+        if order is None:
+            return None
+        return measured_order(graph, self.whole(order), method="min-fill")
+
+    def whole(self, order: Sequence[int]) -> list[int]:
+        """Return an order of the core's vertices as one of the graph's."""
+        return [*self.first, *(self.kept[v] for v in order)]
+
+
+class Searched(NamedTuple):
+    """The result of a search in a core."""
+
+    order: Sequence[int]
+    """The best order found, as vertices of the core."""
+    passes: int
+    """Passes with multipliers."""
+    work: int
+    """Counted work of all passes."""
+
+
+@dataclass(frozen=True)
+class RandomizedGreedy(CheckedValue):
+    """The best of many greedy orders with random scores; the same seed finds the same order.
+
+    Simplicial variables go first. The greedy orders of the rest without multipliers are
+    tried, so it is never worse than `MinFill` and `WeightedMinFill`.
+    """
+
+    effort: float = 1.0
+    """Work of the search, as a multiple of that of the propagation it is for."""
+    restarts: int | None = None
+    """Number of passes with multipliers, whatever they cost; None: as the effort says."""
+    patience: int = 25
+    """Passes in a row of which one must improve on those before, or the chain ends."""
+    seed: int = 0
+    """Seed of the multipliers."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        problems = []
+        if not 0 <= self.effort < math.inf:
+            problems.append(f"expected a finite effort of at least 0, got {self.effort}")
+        if self.restarts is not None and self.restarts < 0:
+            problems.append(f"expected a number of restarts of at least 0, got {self.restarts}")
+        if self.patience < 1:
+            problems.append(f"expected a patience of at least 1, got {self.patience}")
+        if problems:
+            raise InvalidModelError(problems)
+
+    @checked
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the best order met, with its sizes."""
+        order, _ = self.within(graph)
+        assert order is not None  # without a limit
+        return order
+
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+        compiled: bool = False,
+        start: Start | None = None,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the best order met with a bounded amount of work, and the work done.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        most
+            The most work. One greedy pass is made whatever it costs, and a pass that has
+            begun is finished.
+        limit
+            None is returned for an order if that of the first pass has more cells.
+        compiled
+            Whether the compiled search is there already; the result is the same.
+        start
+            The first pass, if it has been made; the result is the same.
+        """
+        if start is None or (start.found is not None and start.found.order is None):
+            start = started(graph, limit=limit, compiled=compiled)
+        found = Searched((), 0, start.work)
+        if start.found is not None:
+            if start.found.order is None:
+                return None, found.work
+            large = _is_large(graph, start.core, compiled=compiled)
+            found = self.search(start.core, large=large, most=most, first=start.found)
+        method = f"randomized greedy ({found.passes} passes)"
+        return measured_order(graph, start.whole(found.order), method=method), found.work
+
+    def wanted(self, cells: int, n: int) -> float:
+        """Return the work that is worth its time for a tree of so many cells and variables."""
+        return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
+
+    def search(
+        self, core: Core, *, large: bool, most: float = math.inf, first: Pass | None = None
+    ) -> Searched:
+        """Return the best order of a core.
+
+        Parameters
+        ----------
+        core
+            A graph of at least one vertex.
+        large
+            Whether the first passes are compiled already; the result is the same.
+        most
+            As for `within`.
+        first
+            The pass of the first score, if it has been made.
+        """
+        search: PlainSearch | CompiledSearch
+        search = CompiledSearch(core) if large else PlainSearch(core)
+        zero = np.zeros(core.n, dtype=np.int64)
+        plain: list[tuple[Climb, Score]] = []
+        work = 0
+        for score, noisy in _SCORES:
+            if plain and work >= most:
+                break
+            found = first if first is not None and not plain else search.greedy(score, zero)
+            work += found.work
+            assert found.order is not None  # without a limit
+            plain.append((Climb(found.order, found.total, zero), noisy))
+            if self.restarts is None and not large:
+                ahead = min(_budget(self.effort, core.n, plain[-1][0].total), most)
+                large = ahead > _WORK_IN_PYTHON
+                search = CompiledSearch(core) if large else search
+        plain.sort(key=lambda pair: pair[0].total)
+        best = plain[0][0]
+        ahead = work * (self.restarts or 0) / len(plain)
+        if self.restarts is None:
+            ahead = min(_budget(self.effort, core.n, best.total), most)
+        if not large and ahead > _WORK_IN_PYTHON:
+            search = CompiledSearch(core)
+        rng = np.random.default_rng(self.seed)
+        scale = 1 << core.fraction
+        passes = chain = improved = 0
+        standing = True
+        while True:
+            if standing:
+                if self.restarts is None and chain - improved > _idle_chains(core):
+                    break
+                current, noisy = plain[chain % len(plain)]
+                spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
+                chain += 1
+            left = most - work
+            count = self.patience
+            if self.restarts is None:
+                left = min(left, _budget(self.effort, core.n, best.total) - work)
+            else:
+                count = min(count, self.restarts - passes)
+            if left <= 0 or count <= 0:
+                break
+            before = current.total
+            current = search.climb(noisy, current, _steps(core.n, count, spread, rng), left)
+            passes += current.passes
+            work += current.work
+            standing = current.total == before
+            if current.total < best.total:
+                best = current
+                improved = chain
+        return Searched(best.order, passes, work)
+
+
+def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool = False) -> Start:
+    """Return what a search starts from: simplicial variables first, then min-fill.
+
+    The pass is given up if it makes cliques of more than ``limit`` cells; ``compiled`` as in
+    `RandomizedGreedy.within`.
+    """
+    first, kept, core = core_of(graph)
+    if not core.n:
+        return Start(first, kept, core, None)
+    large = _is_large(graph, core, compiled=compiled)
+    search = CompiledSearch(core) if large else PlainSearch(core)
+    found = search.greedy(_SCORES[0][0], np.zeros(core.n, dtype=np.int64), limit)
+    return Start(first, kept, core, found)
+
+
+def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:
+    """Return whether a search is compiled from its first pass on."""
+    return (compiled or graph.n > FEW_VERTICES) and core.n > _FEW_IN_CORE
+
+
+def _budget(effort: float, n: int, cells: float) -> float:
+    """Return the work of a search in a core of n vertices whose best order has so many cells."""
+    cells += _CELLS_OF_A_PAIR * n**2
+    # There is more to find in a larger core, and each pass costs more.
+    share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
+    work = effort * min(max(share * cells, _LEAST_WORK), MOST_WORK)
+    if work <= _WORK_IN_PYTHON:
+        return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
+    return work
+
+
+def _idle_chains(core: Core) -> int:
+    """Return after how many chains in vain a search has seen enough."""
+    return 4 + core.n // 4
+
+
+def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return random steps of n multipliers, one a row."""
+    # A few variables, or all: both small and wide moves are needed.
+    moved = rng.random((count, n)) < rng.random((count, 1))
+    return (spread * moved * rng.standard_normal((count, n))).astype(np.int64)

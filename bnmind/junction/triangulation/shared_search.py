@@ -1,0 +1,180 @@
+"""One search for the elimination orders of several graphs.
+
+They belong to the parts of a plan, or are alternatives to each other; and before them, quick orders
+estimate what the forms of its distributions would cost. The work of all that together is that of
+one large search at most, and the estimates take half of it at most. Parts share it in the
+proportion that each is worth by itself, as its quick order tells, and leave to the others what
+they do not need. Work is counted, not timed, so that plans are the same on any machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bnmind.junction.graphs.elimination_order import EliminationOrder, OrderFinder
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.triangulation.randomized_greedy import (
+    FEW_VERTICES,
+    MOST_WORK,
+    RandomizedGreedy,
+    Start,
+    started,
+)
+
+__all__ = ["SharedSearch"]
+
+_BRIEF = MOST_WORK // 100
+"""The work of a first search for each of several alternatives."""
+
+_WORK_OF_A_VERTEX = 4_000
+"""The work of an estimate for each vertex besides its pass: the graph is made for it."""
+
+_SELDOM_SAVED = 32
+"""A long search seldom makes an order so many times smaller than a brief one."""
+
+
+@dataclass
+class SharedSearch:
+    """Searches of one compilation, and the work that is left for them."""
+
+    finder: OrderFinder
+    """Finds the orders. Only `RandomizedGreedy` is told how much it may work."""
+    limit: float = math.inf
+    """Cells of a tree that is not worth being looked at."""
+    left: float = field(init=False)
+    """The work that is left for searches."""
+    quick_work: int = field(init=False, default=0)
+    """The work of all quick orders, which is not counted in `left`."""
+    _first: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
+    """The first quick order, of the whole: a search of the same graph goes on from it."""
+    _kept: float = field(init=False)
+    """The work that estimates leave to searches."""
+    _compiled: bool = field(init=False, default=False)
+    """Whether some search has been so large that the compiled one is there."""
+
+    def __post_init__(self) -> None:
+        effort = self.finder.effort if isinstance(self.finder, RandomizedGreedy) else 1.0
+        self.left = max(1.0, effort) * MOST_WORK
+        self._kept = self.left / 2
+
+    @property
+    def may_estimate(self) -> bool:
+        """Whether there is work left for one more estimate."""
+        return self.left > self._kept
+
+    def estimate(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the order of one greedy pass, which takes from the work that is left."""
+        self._compiled |= graph.n > FEW_VERTICES
+        start = started(graph, compiled=self._compiled)
+        self.left -= start.work + _WORK_OF_A_VERTEX * graph.n
+        order = start.order(graph)
+        assert order is not None  # without a limit
+        return order
+
+    def small(self, graph: InteractionGraph, cells: int) -> EliminationOrder | None:
+        """Return the order of a graph whose tree is below so many cells; else None.
+
+        The quick order of its core tells whether to look for one.
+        """
+        found = self._started(graph, math.inf).found
+        if found is not None and found.total >= cells:
+            return None
+        order = self.order(graph)
+        return order if order is not None and order.total_size < cells else None
+
+    def quick(self, graph: InteractionGraph, limit: float = math.inf) -> EliminationOrder | None:
+        """Return the order of one greedy pass; None if its tree is over a limit."""
+        return self._started(graph, limit).order(graph)
+
+    def _started(self, graph: InteractionGraph, limit: float) -> Start:
+        """Return the first pass over a graph, given up beyond a limit."""
+        if limit == math.inf and self._first is not None and self._first[0] is graph:
+            return self._first[1]
+        self._compiled |= graph.n > FEW_VERTICES
+        start = started(graph, limit=min(limit, self.limit), compiled=self._compiled)
+        if self._first is None:
+            self._first = graph, start
+        self.quick_work += start.work
+        return start
+
+    def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
+        """Return an order found with the work that is left; None if its tree is over the limit.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        share
+            The most work that this search may take.
+        """
+        if not isinstance(self.finder, RandomizedGreedy):
+            return self.finder(graph)
+        self._compiled |= graph.n > FEW_VERTICES
+        start = self._first[1] if self._first and self._first[0] is graph else None
+        order, work = self.finder.within(
+            graph,
+            most=min(share, self.left),
+            limit=self.limit,
+            compiled=self._compiled,
+            start=start,
+        )
+        self.left -= work
+        return order
+
+    def orders(
+        self, graphs: Sequence[InteractionGraph], starts: Sequence[EliminationOrder]
+    ) -> list[EliminationOrder]:
+        """Return an order of each graph.
+
+        Parameters
+        ----------
+        graphs
+            All their trees are wanted.
+        starts
+            A quick order of each.
+        """
+        finder = self.finder
+        if not isinstance(finder, RandomizedGreedy) or finder.restarts is not None:
+            return [finder(graph) for graph in graphs]
+        wanted = [
+            finder.wanted(start.total_size, graph.n)
+            for graph, start in zip(graphs, starts, strict=True)
+        ]
+        found = list(starts)
+        ahead = sum(wanted)
+        for i in sorted(range(len(graphs)), key=lambda i: (wanted[i], i)):
+            # All have what they want if there is enough for all.
+            share = self.left if ahead <= self.left else self.left * wanted[i] / ahead
+            ahead -= wanted[i]
+            if share <= 0:
+                continue
+            order = self.order(graphs[i], share)
+            if order is not None and order.total_size < starts[i].total_size:
+                found[i] = order
+        return found
+
+    def smallest(self, graphs: Sequence[InteractionGraph]) -> tuple[int, EliminationOrder] | None:
+        """Return which of several graphs has the smallest order found, and that order.
+
+        None if all their trees are over the limit.
+        """
+        # Brief searches first: a longer one for those that are not far behind.
+        brief: list[EliminationOrder | None] = [None] * len(graphs)
+        ended = [False] * len(graphs)
+        sizes: list[float] = [0.0] * len(graphs)
+        if len(graphs) > 1 and isinstance(self.finder, RandomizedGreedy):
+            for i, graph in enumerate(graphs):
+                before = self.left
+                brief[i] = found = self.order(graph, _BRIEF)
+                ended[i] = found is None or before - self.left < _BRIEF
+                sizes[i] = math.inf if found is None else found.total_size
+        best: tuple[int, EliminationOrder] | None = None
+        for i in sorted(range(len(graphs)), key=lambda i: (sizes[i], i)):
+            order = brief[i]
+            if not ended[i] and (best is None or sizes[i] <= _SELDOM_SAVED * best[1].total_size):
+                order = self.order(graphs[i])
+            if order is not None and (best is None or order.total_size < best[1].total_size):
+                best = i, order
+        return best

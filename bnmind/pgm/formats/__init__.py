@@ -1,0 +1,1 @@
+"""Files that hold networks: one format, one module."""

@@ -1,0 +1,269 @@
+"""From what a file declares to a network: what every reader checks, with places.
+
+A reader first collects the names of the variables, their states and the scopes of
+the tables; `scopes_of` checks that they make a network, and that its tables fit,
+before any number is read or any array allocated. Then it reads the numbers, and
+`network_of` checks that they are probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from bnmind._messages import many, one_line
+from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
+from bnmind.information import Floats
+from bnmind.pgm.encoded_names import decoded_variable
+from bnmind.pgm.formats.source import Place, shown
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.pgm.variable import Variable
+
+__all__ = [
+    "MOST_AXES",
+    "DeclaredTable",
+    "DeclaredVariable",
+    "Faults",
+    "Numbers",
+    "ReadNetwork",
+    "Scope",
+    "network_of",
+    "scopes_of",
+]
+
+Scope = tuple[Variable, ...]
+"""The child, then its parents."""
+
+MOST_AXES = 64
+"""Variables that one table may have: as many as NumPy has axes."""
+
+_SHOWN_FAULTS = 5
+_LONGEST_FAULT = 160
+
+
+@dataclass(frozen=True)
+class DeclaredVariable:
+    """A variable as it stands in a file, not checked yet."""
+
+    name: str
+    states: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class DeclaredTable:
+    """The head of a table as it stands in a file, not checked yet."""
+
+    names: tuple[str, ...]
+    """The child, then its parents."""
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers of a table, and where each stands."""
+
+    scope: Scope
+    rows: Floats
+    """``(configurations of the parents, states of the child)``, the last parent fastest."""
+    place: Callable[[int], Place]
+    """Where the number with this index in ``rows`` stands, exactly or nearly."""
+
+
+class Faults:
+    """The faults found so far, raised all at once.
+
+    Only the first few are told, the others are counted: a file in which everything is wrong
+    takes no longer than one that is right.
+    """
+
+    def __init__(self) -> None:
+        self._told: list[tuple[str, Place]] = []
+        self._count = 0
+
+    def add(self, message: str, place: Place | Callable[[], Place]) -> None:
+        """Add what is wrong at a place, which is looked for only if it is told."""
+        self._count += 1
+        if len(self._told) < _SHOWN_FAULTS:
+            there = place if isinstance(place, Place) else place()
+            self._told.append((one_line(message, longest=_LONGEST_FAULT), there))
+
+    def refuse(self) -> None:
+        """Raise the `ModelFileError` that lists what was added, if anything was."""
+        if not self._told:
+            return
+        message, first = self._told[0]
+        if self._count == 1:
+            raise first.fault(message)
+        listed = "; ".join(f"{told} at {place}" for told, place in self._told)
+        more = self._count - len(self._told)
+        raise ModelFileError(
+            f"expected a valid network, got these faults: {listed}"
+            f"{f'; and {more:,} more' if more > 0 else ''}",
+            line=first.line,
+            column=first.column,
+        )
+
+
+def scopes_of(
+    variables: Sequence[DeclaredVariable], tables: Sequence[DeclaredTable], *, max_cells: int
+) -> tuple[Scope, ...]:
+    """Return the scope of each table.
+
+    Parameters
+    ----------
+    variables, tables
+        All that the file declares, in its order.
+    max_cells
+        Cells that all the tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If a name or a state is not valid or declared twice, a variable is unknown or
+        has no or several tables, or there is a cycle; all faults at once.
+    TooLargeError
+        If there are more cells; the largest table is named.
+    """
+    faults = Faults()
+    known: dict[str, Variable] = {}
+    for entry in variables:
+        if entry.name in known:
+            faults.add(f"expected distinct variables, got {shown(entry.name)} twice", entry.place)
+            continue
+        try:
+            known[entry.name] = Variable(entry.name, entry.states)
+        except InvalidModelError as fault:
+            for problem in fault.problems:
+                faults.add(problem, entry.place)
+    faults.refuse()
+    if not variables:
+        faults.add("expected at least one variable, got none", Place(1, 1))
+    children: dict[str, DeclaredTable] = {}
+    for table in tables:
+        unknown = [shown(name) for name in table.names if name not in known]
+        if unknown:
+            faults.add(f"expected declared variables, got {', '.join(unknown)}", table.place)
+        elif len(table.names) > MOST_AXES:
+            faults.add(
+                f"expected a table over at most {MOST_AXES} variables, got {len(table.names)}",
+                table.place,
+            )
+        elif len(set(table.names)) < len(table.names):
+            faults.add(
+                f"expected distinct variables in the table of {table.names[0]},"
+                f" got {', '.join(table.names)}",
+                table.place,
+            )
+        elif table.names[0] in children:
+            faults.add(f"expected one table of {table.names[0]}, got another", table.place)
+        else:
+            children[table.names[0]] = table
+    faults.refuse()
+    for entry in variables:
+        if entry.name not in children:
+            faults.add(f"expected a table of {entry.name}, got none", entry.place)
+    try:
+        TopologicalSorter({t.names[0]: t.names[1:] for t in tables}).prepare()
+    except CycleError as fault:
+        cycle = fault.args[1]
+        faults.add(f"expected no cycle, got {' → '.join(cycle)}", children[cycle[0]].place)
+    faults.refuse()
+    scopes = tuple(tuple(known[name] for name in table.names) for table in tables)
+    _refuse_large(scopes, tables, max_cells)
+    return scopes
+
+
+def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_cells: int) -> None:
+    sizes = [math.prod(v.n_states for v in scope) for scope in scopes]
+    if sum(sizes) <= max_cells:
+        return
+    largest, cells = max(enumerate(sizes), key=lambda sized: sized[1])
+    raise TooLargeError(
+        f"expected tables of at most {max_cells:,} cells together, got {many(sum(sizes))}, and"
+        f" {many(cells)} in the table of {tables[largest].names[0]} at"
+        f" {tables[largest].place}",
+        needed=sum(sizes),
+        budget=max_cells,
+    )
+
+
+@dataclass(frozen=True)
+class ReadNetwork:
+    """What a file held."""
+
+    network: Network
+    variables: tuple[Variable, ...]
+    """In the order in which the file declares them."""
+
+    def as_model(self) -> FactorModel:
+        """Return the product of the network's distributions, its variables in the file's order."""
+        return FactorModel(self.network.potentials, self.variables)
+
+
+def network_of(
+    variables: Sequence[DeclaredVariable], tables: Iterable[Numbers], *, encoded: bool = False
+) -> ReadNetwork:
+    """Return the network of variables and tables that were checked by `scopes_of`.
+
+    Parameters
+    ----------
+    variables
+        All that the file declares, in its order.
+    tables
+        The numbers.
+    encoded
+        Whether the file says that its names are encoded, see `bnmind.pgm.encoded_names`.
+
+    Raises
+    ------
+    ModelFileError
+        If a number is no probability, or a row does not sum to one within 1e-6; the
+        place of the first in each table, all tables at once. Or if an encoded name stands
+        for none.
+    """
+    faults = Faults()
+    cpds = []
+    named = {v.name: Variable(v.name, v.states) for v in variables}
+    if encoded:
+        for entry in variables:
+            try:
+                named[entry.name] = decoded_variable(named[entry.name])
+            except InvalidModelError as fault:
+                faults.add(f"expected an encoded name: {fault}", entry.place)
+        faults.refuse()
+    for table in tables:
+        child, *parents = (named[v.name] for v in table.scope)
+        shape = (*(v.n_states for v in parents), child.n_states)
+        values = np.moveaxis(table.rows.reshape(shape), -1, 0)
+        try:
+            cpds.append(TabularCPD(child, tuple(parents), values))
+        except InvalidModelError as fault:
+            for problem in fault.problems:
+                faults.add(problem, partial(_place_of_fault, table))
+    faults.refuse()
+    try:
+        network = Network(tuple(cpds))
+    except InvalidModelError as fault:
+        # Two names that are the same when decoded.
+        raise ModelFileError(f"expected distinct encoded names: {fault}") from fault
+    return ReadNetwork(network, tuple(named[v.name] for v in variables))
+
+
+def _place_of_fault(table: Numbers) -> Place:
+    return table.place(_first_fault(table.rows))
+
+
+def _first_fault(rows: Floats) -> int:
+    """Return the index of the first number that is no probability, or of the worst row."""
+    wrong = ~((rows >= 0) & np.isfinite(rows))
+    if np.any(wrong):
+        return int(np.argmax(wrong))
+    worst = int(np.argmax(np.abs(rows.sum(axis=1) - 1)))
+    return worst * int(rows.shape[1])

@@ -1,0 +1,124 @@
+"""What our JSON files have in common: strict records, and their faults in words.
+
+pydantic is imported with this module, which is therefore imported when first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bnmind.errors import InvalidModelError, ModelFileError
+from bnmind.pgm.formats.source import shown
+from bnmind.pgm.variable import Variable
+
+__all__ = ["Strict", "VariableRecord", "listed", "validated", "variables_of"]
+
+_SHOWN_FAULTS = 5
+_LONGEST_FAULT = 160
+
+_Record = TypeVar("_Record", bound=BaseModel)
+_Fault = TypeVar("_Fault")
+
+
+class Strict(BaseModel):
+    """A record that has these fields, of these types, and no others."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class VariableRecord(Strict):
+    """A variable."""
+
+    name: str
+    states: list[str]
+
+
+class _Head(BaseModel):
+    """What every file of ours starts with."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    schema_name: str = Field(alias="schema")
+    version: int
+
+
+def validated(text: str, schema: str, versions: Mapping[int, type[_Record]]) -> _Record:
+    """Return the record in a JSON text.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    schema
+        The name that its field ``schema`` must have.
+    versions
+        The records of the versions that can be read.
+
+    Raises
+    ------
+    ModelFileError
+        If it has another schema, or a version that is not known; or is not of its
+        form: all faults, each with its path in the file.
+    """
+    head = _parsed(_Head, text, schema)
+    if head.schema_name != schema:
+        raise ModelFileError(f"expected schema {schema}, got {shown(head.schema_name)} at schema")
+    if head.version not in versions:
+        known = " or ".join(map(str, sorted(versions)))
+        newer = ", made by a newer bnmind," if head.version > max(versions) else ""
+        version = str(head.version) if abs(head.version) < 10**9 else "another"
+        raise ModelFileError(
+            f"expected {schema} of version {known}, got version {version}{newer} at version"
+        )
+    return _parsed(versions[head.version], text, f"{schema} {head.version}")
+
+
+def _parsed(record: type[_Record], text: str, what: str) -> _Record:
+    try:
+        return record.model_validate_json(text)
+    except ValidationError as fault:
+        faults = fault.errors(include_url=False, include_input=False, include_context=False)
+    raise ModelFileError(f"expected {what}, got {listed(faults, _told)}")
+
+
+def _told(error: Mapping[str, Any]) -> str:
+    # The path may hold keys of the file, of any length.
+    path = [
+        shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
+    ]
+    return f"{'.'.join(path) or 'the whole'}: {' '.join(error['msg'].split())}"
+
+
+def listed(faults: Sequence[_Fault], told: Callable[[_Fault], str] = str) -> str:
+    """Return the first faults, each not too long, and how many more there are."""
+    first = [told(fault) for fault in faults[:_SHOWN_FAULTS]]
+    cut = [f if len(f) <= _LONGEST_FAULT else f"{f[: _LONGEST_FAULT - 1]}…" for f in first]
+    more = f"; and {len(faults) - _SHOWN_FAULTS} more" if len(faults) > _SHOWN_FAULTS else ""
+    return "; ".join(cut) + more
+
+
+def variables_of(records: Iterable[VariableRecord]) -> dict[str, Variable]:
+    """Return the variables by name.
+
+    Raises
+    ------
+    InvalidModelError
+        If one is not valid or there twice; all faults at once.
+    """
+    problems: list[str] = []
+    variables: dict[str, Variable] = {}
+    for number, entry in enumerate(records):
+        if entry.name in variables:
+            problems.append(
+                f"at variables.{number}: expected distinct variables, got {shown(entry.name)} twice"
+            )
+        try:
+            variables[entry.name] = Variable(entry.name, tuple(entry.states))
+        except InvalidModelError as fault:
+            problems += [f"at variables.{number}: {p}" for p in fault.problems]
+    if problems:
+        raise InvalidModelError(problems)
+    return variables

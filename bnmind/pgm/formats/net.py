@@ -1,0 +1,233 @@
+"""NET, Hugin's format: text to network and back.
+
+::
+
+    net { … }
+    node B { states = ("no" "yes"); … }
+    potential (B | A) { data = ((0.9 0.1) (0.2 0.8)); }
+
+A pair of brackets for each parent, the last one fastest, and in the innermost the
+states of the child; or all the numbers in one pair. Comments are ``%`` to the end of
+the line, and fields of other names are passed over.
+
+References
+----------
+Hugin Expert A/S, *The HUGIN NET Language*, in the manuals of the API.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bnmind.pgm.encoded_names import ENCODING
+from bnmind.pgm.formats.declared import (
+    DeclaredTable,
+    DeclaredVariable,
+    Numbers,
+    ReadNetwork,
+    Scope,
+    network_of,
+    scopes_of,
+)
+from bnmind.pgm.formats.source import Source, number_list, shown
+from bnmind.pgm.formats.table_text import rows_of, written
+from bnmind.pgm.network import Network
+
+__all__ = ["from_net", "to_net"]
+
+_STRING = r'"(?:[^"\\]++|\\.)*+"'
+# Strings are kept, whether they end or not.
+_COMMENTS = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|%[^\n]*+', re.DOTALL)
+_BLOCK = re.compile(r"\s*+(?:(?P<kind>[A-Za-z_]++)|\Z)")
+_KINDS = "'net', 'node', 'discrete node' or 'potential'"
+_NODE_WORD = re.compile(r"\s*+node\b")
+_OPEN = re.compile(r"\s*+\{")
+_NAME = re.compile(r'\s*+([^\s(){}|;="]++)\s*+\{')
+_SCOPE = re.compile(r'\s*+\((?P<child>[^()|{}"]*+)(?:\|(?P<parents>[^()|{}"]*+))?\)\s*+\{')
+_FIELD = re.compile(
+    r"\s*+(?:(?P<end>\})|(?P<name>[A-Za-z_]\w*+)\s*+="
+    rf'(?P<value>(?:[^;"{{}}]++|{_STRING})*+);)',
+    re.DOTALL,
+)
+# Hugin quotes states; pyAgrum does not.
+_STATES = re.compile(rf'\s*+\((?:\s++|{_STRING}|[^\s()"]++)*+\)\s*+', re.DOTALL)
+_STATE = re.compile(rf'{_STRING}|[^\s()"]++', re.DOTALL)
+_OTHER_NODES = ("continuous", "utility", "decision", "function", "class")
+
+
+@dataclass(frozen=True)
+class _Table(DeclaredTable):
+    """A potential's head, and its numbers as text."""
+
+    start: int
+    end: int
+
+
+def from_net(text: str, *, max_cells: int) -> ReadNetwork:
+    """Return the network in a NET text, and its variables in the order of the text.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    max_cells
+        Cells that all the tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form, or no valid network of discrete chance
+        nodes, with the place.
+    TooLargeError
+        If there are more cells; nothing is allocated.
+    """
+    source = Source.without(_COMMENTS, text) if "%" in text else Source(text)
+    variables, tables, encoded = _declarations(source)
+    scopes = scopes_of(variables, tables, max_cells=max_cells)
+    return network_of(
+        variables,
+        (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
+        encoded=encoded,
+    )
+
+
+def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
+    """Return what is declared, and whether its names are encoded."""
+    variables: list[DeclaredVariable] = []
+    tables: list[_Table] = []
+    encoded = False
+    at = 0
+    while (block := source.match(_BLOCK, at, expected=_KINDS))["kind"]:
+        at = block.end()
+        match block["kind"]:
+            case "net":
+                at = source.match(_OPEN, at, expected="'{' after 'net'").end()
+                for name, start, end in _fields(source, at):
+                    encoded |= name == "bnmind_names" and ENCODING in source.text[start:end]
+                    at = end
+            case "potential":
+                table, at = _potential(source, at)
+                tables.append(table)
+            case kind if kind in _OTHER_NODES:
+                raise source.place(block.start("kind")).fault(
+                    f"expected discrete chance nodes only, got {kind!r}"
+                )
+            case kind if kind in ("node", "discrete", "chance"):
+                if kind != "node":
+                    at = source.match(_NODE_WORD, at, expected=f"'node' after '{kind}'").end()
+                variable, at = _node(source, at)
+                variables.append(variable)
+            case _:
+                raise source.fault(_KINDS, block.start())
+    return variables, tables, encoded
+
+
+def _fields(source: Source, at: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the name of each field and where its value starts and ends; at last, the end twice."""
+    expected = "a field 'name = value;' or '}'"
+    while not (field := source.match(_FIELD, at, expected=expected))["end"]:
+        at = field.end()
+        yield field["name"], field.start("value"), field.end("value")
+    yield "", field.end(), field.end()
+
+
+def _node(source: Source, at: int) -> tuple[DeclaredVariable, int]:
+    head = source.match(_NAME, at, expected="the name of a node and '{'")
+    place = source.place(head.start(1))
+    states: tuple[str, ...] | None = None
+    for name, start, end in _fields(source, head.end()):
+        at = end
+        if name != "states":
+            continue
+        if states is not None:
+            raise source.fault(f"the states of {shown(head[1])} once", start)
+        if not _STATES.fullmatch(source.text, start, end):
+            raise source.fault('states as ("one" "two" …)', start)
+        states = tuple(map(_unquoted, _STATE.findall(source.text, start, end)))
+    if states is None:
+        raise place.fault(f"expected states of {shown(head[1])}, got none")
+    return DeclaredVariable(head[1], states, place), at
+
+
+def _unquoted(state: str) -> str:
+    if not state.startswith('"'):
+        return state
+    return re.sub(r"\\(.)", r"\1", state[1:-1], flags=re.DOTALL)
+
+
+def _potential(source: Source, at: int) -> tuple[_Table, int]:
+    head = source.match(_SCOPE, at, expected="'(child | parents)' and '{'")
+    place = source.place(source.skip(head.start()))
+    children, parents = head["child"].split(), (head["parents"] or "").split()
+    if len(children) != 1:
+        raise place.fault(f"expected one child before '|', got {len(children)}")
+    data: tuple[int, int] | None = None
+    for name, start, end in _fields(source, head.end()):
+        at = end
+        if name == "data":
+            if data is not None:
+                raise source.fault(f"the data of {shown(children[0])} once", start)
+            data = start, end
+    if data is None:
+        raise place.fault(f"expected data of {shown(children[0])} in numbers, got none")
+    return _Table((children[0], *parents), place, *data), at
+
+
+def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
+    text = source.text[table.start : table.end]
+    tokens = text.replace("(", " ").replace(")", " ").split()
+    values = number_list(tokens)
+    name, size = scope[0].name, scope[0].n_states
+    if isinstance(values, int):
+        place = source.place_of_number(values, table.start, table.end)
+        raise place.fault(f"expected a number for {name}, got {shown(tokens[values])}")
+    wanted = math.prod(v.n_states for v in scope)
+    place = source.place(source.skip(table.start))
+    if len(values) != wanted:
+        raise place.fault(f"expected {wanted} numbers for {name}, got {len(values)}")
+    brackets = re.sub(r"[^()]++", "", text)
+    flat = text.strip()[:1] == "(" and text.strip()[-1:] == ")" and brackets == "()"
+    if not flat and (
+        brackets != _nested(tuple(v.n_states for v in scope[1:]))
+        or any(len(group.split()) not in (0, size) for group in text.replace("(", ")").split(")"))
+    ):
+        raise place.fault(f"expected a pair of brackets for each parent of {name}, got others")
+    return Numbers(
+        scope,
+        values.reshape(-1, size),
+        lambda k: source.place_of_number(k, table.start, table.end),
+    )
+
+
+def _nested(shape: tuple[int, ...]) -> str:
+    """Return the brackets of a table whose parents have so many states."""
+    brackets = "()"
+    for size in reversed(shape):
+        brackets = f"({brackets * size})"
+    return brackets
+
+
+def to_net(network: Network, *, encoded: bool = False) -> str:
+    """Return the network as a NET text.
+
+    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    """
+    note = f'  bnmind_names = "{ENCODING}";\n' if encoded else ""
+    blocks = [f"net\n{{\n{note}}}\n"]
+    for variable in network.variables:
+        states = " ".join(f'"{state}"' for state in variable.states)
+        blocks.append(f"node {variable.name}\n{{\n  states = ({states});\n}}\n")
+    for cpd in network.cpds:
+        given = " | " + " ".join(v.name for v in cpd.parents) if cpd.parents else ""
+        groups = [f"({written(row)})" for row in rows_of(cpd).tolist()]
+        for parent in reversed(cpd.parents):
+            groups = [f"({''.join(part)})" for part in _chunks(groups, parent.n_states)]
+        blocks.append(f"potential ({cpd.variable.name}{given})\n{{\n  data = {groups[0]};\n}}\n")
+    return "".join(blocks)
+
+
+def _chunks(items: list[str], size: int) -> Iterator[list[str]]:
+    return (items[start : start + size] for start in range(0, len(items), size))

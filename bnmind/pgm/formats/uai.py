@@ -1,0 +1,349 @@
+"""UAI, the format of the inference competitions: text to model and back.
+
+::
+
+    BAYES            or MARKOV, whose factors need not be probabilities
+    2                variables
+    2 3              their numbers of states
+    2                factors
+    1 0              the scope of each; in BAYES the child comes last
+    2 0 1
+    2  0.4 0.6       the numbers of each, the last variable fastest
+    6  0.1 0.2 0.7  0.3 0.3 0.4
+
+Lines that start with the word ``c``, and what follows ``#``, are comments. The format
+knows variables and states by number only, so their names are kept in a file beside it
+(`bnmind.pgm.formats.uai_names`); without one they are x0, x1, … and 0, 1, …. Evidence has a file
+of its own: ``1 0 2`` says that of one variable, x0, state 2 is known.
+
+References
+----------
+The UAI 2008 evaluation of probabilistic inference, *File formats*; with the evidence
+of 2014 and the comments of 2016.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from bnmind._messages import many
+from bnmind.errors import ModelFileError, TooLargeError
+from bnmind.information import Floats
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.formats.declared import (
+    MOST_AXES,
+    DeclaredTable,
+    DeclaredVariable,
+    Numbers,
+    ReadNetwork,
+    network_of,
+    scopes_of,
+)
+from bnmind.pgm.formats.source import Place, Source, number_list, shown
+from bnmind.pgm.formats.table_text import rows_of, written
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
+
+__all__ = [
+    "evidence_from_uai",
+    "model_from_uai",
+    "model_to_uai",
+    "network_from_uai",
+    "network_to_uai",
+    "variables_from_uai",
+]
+
+_COMMENTS = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
+_TOKEN = re.compile(r"\S++")
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """The words of a text, and where each stands."""
+
+    source: Source
+    tokens: list[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Reader:
+        source = Source.without(_COMMENTS, text)
+        return cls(source, source.text.split())
+
+    def place(self, at: int) -> Place:
+        """Return where a word stands; the end of the file for one after the last."""
+        words = _TOKEN.finditer(self.source.text)
+        word = next(islice(words, at, None), None)
+        return self.source.place(word.start() if word else len(self.source.text))
+
+    def first_places(self, count: int) -> list[Place]:
+        """Return where each of the first words stands."""
+        words = islice(_TOKEN.finditer(self.source.text), count)
+        return [self.source.place(word.start()) for word in words]
+
+    def fault(self, expected: str, at: int) -> ModelFileError:
+        there = at < len(self.tokens)
+        got = shown(self.tokens[at]) if there else "the end of the file"
+        return self.place(at).fault(f"expected {expected}, got {got}")
+
+    def count(self, at: int, expected: str, *, least: int = 0, below: int = 10**_DIGITS) -> int:
+        """Return the whole number at a word."""
+        token = self.tokens[at] if at < len(self.tokens) else ""
+        if not (token.isascii() and token.isdigit() and len(token) <= _DIGITS):
+            raise self.fault(expected, at)
+        if not least <= int(token) < below:
+            raise self.fault(f"{expected} from {least} to {below - 1}", at)
+        return int(token)
+
+
+@dataclass(frozen=True)
+class _Preamble:
+    """What a model file says before its numbers."""
+
+    kind: str
+    sizes: list[int]
+    scopes: list[list[int]]
+    scope_starts: list[int]
+    """The word at which each scope starts."""
+    end: int
+    """The word after it all."""
+
+
+def _preamble(reader: _Reader) -> _Preamble:
+    if reader.tokens[:1] not in (["BAYES"], ["MARKOV"]):
+        raise reader.fault("BAYES or MARKOV", 0)
+    n = reader.count(1, "a number of variables", least=1)
+    # Word by word: what runs out of words stops there, whatever number was declared.
+    sizes = []
+    for at in range(2, 2 + n):
+        sizes.append(reader.count(at, "a number of states", least=1))
+    # A table over variables has at least as many numbers as they have states, less one each.
+    if sum(sizes) > 2 * len(reader.tokens):
+        most = max(range(n), key=sizes.__getitem__)
+        raise reader.fault("as many numbers in the file as states", 2 + most)
+    at = 2 + n
+    n_scopes = reader.count(at, "a number of factors", least=1)
+    scopes, starts = [], []
+    at += 1
+    for _ in range(n_scopes):
+        length = reader.count(at, "a number of variables in a factor", below=MOST_AXES + 1)
+        starts.append(at)
+        scope = []
+        for place in range(at + 1, at + 1 + length):
+            scope.append(reader.count(place, "the number of a variable", below=n))
+            if scope.count(scope[-1]) > 1:
+                raise reader.fault("different variables in a factor", place)
+        scopes.append(scope)
+        at += 1 + length
+    return _Preamble(reader.tokens[0], sizes, scopes, starts, at)
+
+
+def _variables(
+    reader: _Reader, preamble: _Preamble, names: Sequence[Variable] | None
+) -> tuple[Variable, ...]:
+    if names is None:
+        return tuple(
+            Variable.of_integers(f"x{i}", range(size)) for i, size in enumerate(preamble.sizes)
+        )
+    if len(names) != len(preamble.sizes):
+        raise reader.fault(f"{len(names)} variables, as many as have names", 1)
+    for number, (variable, size) in enumerate(zip(names, preamble.sizes, strict=True)):
+        if variable.n_states != size:
+            raise reader.fault(
+                f"{variable.n_states} states of {variable.name}, as many as have names", 2 + number
+            )
+    return tuple(names)
+
+
+def network_from_uai(
+    text: str, *, names: Sequence[Variable] | None = None, max_cells: int
+) -> ReadNetwork:
+    """Return the network in a UAI text of kind BAYES, and its variables in the order of the text.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    names
+        The variables in the order of the file, if their names are known.
+    max_cells
+        Cells that all the tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form, or no valid network, with the place.
+    TooLargeError
+        If there are more cells; nothing is allocated.
+    """
+    reader = _Reader.of(text)
+    preamble = _preamble(reader)
+    if preamble.kind != "BAYES":
+        raise reader.fault("BAYES, for a network", 0)
+    variables = _variables(reader, preamble, names)
+    for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True):
+        if not scope:
+            raise reader.fault("the child in a factor", start)
+    places = reader.first_places(preamble.end)
+    declared = [DeclaredVariable(v.name, v.states, places[2 + i]) for i, v in enumerate(variables)]
+    scopes = scopes_of(
+        declared,
+        [
+            DeclaredTable(tuple(variables[i].name for i in (scope[-1], *scope[:-1])), places[start])
+            for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True)
+        ],
+        max_cells=max_cells,
+    )
+    tables = []
+    at = preamble.end
+    for variables in scopes:
+        values = _numbers(reader, at, math.prod(v.n_states for v in variables))
+        rows = values.reshape(-1, variables[0].n_states)
+        tables.append(Numbers(variables, rows, partial(_place_of_number, reader, at + 1)))
+        at += 1 + values.size
+    _expect_end(reader, at)
+    return network_of(declared, tables)
+
+
+def _place_of_number(reader: _Reader, start: int, number: int) -> Place:
+    return reader.place(start + number)
+
+
+def model_from_uai(
+    text: str, *, names: Sequence[Variable] | None = None, max_cells: int
+) -> FactorModel:
+    """Return the product of factors in a UAI text of either kind; else as `network_from_uai`.
+
+    A variable in no factor gets one of ones.
+    """
+    reader = _Reader.of(text)
+    preamble = _preamble(reader)
+    if preamble.kind == "BAYES":
+        return network_from_uai(text, names=names, max_cells=max_cells).as_model()
+    variables = _variables(reader, preamble, names)
+    factors = []
+    at = preamble.end
+    for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True):
+        shape = tuple(preamble.sizes[i] for i in scope)
+        if math.prod(shape) > max_cells:
+            raise TooLargeError(
+                f"expected tables of at most {max_cells:,} cells, got"
+                f" {many(math.prod(shape))} at {reader.place(start)}",
+                needed=math.prod(shape),
+                budget=max_cells,
+            )
+        values = _numbers(reader, at, math.prod(shape))
+        if np.any(values < 0):
+            raise reader.fault("a factor that is not negative", at + 1 + int(np.argmin(values)))
+        factors.append(Factor(tuple(variables[i] for i in scope), values.reshape(shape)))
+        at += 1 + values.size
+    _expect_end(reader, at)
+    lonely = set(range(len(variables))).difference(*preamble.scopes)
+    factors += [Factor((variables[i],), np.ones(preamble.sizes[i])) for i in sorted(lonely)]
+    return FactorModel(tuple(factors), variables)
+
+
+def _numbers(reader: _Reader, at: int, wanted: int) -> Floats:
+    """Return the numbers of a table, whose count stands at a word."""
+    expected = f"the count {many(wanted)} of numbers"
+    if reader.count(at, expected) != wanted:
+        raise reader.fault(expected, at)
+    tokens = reader.tokens[at + 1 : at + 1 + wanted]
+    values = number_list(tokens)
+    if isinstance(values, int):
+        raise reader.fault("a number", at + 1 + values)
+    if len(tokens) < wanted:
+        raise reader.fault(f"{many(wanted)} numbers", len(reader.tokens))
+    return values
+
+
+def _expect_end(reader: _Reader, at: int) -> None:
+    if at < len(reader.tokens):
+        raise reader.fault("the end of the file", at)
+
+
+def variables_from_uai(
+    text: str, *, names: Sequence[Variable] | None = None
+) -> tuple[Variable, ...]:
+    """Return the variables of a UAI text in the order of the file, its numbers not read."""
+    reader = _Reader.of(text)
+    return _variables(reader, _preamble(reader), names)
+
+
+def evidence_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, str]:
+    """Return the findings, {variable: state}, in a UAI text of evidence.
+
+    Parameters
+    ----------
+    text
+        The number of findings, then for each the numbers of a variable and a state;
+        before it there may be the number 1 of samples.
+    variables
+        Those of the model, in the order of its file.
+    """
+    reader = _Reader.of(text)
+    at = 0
+    if len(reader.tokens) % 2 == 0 and reader.tokens[:1] == ["1"]:
+        at = 1
+    n_findings = reader.count(at, "a number of findings")
+    found: dict[str, str] = {}
+    for _ in range(n_findings):
+        number = reader.count(at + 1, "the number of a variable", below=len(variables))
+        variable = variables[number]
+        if variable.name in found:
+            raise reader.fault(f"evidence on {variable.name} once", at + 1)
+        state = reader.count(at + 2, f"a state of {variable.name}", below=variable.n_states)
+        found[variable.name] = variable.states[state]
+        at += 2
+    _expect_end(reader, at + 1)
+    return found
+
+
+def network_to_uai(network: Network) -> str:
+    """Return the network as a UAI text of kind BAYES, its variables parents before children."""
+    tables = [((*cpd.parents, cpd.variable), rows_of(cpd).ravel().tolist()) for cpd in network.cpds]
+    return _text("BAYES", network.variables, tables)
+
+
+def model_to_uai(model: FactorModel) -> str:
+    """Return the product as a UAI text of kind MARKOV.
+
+    Raises
+    ------
+    ModelFileError
+        If a factor has negative or complex values, which the format cannot hold.
+    """
+    tables: list[tuple[Sequence[Variable], list[float]]] = []
+    for potential in model.potentials:
+        table = potential
+        if not isinstance(table, Factor):
+            table = table.to_factor(max_cells=table.n_cells)
+        values = table.values
+        if np.iscomplexobj(values) or np.any(values < 0):
+            raise ModelFileError(
+                "expected factors without negative or complex values, which the UAI format can"
+                f" hold, got one over {', '.join(v.name for v in table.scope)}"
+            )
+        tables.append((table.scope, np.real(values).ravel().tolist()))
+    return _text("MARKOV", model.variables, tables)
+
+
+def _text(
+    kind: str,
+    variables: Sequence[Variable],
+    tables: Sequence[tuple[Sequence[Variable], list[float]]],
+) -> str:
+    numbers = {v.name: str(i) for i, v in enumerate(variables)}
+    lines = [kind, str(len(variables)), " ".join(str(v.n_states) for v in variables)]
+    lines.append(str(len(tables)))
+    lines += [" ".join([str(len(scope)), *(numbers[v.name] for v in scope)]) for scope, _ in tables]
+    for _, values in tables:
+        lines += ["", str(len(values)), written(values)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,103 @@
+"""XMLBIF 0.3: text to network and back.
+
+A table has a row for each configuration of what is GIVEN, the last one fastest, and
+in it the states of what it is FOR.
+
+References
+----------
+F. G. Cozman, *The Interchange Format for Bayesian Networks* 0.3 in XML, 1998.
+"""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from bnmind.pgm.encoded_names import ENCODING
+from bnmind.pgm.formats.declared import (
+    DeclaredTable,
+    DeclaredVariable,
+    ReadNetwork,
+    network_of,
+    scopes_of,
+)
+from bnmind.pgm.formats.source import shown
+from bnmind.pgm.formats.table_text import rows_of, written, xml_text
+from bnmind.pgm.formats.xml_source import Element, parse_xml
+from bnmind.pgm.network import Network
+
+__all__ = ["from_xmlbif", "to_xmlbif"]
+
+_NOTE = f"bnmind_names = {ENCODING}"
+
+
+def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
+    """Return the network in an XMLBIF file, and its variables in the order of the file.
+
+    Parameters
+    ----------
+    data
+        The file's bytes: XML names its encoding itself.
+    max_cells
+        Cells that all the tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not of this form, or no valid network, with the place.
+    TooLargeError
+        If there are more cells; nothing is allocated.
+    """
+    root = parse_xml(data)
+    if root.tag != "BIF":
+        raise root.place.fault(f"expected <BIF>, got <{root.tag[:40]}>")
+    body = root.one("NETWORK")
+    definitions = list(body.each("DEFINITION"))
+    variables = [_variable(entry) for entry in body.each("VARIABLE")]
+    scopes = scopes_of(
+        variables,
+        [
+            DeclaredTable(
+                (entry.one("FOR").text, *(given.text for given in entry.each("GIVEN"))),
+                entry.place,
+            )
+            for entry in definitions
+        ],
+        max_cells=max_cells,
+    )
+    encoded = any(note.text == _NOTE for note in body.each("PROPERTY"))
+    tables = (
+        entry.one("TABLE").table(scope) for entry, scope in zip(definitions, scopes, strict=True)
+    )
+    return network_of(variables, tables, encoded=encoded)
+
+
+def _variable(entry: Element) -> DeclaredVariable:
+    kind = entry.attributes.get("TYPE", "nature")
+    if kind != "nature":
+        raise entry.place.fault(f"expected variables of type nature, got {shown(kind)}")
+    states = tuple(outcome.text for outcome in entry.each("OUTCOME"))
+    return DeclaredVariable(entry.one("NAME").text, states, entry.place)
+
+
+def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
+    """Return the network in XMLBIF 0.3.
+
+    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    """
+    root = ElementTree.Element("BIF", VERSION="0.3")
+    body = ElementTree.SubElement(root, "NETWORK")
+    ElementTree.SubElement(body, "NAME").text = "bnmind"
+    if encoded:
+        ElementTree.SubElement(body, "PROPERTY").text = _NOTE
+    for variable in network.variables:
+        entry = ElementTree.SubElement(body, "VARIABLE", TYPE="nature")
+        ElementTree.SubElement(entry, "NAME").text = variable.name
+        for state in variable.states:
+            ElementTree.SubElement(entry, "OUTCOME").text = state
+    for cpd in network.cpds:
+        entry = ElementTree.SubElement(body, "DEFINITION")
+        ElementTree.SubElement(entry, "FOR").text = cpd.variable.name
+        for parent in cpd.parents:
+            ElementTree.SubElement(entry, "GIVEN").text = parent.name
+        ElementTree.SubElement(entry, "TABLE").text = written(rows_of(cpd).ravel().tolist())
+    return xml_text(root)
