@@ -25,11 +25,11 @@ from bnmind.adaptive import (
     Saturated,
     learn,
 )
-from bnmind.adaptive.em import BankAscent, Parameters
-from bnmind.adaptive.em_layout import Expected
-from bnmind.adaptive.examinees import Examinees
-from bnmind.adaptive.learn import Learned, LearningModel
-from bnmind.adaptive.squarem import Place, climb, extrapolation
+from bnmind.adaptive.learning.em.cell_layout import Expected
+from bnmind.adaptive.learning.em.em import BankAscent, Parameters
+from bnmind.adaptive.learning.em.squarem import Place, climb, extrapolation
+from bnmind.adaptive.learning.learn import Learned, LearningModel
+from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from tests.banks import banks

@@ -27,7 +27,7 @@ from bnmind.adaptive import (
     Saturated,
     Sequential,
 )
-from bnmind.adaptive.gates import gate_channel
+from bnmind.adaptive.items.response_models import gate_channel
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import Network, Variable
 from tests.banks import gates

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.adaptive.beliefs as beliefs_module
+import bnmind.adaptive.beliefs.start as beliefs_module
 from bnmind.adaptive import (
     Design,
     DiscriminationIndex,
@@ -35,8 +35,8 @@ from bnmind.adaptive import (
     start_belief,
     write_bank,
 )
-from bnmind.adaptive.response_errors import ERROR_CHANCE
-from bnmind.adaptive.selector_divergence import LEAST_CHANCE, floored
+from bnmind.adaptive.beliefs.response_errors import ERROR_CHANCE
+from bnmind.adaptive.selection.kullback_leibler import LEAST_CHANCE, floored
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from tests.banks import answer_sets, banks, enumerated
@@ -281,7 +281,7 @@ def test_the_command_line_says_so_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bnmind.lab.adaptive_store.png", lambda figure: b"")
+    monkeypatch.setattr("bnmind.lab.adaptive.store.png", lambda figure: b"")
     write_bank(CERTAIN, "bank.json")
     shown = run("test", "bank.json", "--selector", "order", answers="1\n0\n1\n1\n\n")
     assert shown.exit_code == 0

@@ -33,9 +33,9 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.em_table import TableExpectation
-from bnmind.adaptive.examinees import Examinees
-from bnmind.adaptive.learn import LearningModel
+from bnmind.adaptive.learning.em.e_step_table import TableExpectation
+from bnmind.adaptive.learning.learn import LearningModel
+from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidModelError,

@@ -23,10 +23,10 @@ from bnmind.adaptive import (
     predictive_check,
     standard_errors,
 )
-from bnmind.adaptive.examinees import Examinees
-from bnmind.adaptive.learning_errors import _scores, table_expectation
-from bnmind.adaptive.learning_monotone import isotonic, monotone_chances, two_chances
-from bnmind.adaptive.learning_options import Bounds
+from bnmind.adaptive.learning.fit.standard_errors import _scores, table_expectation
+from bnmind.adaptive.learning.parameters.isotonic import isotonic, monotone_chances, two_chances
+from bnmind.adaptive.learning.parameters.options import Bounds
+from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import InvalidModelError, TooLargeError
 from tests.modes import examples
 

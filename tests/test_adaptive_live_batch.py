@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.adaptive.beliefs as beliefs_module
+import bnmind.adaptive.beliefs.start as beliefs_module
 from bnmind import adaptive
 from bnmind.adaptive import (
     MISSING,
@@ -42,8 +42,8 @@ from bnmind.adaptive import (
     simulate,
     start_belief,
 )
-from bnmind.adaptive.luck import generator_of
-from bnmind.cli.adaptive_options import (
+from bnmind.adaptive.selection.luck import generator_of
+from bnmind.cli.adaptive.options import (
     SELECTOR_NAMES,
     STOP_NAMES,
     selector_named,

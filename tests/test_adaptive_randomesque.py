@@ -18,7 +18,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.selector import TOLERANCE, by_rank
+from bnmind.adaptive.selection.selector import TOLERANCE, by_rank
 from bnmind.errors import InvalidModelError
 
 N = 6

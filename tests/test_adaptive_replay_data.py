@@ -26,9 +26,9 @@ from bnmind.adaptive import (
     SkillBelief,
     replay,
 )
-from bnmind.adaptive.learn import learn
-from bnmind.adaptive.qmatrix_csv import read_qmatrix
-from bnmind.adaptive.responses import Responses
+from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+from bnmind.adaptive.learning.learn import learn
+from bnmind.adaptive.responses.responses import Responses
 from tests.data_sets import data_set
 
 STEPS = [0, 3, 5, 10]

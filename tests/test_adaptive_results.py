@@ -23,7 +23,7 @@ from bnmind.adaptive import (
     replay,
     simulate,
 )
-from bnmind.adaptive.responses import Responses
+from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidModelError, InvalidResponsesError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

@@ -45,8 +45,8 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.batch_belief import MISSING
-from bnmind.adaptive.content_balance import ContentBalance
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.selection.content_balance import ContentBalance
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 ITEMS = [

@@ -47,7 +47,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.batch_belief import MISSING
+from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidModelError,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import Event, EventKind, ItemBank
-from bnmind.adaptive.session_events import Replay, SessionState
+from bnmind.adaptive.sessions.events import Replay, SessionState
 from bnmind.errors import BnmindError, InvalidResponseError, UnknownNameError
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)

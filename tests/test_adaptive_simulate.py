@@ -53,7 +53,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.profile_space import n_profiles
+from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.errors import (
     InvalidModelError,
     InvalidResponseError,

@@ -91,7 +91,7 @@ def test_layers_use_only_those_before_them() -> None:
         ("bnmind.mastermind.board", "bnmind.adaptive"),
         ("bnmind.adaptive.items", "bnmind.mastermind"),
         ("bnmind.information", "bnmind.pgm"),
-        ("bnmind.cli.play", "bnmind.web"),
+        ("bnmind.cli.mastermind.play", "bnmind.web"),
         ("bnmind.pgm.factor", "bnmind.views.view"),
     ],
 )

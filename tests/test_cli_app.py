@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli import errors
+from bnmind.cli.shared import errors
 from bnmind.errors import InvalidModelError
 from tests.command_line import ROOT, assert_one_line_error, cold, run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli.compare import DEFAULT_STRATEGIES
+from bnmind.cli.mastermind.compare import DEFAULT_STRATEGIES
 from tests.command_line import assert_one_line_error, cold, run, run_json
 
 COLUMNS = ["board", "channel", "strategy", "game", "seed", "secret", "guesses", "won", "seconds"]

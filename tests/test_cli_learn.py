@@ -11,8 +11,8 @@ import pytest
 
 from bnmind import adaptive
 from bnmind.adaptive import ItemBank, LearningOptions, Responses, learn, read_bank, read_qmatrix
-from bnmind.adaptive.examinees import Examinees
-from bnmind.cli.learn import GATE_NAMES
+from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.cli.adaptive.learn import GATE_NAMES
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = "item,add,carry\na,1,0\nb,0,1\nc,1,1\nd,1,0\ne,0,1\n"

@@ -20,7 +20,7 @@ import pytest
 
 from bnmind.cli.app import app
 from bnmind.cli.process import BROKEN_PIPE
-from bnmind.cli.progress import COMPILING
+from bnmind.cli.shared.progress import COMPILING
 from tests.command_line import ROOT
 from tests.command_server import Case, CommandServer, Ended
 

@@ -16,9 +16,9 @@ CASES = [
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
-    ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
-    ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
-    ("bnmind.cli.advice.start", ("assist", "--save"), "a.json"),
+    ("bnmind.adaptive.simulation.simulate", ("simulate", "bank.json", "--out"), ""),
+    ("bnmind.adaptive.learning.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
+    ("bnmind.lab.mastermind.advice.start", ("assist", "--save"), "a.json"),
     ("bnmind.adaptive.Session.start", ("test", "bank.json", "--session"), "a.json"),
 ]
 

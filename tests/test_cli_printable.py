@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import ItemBank, write_bank
-from bnmind.cli.printable import printable, tell, tell_json
-from bnmind.cli.show import plain_table, show_table, terminal
+from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.show import plain_table, show_table, terminal
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import ROOT, run

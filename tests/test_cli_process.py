@@ -15,7 +15,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from bnmind.cli.process import BROKEN_PIPE
-from bnmind.cli.work import interruptible, is_working, working
+from bnmind.cli.shared.work import interruptible, is_working, working
 from tests.command_line import ROOT
 
 TINY = ("--pegs", "1", "--colors", "2")

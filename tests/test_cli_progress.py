@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli import progress
-from bnmind.cli.progress import COMPILING, Account, speaking
-from bnmind.cli.work import Report, working
+from bnmind.cli.shared import progress
+from bnmind.cli.shared.progress import COMPILING, Account, speaking
+from bnmind.cli.shared.work import Report, working
 from tests.command_line import ROOT
 
 
@@ -90,8 +90,8 @@ def test_a_terminal_shows_a_bar_that_vanishes(
 
 ENDLESS = """
 import time
-from bnmind.cli import progress
-from bnmind.cli.work import working
+from bnmind.cli.shared import progress
+from bnmind.cli.shared.work import working
 
 progress._SHOWN_AFTER = 0.0
 working("waiting", lambda report: time.sleep(120))

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bnmind.cli.query import _evidence
+from bnmind.cli.networks.query import _evidence
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board, Reply, TableBelief
 from bnmind.mastermind.noise_parser import parse_noise

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.cli.advice import start, winning_report_ends
+from bnmind.lab.mastermind.advice import start, winning_report_ends
 from bnmind.mastermind import (
     Board,
     Channel,

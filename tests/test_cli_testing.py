@@ -10,7 +10,7 @@ import pytest
 from typer.testing import Result
 
 from bnmind.adaptive import MaximalItems, Session, read_bank
-from bnmind.cli.adaptive_options import (
+from bnmind.cli.adaptive.options import (
     SELECTOR_NAMES,
     STOP_NAMES,
     selector_named,
@@ -206,7 +206,7 @@ def test_a_test_that_goes_on_elsewhere_ends_here(monkeypatch: pytest.MonkeyPatch
         return "now"
 
     elsewhere: list[Session] = []
-    monkeypatch.setattr("bnmind.cli.testing._now", answered_elsewhere)
+    monkeypatch.setattr("bnmind.cli.adaptive.administer._now", answered_elsewhere)
     result = run("test", BANK, "--session", "ann.json", answers="1\n0\n1\n")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1

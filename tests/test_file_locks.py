@@ -24,8 +24,8 @@ import pytest
 from bnmind._file_locks import locked
 from bnmind._text_files import write_file
 from bnmind.adaptive import ItemBank, Session
-from bnmind.cli.saved_game import SavedGame, content_of, read_game, write_game
 from bnmind.errors import BnmindError, FileWriteError, SessionFileError
+from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
 from bnmind.mastermind import Board, Reply, Turn
 from tests.command_line import ROOT
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bnmind.adaptive import Examinees, ItemBank, RandomItem, Session, simulate, write_bank
-from bnmind.cli.saved_game import SavedGame, content_of, write_game
 from bnmind.errors import FileWriteError
 from bnmind.lab import compare, save_comparison, save_simulation
+from bnmind.lab.mastermind.saved_game import SavedGame, content_of, write_game
 from bnmind.mastermind import Board, Channel, Reply, Turn
 from bnmind.pgm.files import write_model
 from bnmind.strategies import Knuth, WeightedEntropy, strategy_tree, write_tree, write_weights
@@ -28,7 +28,7 @@ FEW = ("--evaluations", "2")
 WRITERS = ("bnmind._text_files", "bnmind._temporary_files", "bnmind._file_locks")
 """The modules that may write files; all others leave it to them."""
 
-EXCEPTIONS = {("bnmind.lab.store", "savefig")}
+EXCEPTIONS = {("bnmind.lab.mastermind.store", "savefig")}
 """Where a figure is saved into memory."""
 
 ANYWHERE = {

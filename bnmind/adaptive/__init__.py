@@ -1,27 +1,33 @@
 """Adaptive testing: item banks, beliefs about skills."""
 
-from bnmind.adaptive.ability import (
+from bnmind.adaptive.beliefs.ability_estimates import (
     ability_deviation,
     expected_ability,
     most_likely_ability,
     most_probable_ability,
 )
-from bnmind.adaptive.bank import ItemBank
-from bnmind.adaptive.batch_belief import MISSING, BatchBelief, BatchProfiles
-from bnmind.adaptive.belief import Profile, SkillBelief
-from bnmind.adaptive.beliefs import beliefs_given, start_belief, start_beliefs
-from bnmind.adaptive.content_balance import ContentBalance
-from bnmind.adaptive.cross_validation import CrossValidation, cross_validate
-from bnmind.adaptive.design import Design, Outlook
-from bnmind.adaptive.doubts import AnswerDoubt, doubts_about
-from bnmind.adaptive.examinees import Examinees
-from bnmind.adaptive.exposure_eligibility import ItemEligibility
-from bnmind.adaptive.exposure_randomesque import Randomesque
-from bnmind.adaptive.exposure_sympson_hetter import SympsonHetter
-from bnmind.adaptive.files import read_bank, write_bank
-from bnmind.adaptive.fit_items import ItemFit, item_fit
-from bnmind.adaptive.fit_predictive import PairStatistics, PredictiveCheck, predictive_check
-from bnmind.adaptive.gates import (
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles
+from bnmind.adaptive.beliefs.belief import Profile, SkillBelief
+from bnmind.adaptive.beliefs.person_fit import AnswerDoubt, doubts_about
+from bnmind.adaptive.beliefs.skill_response_joints import response_joints
+from bnmind.adaptive.beliefs.start import beliefs_given, start_belief, start_beliefs
+from bnmind.adaptive.beliefs.table_batch import ProfileBatch
+from bnmind.adaptive.beliefs.table_belief import ProfileBelief
+from bnmind.adaptive.beliefs.tree_batch import PlanBatch
+from bnmind.adaptive.beliefs.tree_belief import PlanBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank_files import read_bank, write_bank
+from bnmind.adaptive.items.irt import (
+    AbilityGrid,
+    GradedResponse,
+    Logistic,
+    irt_bank,
+    logistic_items,
+)
+from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+from bnmind.adaptive.items.response_models import (
     Dina,
     Dino,
     FreeTable,
@@ -31,42 +37,29 @@ from bnmind.adaptive.gates import (
     NoisyOr,
     Sequential,
 )
-from bnmind.adaptive.irt import AbilityGrid, GradedResponse, Logistic, irt_bank, logistic_items
-from bnmind.adaptive.item import Item
-from bnmind.adaptive.learn import Learned, LearnedItem, LearningRecord, learn
-from bnmind.adaptive.learning_errors import ItemParameter, StandardErrors, standard_errors
-from bnmind.adaptive.learning_options import Bounds, LearningOptions, Priors
-from bnmind.adaptive.plan_batch import PlanBatch
-from bnmind.adaptive.plan_belief import PlanBelief
-from bnmind.adaptive.profile_batch import ProfileBatch
-from bnmind.adaptive.profile_belief import ProfileBelief
-from bnmind.adaptive.profiles import Hierarchy, Independent, ProfileDistribution, Saturated
-from bnmind.adaptive.qmatrix import QMatrix
-from bnmind.adaptive.qmatrix_csv import read_qmatrix
-from bnmind.adaptive.rank import RankedItem, rank_items
-from bnmind.adaptive.replay import fold_numbers, replay
-from bnmind.adaptive.report import SessionReport, SkillReport
-from bnmind.adaptive.response_joints import response_joints
-from bnmind.adaptive.responses import Responses
-from bnmind.adaptive.results import SelectorRun, SimulationResult
-from bnmind.adaptive.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
-from bnmind.adaptive.selector import (
-    BatchSelection,
-    QuestionBelief,
-    ScoringSelector,
-    Selection,
-    Selector,
+from bnmind.adaptive.items.skill_distributions import (
+    Hierarchy,
+    Independent,
+    ProfileDistribution,
+    Saturated,
 )
-from bnmind.adaptive.selector_discrimination import DiscriminationIndex
-from bnmind.adaptive.selector_divergence import (
-    KullbackLeibler,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
+from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
+from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.predictive_check import (
+    PairStatistics,
+    PredictiveCheck,
+    predictive_check,
 )
-from bnmind.adaptive.selector_entropy import MinimalEntropy
-from bnmind.adaptive.selector_fisher import MaximalFisher
-from bnmind.adaptive.selector_loss import Loss, LossGain
-from bnmind.adaptive.selector_plain import (
+from bnmind.adaptive.learning.fit.standard_errors import (
+    ItemParameter,
+    StandardErrors,
+    standard_errors,
+)
+from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
+from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
+from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.selection.baselines import (
     ChosenBy,
     FixedOrder,
     PerCost,
@@ -75,11 +68,34 @@ from bnmind.adaptive.selector_plain import (
     item_cost,
     item_time,
 )
-from bnmind.adaptive.selector_skills import SkillEntropy, TargetEntropy
-from bnmind.adaptive.session import Session
-from bnmind.adaptive.session_events import Event, EventKind
-from bnmind.adaptive.simulate import simulate
-from bnmind.adaptive.simulate_measures import (
+from bnmind.adaptive.selection.content_balance import ContentBalance
+from bnmind.adaptive.selection.entropy import MinimalEntropy
+from bnmind.adaptive.selection.expected_loss import Loss, LossGain
+from bnmind.adaptive.selection.fisher import MaximalFisher
+from bnmind.adaptive.selection.gdi import DiscriminationIndex
+from bnmind.adaptive.selection.item_eligibility import ItemEligibility
+from bnmind.adaptive.selection.kullback_leibler import (
+    KullbackLeibler,
+    ModifiedPosteriorWeightedKL,
+    PosteriorWeightedKL,
+)
+from bnmind.adaptive.selection.randomesque import Randomesque
+from bnmind.adaptive.selection.ranking import RankedItem, rank_items
+from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
+from bnmind.adaptive.selection.selector import (
+    BatchSelection,
+    QuestionBelief,
+    ScoringSelector,
+    Selection,
+    Selector,
+)
+from bnmind.adaptive.selection.sympson_hetter import SympsonHetter
+from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
+from bnmind.adaptive.sessions.design import Design, Outlook
+from bnmind.adaptive.sessions.events import Event, EventKind
+from bnmind.adaptive.sessions.report import SessionReport, SkillReport
+from bnmind.adaptive.sessions.session import Session
+from bnmind.adaptive.simulation.measures import (
     ABILITY,
     ABILITY_DEVIATION,
     ABILITY_ERROR,
@@ -96,15 +112,18 @@ from bnmind.adaptive.simulate_measures import (
     Moment,
     default_measures,
 )
-from bnmind.adaptive.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
-from bnmind.adaptive.stopper_certainty import (
+from bnmind.adaptive.simulation.replay import fold_numbers, replay
+from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
+from bnmind.adaptive.simulation.simulate import simulate
+from bnmind.adaptive.stopping.certainty import (
     DeviationBelow,
     EntropyBelow,
     GainBelow,
     ProfileCertain,
     SkillsCertain,
 )
-from bnmind.adaptive.stopper_length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 
 __all__ = [
     "ABILITY",

@@ -6,20 +6,20 @@ from typing import Annotated
 
 import typer
 
-from bnmind.cli.assist import ASSIST_HELP, assist
-from bnmind.cli.compare import COMPARE_HELP, compare
-from bnmind.cli.errors import OneLineErrors
-from bnmind.cli.fit_weights import FIT_WEIGHTS_HELP, fit_weights
-from bnmind.cli.learn import LEARN_HELP, learn
-from bnmind.cli.network import NETWORK_HELP, network
-from bnmind.cli.play import PLAY_HELP, play
-from bnmind.cli.printable import tell
-from bnmind.cli.query import QUERY_HELP, query
-from bnmind.cli.regret import REGRET_HELP, regret
-from bnmind.cli.simulate import SIMULATE_HELP, simulate
-from bnmind.cli.strategy import STRATEGY_HELP, strategy
-from bnmind.cli.suggest import SUGGEST_HELP, suggest
-from bnmind.cli.testing import TEST_HELP, run_test
+from bnmind.cli.adaptive.administer import TEST_HELP, run_test
+from bnmind.cli.adaptive.learn import LEARN_HELP, learn
+from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
+from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
+from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
+from bnmind.cli.mastermind.fit_weights import FIT_WEIGHTS_HELP, fit_weights
+from bnmind.cli.mastermind.play import PLAY_HELP, play
+from bnmind.cli.mastermind.regret import REGRET_HELP, regret
+from bnmind.cli.mastermind.strategy import STRATEGY_HELP, strategy
+from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
+from bnmind.cli.mastermind.vomlel import NETWORK_HELP, network
+from bnmind.cli.networks.query import QUERY_HELP, query
+from bnmind.cli.shared.errors import OneLineErrors
+from bnmind.cli.shared.printable import tell
 
 __all__ = ["app"]
 

@@ -13,9 +13,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from bnmind.cli.app import app
-from bnmind.cli.errors import EXIT_CODE, INTERRUPTED, os_fault, say
-from bnmind.cli.progress import speaking
-from bnmind.cli.work import is_working
+from bnmind.cli.shared.errors import EXIT_CODE, INTERRUPTED, os_fault, say
+from bnmind.cli.shared.progress import speaking
+from bnmind.cli.shared.work import is_working
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs

@@ -1,22 +1,22 @@
 """The lab: games, comparisons, and what is kept of them."""
 
-from bnmind.lab.adaptive_plots import (
+from bnmind.lab.adaptive.plots import (
     plot_attributes,
     plot_exposure,
     plot_measure,
     plot_measures,
     plot_test_lengths,
 )
-from bnmind.lab.adaptive_store import save_simulation
-from bnmind.lab.code_maker import CodeMaker, strategy_rng
-from bnmind.lab.compare import Comparison, Contest, GameRow, Summary, compare
-from bnmind.lab.endings import Declared, Ending, Limit, Revealed
-from bnmind.lab.games import assumed_channel, play_game, replay
-from bnmind.lab.plots import plot_lengths
+from bnmind.lab.adaptive.store import save_simulation
+from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
+from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary, compare
+from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
+from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
+from bnmind.lab.mastermind.plots import plot_lengths
+from bnmind.lab.mastermind.store import comparison_csv, save_comparison
+from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
+from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
 from bnmind.lab.result_files import write_files
-from bnmind.lab.store import comparison_csv, save_comparison
-from bnmind.lab.transcript import PlayedTurn, Transcript
-from bnmind.lab.transcript_json import transcript_from_json, transcript_to_json
 
 __all__ = [
     "CodeMaker",

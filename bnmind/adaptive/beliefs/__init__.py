@@ -1,0 +1,1 @@
+"""Beliefs about skills given responses, of one examinee or of many."""

@@ -1,0 +1,94 @@
+"""Estimates of the ability of an IRT bank, for one examinee or many.
+
+Each is a function of a belief: of one examinee it returns ``()``, of a batch
+``(examinees,)``. What the grid cannot resolve, the estimates cannot either.
+
+References
+----------
+R. D. Bock and R. Mislevy, "Adaptive EAP estimation of ability in a microcomputer
+environment", Appl. Psychol. Meas. 1982.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.irt import ability_values
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+
+__all__ = [
+    "AbilityEstimate",
+    "ability_deviation",
+    "ability_of",
+    "expected_ability",
+    "most_likely_ability",
+    "most_probable_ability",
+]
+
+AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]
+"""From a belief to an ability, or the abilities of a batch."""
+
+
+def ability_of(bank: ItemBank) -> str:
+    """Return the name of the one skill of an IRT bank.
+
+    Raises
+    ------
+    InvalidModelError
+        If there are others.
+    """
+    if len(bank.skills) != 1:
+        raise InvalidModelError([f"expected a bank of one ability, got {len(bank.skills)} skills"])
+    return bank.skills[0]
+
+
+@checked
+def expected_ability(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the mean of the belief about the ability (EAP)."""
+    weights, points = _weights(belief)
+    mean: Floats = np.asarray(weights @ points)
+    return mean
+
+
+@checked
+def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the standard deviation of the belief about the ability."""
+    weights, points = _weights(belief)
+    from_mean = points - np.asarray(weights @ points)[..., None]
+    deviation: Floats = np.sqrt((weights * from_mean**2).sum(axis=-1))
+    return deviation
+
+
+@checked
+def most_probable_ability(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the point of the grid that is most probable (MAP)."""
+    weights, points = _weights(belief)
+    return np.asarray(points[np.argmax(weights, axis=-1)])
+
+
+@checked
+def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the point of the grid that makes the responses most likely (ML).
+
+    Before any response all are equally likely, and the first point is returned. What the
+    prior excludes is never returned.
+    """
+    weights, points = _weights(belief)
+    prior = belief.bank.network.cpd(ability_of(belief.bank)).to_factor().values.real
+    likelihood = np.divide(weights, prior, out=np.zeros_like(weights), where=prior > 0)
+    # Equal ones may differ in their last digits.
+    near = likelihood >= likelihood.max(axis=-1, keepdims=True) * (1 - 1e-12)
+    return np.asarray(points[np.argmax(near, axis=-1)])
+
+
+def _weights(belief: SkillBelief | BatchBelief) -> tuple[Floats, Floats]:
+    name = ability_of(belief.bank)
+    return belief.marginal(name), ability_values(belief.bank.variable(name))

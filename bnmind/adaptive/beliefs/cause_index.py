@@ -1,0 +1,94 @@
+"""The masses of all causes of a bank in one row, and the information that items promise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.information import Floats, entropy, information
+
+__all__ = ["CauseIndex"]
+
+_STACKED_CELLS = 2**16
+"""Channels of so many cells, padded, are evaluated in one go; else those of equal shape are."""
+
+
+class _Group(NamedTuple):
+    """Items that are evaluated together."""
+
+    items: NDArray[np.intp]
+    places: NDArray[np.intp]
+    """``(items, configurations)``, where their masses are in the row."""
+    channels: Floats
+    noise: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CauseIndex(Sealed):
+    """Where the masses of each item's cause are in a row that holds those of all causes.
+
+    Made by `of`; rows may have further axes in front, such as one of examinees.
+    """
+
+    first: NDArray[np.intp]
+    """Where the masses of each item's cause start in the row, ``(items,)``."""
+    sizes: NDArray[np.intp]
+    """How many they are, ``(items,)``."""
+    groups: tuple[_Group, ...]
+
+    @classmethod
+    def of(cls, bank: ItemBank, starts: Sequence[int]) -> CauseIndex:
+        """Return the index for rows in which each of ``bank.causes`` starts at such a place."""
+        counts = np.array([bank.n_configurations(cause) for cause in bank.causes], dtype=np.intp)
+        first = np.asarray(starts, dtype=np.intp)[bank.cause_numbers]
+        sizes = counts[bank.cause_numbers]
+        shapes = np.array([bank.channel(name).shape for name in bank.item_names])
+        everything = np.arange(len(bank.items))
+        if len(shapes) * int(np.prod(shapes.max(axis=0))) <= _STACKED_CELLS:
+            alike = [everything]
+        else:
+            alike = [
+                np.flatnonzero(np.all(shapes == shape, axis=1))
+                for shape in np.unique(shapes, axis=0)
+            ]
+        groups = []
+        for items in alike:
+            channels = bank.channels([bank.item_names[i] for i in items])
+            places, _ = _places(first[items], sizes[items])
+            groups.append(_Group(items, places, channels, entropy(channels)))
+        return cls(first, sizes, tuple(groups))
+
+    def masses(self, row: Floats, positions: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
+        places, there = _places(self.first[positions], self.sizes[positions])
+        return np.where(there, row[..., places], 0.0)
+
+    def information(self, row: Floats) -> Floats:
+        """Return the information that every item promises, ``(…, items)``, in bits."""
+        # Where a cause is smaller than others, the channel is zero: any mass will do.
+        parts = [
+            information(row.take(group.places, axis=-1), group.channels, noise=group.noise)
+            for group in self.groups
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        found = np.empty((*row.shape[:-1], len(self.first)))
+        for group, part in zip(self.groups, parts, strict=True):
+            found[..., group.items] = part
+        return found
+
+
+def _places(
+    first: NDArray[np.intp], sizes: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the places of items' masses in the row, and which of them are theirs."""
+    columns = np.arange(sizes.max(initial=1))
+    there = columns < sizes[:, None]
+    # What is past the end of a cause is read from its start.
+    return first[:, None] + np.where(there, columns, 0), there

@@ -1,0 +1,167 @@
+"""How probable it is that skills have certain levels and an item gets a certain response.
+
+From this joint come the information that an item promises about some of the skills, and
+the loss to be expected after it. A table over all profiles is summed for each
+configuration of these skills apart; a tree is run once for each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.cause_index import CauseIndex
+from bnmind.adaptive.beliefs.profile_space import ProfileSpace
+from bnmind.adaptive.beliefs.table_batch import ProfileBatch
+from bnmind.adaptive.beliefs.table_belief import ProfileBelief
+from bnmind.adaptive.beliefs.tree_batch import PlanBatch
+from bnmind.adaptive.beliefs.tree_belief import PlanBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidModelError,
+    TooLargeError,
+    UnknownNameError,
+)
+from bnmind.information import Floats
+
+__all__ = ["MAX_CONFIGURATIONS", "batch_response_joints", "checked_skills", "response_joints"]
+
+MAX_CONFIGURATIONS = 2**12
+"""Configurations that the skills asked about may have together."""
+
+
+def checked_skills(bank: ItemBank, skills: Sequence[str]) -> int:
+    """Return how many configurations some skills have.
+
+    Raises
+    ------
+    UnknownNameError
+        If one is not a skill of the bank.
+    TooLargeError
+        If they are more than `MAX_CONFIGURATIONS`.
+    """
+    for name in skills:
+        if name not in bank.skills:
+            raise UnknownNameError("skill", name, bank.skills)
+    needed = bank.n_configurations(skills)
+    if needed > MAX_CONFIGURATIONS:
+        raise TooLargeError(
+            f"expected at most {MAX_CONFIGURATIONS:,} configurations of the skills asked about,"
+            f" got {needed:,} of {len(skills)} skills",
+            needed=needed,
+            budget=MAX_CONFIGURATIONS,
+        )
+    return needed
+
+
+@checked
+def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[str]) -> Floats:
+    """Return P(levels of some skills, response to an item), given the responses so far.
+
+    Parameters
+    ----------
+    belief
+        A belief by table or by tree.
+    skills
+        The skills; the levels of the last one change fastest.
+    items
+        The items, not answered yet.
+
+    Returns
+    -------
+    Floats
+        ``(configurations, items, responses)``; each item's cells sum to one.
+    """
+    bank = belief.bank
+    checked_skills(bank, skills)
+    channels = bank.channels(items)
+    positions = [bank.position(name) for name in items]
+    if isinstance(belief, ProfileBelief):
+        space = belief.space
+        rows: Iterator[Floats] = _table_rows(space, belief.table, skills)
+        index = space.index
+    elif isinstance(belief, PlanBelief):
+        rows, index = _tree_rows(belief, skills), belief.tree.index
+    else:
+        raise InvalidModelError(
+            [f"expected a ProfileBelief or a PlanBelief, got {type(belief).__name__}"]
+        )
+    return np.stack([_responses(index, row, positions, channels) for row in rows])
+
+
+def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
+    """Return the same for every item of the bank and many examinees.
+
+    Returns
+    -------
+    Floats
+        ``(examinees, configurations, items, responses)``. By a tree, one examinee is
+        computed after the other.
+    """
+    bank = beliefs.bank
+    checked_skills(bank, skills)
+    if isinstance(beliefs, ProfileBatch):
+        space, channels = beliefs.space, bank.channels()
+        positions = list(range(len(bank.items)))
+        found = [
+            _responses(space.index, row, positions, channels)
+            for row in _table_rows(space, beliefs.table, skills)
+        ]
+        return np.stack(found, axis=1)
+    if isinstance(beliefs, PlanBatch):
+        each = [beliefs.alone(number) for number in range(len(beliefs))]
+        return np.stack([response_joints(belief, skills, bank.item_names) for belief in each])
+    raise InvalidModelError(
+        [f"expected a ProfileBatch or a PlanBatch, got {type(beliefs).__name__}"]
+    )
+
+
+def _responses(
+    index: CauseIndex, row: Floats, positions: Sequence[int], channels: Floats
+) -> Floats:
+    joint: Floats = np.matmul(index.masses(row, positions)[..., None, :], channels)[..., 0, :]
+    return joint
+
+
+def _table_rows(space: ProfileSpace, table: Floats, skills: Sequence[str]) -> Iterator[Floats]:
+    """Yield the masses of all causes where the skills have each configuration."""
+    places = [space.place[name] for name in skills]
+    sizes = [space.shape[axis] for axis in places]
+    number = np.zeros((1,) * len(space.shape), dtype=np.intp)
+    for axis, size in zip(places, sizes, strict=True):
+        wide = [size if other == axis else 1 for other in range(len(space.shape))]
+        number = number * size + np.arange(size).reshape(wide)
+    labels = np.broadcast_to(number, space.shape).reshape(-1)
+    for configuration in range(math.prod(sizes)):
+        yield space.sums(np.where(labels == configuration, table, 0.0))
+
+
+def _tree_rows(belief: PlanBelief, skills: Sequence[str]) -> Iterator[Floats]:
+    tree = belief.tree
+    sizes = [belief.bank.variable(name).n_states for name in skills]
+    homes = [tree.home([name]) for name in skills]
+    nothing: Floats | None = None
+    for levels in product(*map(range, sizes)):
+        said = list(belief.said)
+        for name, level, home in zip(skills, levels, homes, strict=True):
+            axis, size = tree.scopes[home].index(name), tree.bank.variable(name).n_states
+            wide = [size if other == axis else 1 for other in range(len(tree.scopes[home]))]
+            said[home] = said[home] * (np.arange(size) == level).reshape(wide)
+        try:
+            found = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
+        except ImpossibleEvidenceError:
+            if nothing is None:
+                nothing = np.zeros_like(
+                    tree.marginals([np.real(joint) for joint in belief.posterior.joints])
+                )
+            yield nothing
+            continue
+        weight = math.exp(found.log_evidence - belief.posterior.log_evidence)
+        yield weight * tree.marginals([np.real(joint) for joint in found.joints])

@@ -1,0 +1,298 @@
+"""The junction tree of a bank's hidden variables, and what its cliques' tables say.
+
+Items are leaves, so they are not in the tree: a response is a column of the item's
+channel, multiplied into a clique that holds the cause. The tree is therefore the same
+after any number of responses, and compiled once.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+P(C)       ``joints[c]``, the joint of a clique given the responses
+P(S)       the joint of a separator
+H          Σ_C H(P(C)) − Σ_S H(P(S)), as P = Π P(C) / Π P(S)
+=========  ==================================================================
+
+References
+----------
+S. Lauritzen and D. Spiegelhalter, "Local computations with probabilities on graphical
+structures", J. R. Stat. Soc. B 1988.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bnmind.adaptive.beliefs.belief import Profile
+from bnmind.adaptive.beliefs.cause_index import CauseIndex
+from bnmind.adaptive.beliefs.marginal_sums import SubsetSums
+from bnmind.adaptive.beliefs.tree_most_probable import most_probable_states
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import TooLargeError
+from bnmind.information import Floats, entropy
+from bnmind.junction import InteractionGraph, JunctionTree, OrderFinder, Plan, compile_plan
+from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+
+__all__ = ["DEFAULT_TREE_CELLS", "SkillTree"]
+
+DEFAULT_TREE_CELLS = 2**24
+"""Cells that a tree may have unless the caller says otherwise."""
+
+_BYTES_OF_A_CELL, _WORK_OF_A_CELL = 256, 256
+"""What a plan for a tree may take for each cell that the tree may have: more than any does."""
+
+
+@dataclass(frozen=True, eq=False)
+class SkillTree:
+    """A bank's junction tree, compiled; shared by all beliefs about its examinees.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    max_cells
+        The most cells that all cliques may have together.
+    order
+        How to look for an elimination order.
+
+    Raises
+    ------
+    TooLargeError
+        If the tree has more cells; it says how many, and nothing is allocated for it.
+    """
+
+    bank: ItemBank
+    max_cells: int = DEFAULT_TREE_CELLS
+    order: OrderFinder | None = None
+
+    def __post_init__(self) -> None:
+        if self.cells > self.max_cells:
+            largest = max(self.tree.cliques, key=lambda clique: clique.size)
+            raise TooLargeError(
+                f"expected a junction tree of at most {self.max_cells:,} cells, got"
+                f" {self.cells:,} for {len(self.bank.hidden)} hidden variables and the causes of"
+                f" {len(self.bank.items)} items; the largest clique is"
+                f" {{{', '.join(largest.variables)}}} with {largest.size:,} cells",
+                needed=self.cells,
+                budget=self.max_cells,
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (SkillTree, (self.bank, self.max_cells, self.order))
+
+    @cached_property
+    def tree(self) -> JunctionTree:
+        """The junction tree over the hidden variables."""
+        sizes = {v.name: v.n_states for v in self.bank.hidden}
+        scopes = [[v.name for v in cpd.scope] for cpd in self.bank.hidden_network().cpds]
+        graph = InteractionGraph.from_scopes(sizes, [*scopes, *self.bank.causes])
+        return JunctionTree.from_order(graph, (self.order or RandomizedGreedy())(graph))
+
+    @property
+    def cells(self) -> int:
+        """The cells of all cliques together, known before any table is made."""
+        return self.tree.total_size
+
+    @cached_property
+    def scopes(self) -> tuple[tuple[str, ...], ...]:
+        """The variables of each clique."""
+        return tuple(clique.variables for clique in self.tree.cliques)
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """The number of states of the variables of each clique."""
+        n_states = {v.name: v.n_states for v in self.bank.hidden}
+        return tuple(tuple(n_states[name] for name in scope) for scope in self.scopes)
+
+    @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        """The plan's name for what the responses say about each clique."""
+        return tuple(f"responses {number}" for number in range(len(self.scopes)))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """From what the responses say about each clique to the joint of each clique."""
+        return compile_plan(
+            self.bank.hidden_network(),
+            targets=self.scopes,
+            inputs=dict(zip(self.input_names, self.scopes, strict=True)),
+            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
+        )
+
+    def home(self, names: Sequence[str]) -> int:
+        """Return the smallest clique that holds all of these variables."""
+        wanted = set(names)
+        sizes = [
+            (clique.size, number)
+            for number, clique in enumerate(self.tree.cliques)
+            if wanted <= set(clique.variables)
+        ]
+        return min(sizes)[1]
+
+    @cached_property
+    def homes(self) -> tuple[int, ...]:
+        """The clique of each of the bank's causes."""
+        return tuple(self.home(cause) for cause in self.bank.causes)
+
+    @cached_property
+    def _inside(self) -> tuple[tuple[SubsetSums, ...], tuple[int, ...], tuple[slice, ...]]:
+        """The sums in each clique; where causes start, and where separators lie, in the row."""
+        wanted: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in self.scopes]
+        for number, cause in enumerate(self.bank.causes):
+            wanted[self.homes[number]].append((number, cause))
+        n_causes = len(self.bank.causes)
+        for number, edge in enumerate(self.tree.edges):
+            if not edge.separator:
+                continue
+            smaller = min(edge[:2], key=lambda c: self.tree.cliques[c].size)
+            wanted[smaller].append((n_causes + number, edge.separator))
+        starts: dict[int, int] = {}
+        lengths: dict[int, int] = {}
+        sums, end = [], 0
+        for scope, shape, sets in zip(self.scopes, self.shapes, wanted, strict=True):
+            axes = [sorted(scope.index(name) for name in names) for _, names in sets]
+            made = SubsetSums.compile(shape, axes)
+            for (number, _), start, size in zip(sets, made.starts, made.sizes, strict=True):
+                starts[number], lengths[number] = end + start, size
+            sums.append(made)
+            end += made.n_cells
+        causes = tuple(starts[i] for i in range(n_causes))
+        separators = tuple(
+            slice(starts[i], starts[i] + lengths[i]) for i in starts if i >= n_causes
+        )
+        return tuple(sums), causes, separators
+
+    @cached_property
+    def index(self) -> CauseIndex:
+        """Where the masses of each item are in the row of `marginals`."""
+        return CauseIndex.of(self.bank, self._inside[1])
+
+    def marginals(self, joints: Sequence[Floats]) -> Floats:
+        """Return the masses of all causes and separators end to end, ``(…, cells)``.
+
+        Parameters
+        ----------
+        joints
+            The joint of each clique, ``(…, *states)``.
+        """
+        rows = [
+            sums(_flat(joint, shape))
+            for sums, joint, shape in zip(self._inside[0], joints, self.shapes, strict=True)
+            if sums.sizes
+        ]
+        return np.concatenate(rows, axis=-1)
+
+    def entropy(self, joints: Sequence[Floats], row: Floats) -> Floats:
+        """Return the entropy of all hidden variables jointly, in bits, ``(…,)``.
+
+        Parameters
+        ----------
+        joints
+            As for `marginals`.
+        row
+            What `marginals` says of them.
+        """
+        total: Any = 0.0
+        for joint, shape in zip(joints, self.shapes, strict=True):
+            total = total + entropy(_flat(joint, shape))
+        for place in self._inside[2]:
+            total = total - entropy(row[..., place])
+        result: Floats = np.maximum(total, 0.0)
+        return result
+
+    def marginal(self, joints: Sequence[Floats], name: str) -> Floats:
+        """Return the distribution of a hidden variable, ``(…, states)``."""
+        clique = self._places[name]
+        joint, scope = joints[clique], self.scopes[clique]
+        axes = tuple(i - len(scope) for i, other in enumerate(scope) if other != name)
+        summed: Floats = joint.sum(axis=axes)
+        return summed
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {v.name: self.home([v.name]) for v in self.bank.hidden}
+
+    def spread(self, cause: int, column: Floats) -> Floats:
+        """Return a function of a cause as a table that fits into the clique of that cause."""
+        clique = self.homes[cause]
+        names = self.bank.causes[cause]
+        n_states = dict(zip(self.scopes[clique], self.shapes[clique], strict=True))
+        values = column.reshape([n_states[name] for name in names])
+        order = sorted(range(len(names)), key=lambda i: self.scopes[clique].index(names[i]))
+        wide = [n_states[name] if name in names else 1 for name in self.scopes[clique]]
+        return np.transpose(values, order).reshape(wide)
+
+    def profile(self, joints: Sequence[Floats], given: Mapping[str, Floats]) -> Profile:
+        """Return the most probable profile of the skills.
+
+        Parameters
+        ----------
+        joints
+            The joint of each clique.
+        given
+            The plan's inputs that they come from: with hidden variables beside the skills,
+            these are summed out by a plan of its own.
+
+        Raises
+        ------
+        TooLargeError
+            If the tree without them is too large.
+        """
+        tree = self.tree
+        if len(self.bank.hidden) > len(self.bank.skills):
+            tree = self.skills_tree
+            joints = [np.real(joint) for joint in self._skills_plan.run({}, given).joints]
+        states, probability = most_probable_states(tree, joints)
+        return Profile(tuple(states[name] for name in self.bank.skills), probability)
+
+    @cached_property
+    def skills_tree(self) -> JunctionTree:
+        """The junction tree over the skills alone, when all else is summed out first."""
+        near: dict[str, set[str]] = {v.name: set() for v in self.bank.hidden}
+        for scope in self.scopes:
+            for name in scope:
+                near[name] |= set(scope) - {name}
+        sizes = {v.name: v.n_states for v in self.bank.hidden}
+        others = set(near) - set(self.bank.skills)
+        while others:
+            name = min(others, key=lambda o: (math.prod(sizes[n] for n in near[o]), o))
+            others.remove(name)
+            around = near.pop(name)
+            for other in around:
+                near[other] |= around
+                near[other] -= {name, other}
+        pairs = [(a, b) for a, around in near.items() for b in around if a < b]
+        graph = InteractionGraph.from_scopes(
+            {name: sizes[name] for name in self.bank.skills}, sorted(pairs)
+        )
+        tree = JunctionTree.from_order(graph, (self.order or RandomizedGreedy())(graph))
+        if tree.total_size > self.max_cells:
+            raise TooLargeError(
+                f"expected a tree of the skills alone of at most {self.max_cells:,} cells, got"
+                f" {tree.total_size:,}",
+                needed=tree.total_size,
+                budget=self.max_cells,
+            )
+        return tree
+
+    @cached_property
+    def _skills_plan(self) -> Plan:
+        return compile_plan(
+            self.bank.hidden_network(),
+            targets=[clique.variables for clique in self.skills_tree.cliques],
+            inputs=dict(zip(self.input_names, self.scopes, strict=True)),
+            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
+        )
+
+
+def _flat(joint: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return joints ``(…, *shape)`` with a single axis for their cells."""
+    return joint.reshape(*joint.shape[: joint.ndim - len(shape)], math.prod(shape))

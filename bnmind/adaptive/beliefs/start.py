@@ -1,0 +1,63 @@
+"""Which belief a bank starts with, unless one is asked for."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import checked
+from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.table_batch import ProfileBatch
+from bnmind.adaptive.beliefs.table_belief import ProfileBelief
+from bnmind.adaptive.beliefs.tree_batch import PlanBatch
+from bnmind.adaptive.beliefs.tree_belief import PlanBelief
+from bnmind.adaptive.items.bank import ItemBank
+
+__all__ = ["TABLE_PROFILES", "beliefs_given", "start_belief", "start_beliefs"]
+
+TABLE_PROFILES = 2**16
+"""Up to so many profiles a table is used: that of 16 skills with two levels."""
+
+
+@checked
+def start_belief(bank: ItemBank) -> SkillBelief:
+    """Return the belief about an examinee who has answered nothing.
+
+    It is a table over all profiles if there are at most `TABLE_PROFILES` of them, else
+    by a junction tree; both are exact.
+
+    Raises
+    ------
+    TooLargeError
+        If the tree is too large; it says how large it would be.
+    """
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return ProfileBelief.start(bank)
+    return PlanBelief.start(bank)
+
+
+@checked
+def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
+    """Return the beliefs about examinees who have answered nothing, as `start_belief`."""
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return ProfileBatch.start(bank, n_examinees)
+    return PlanBatch.start(bank, n_examinees)
+
+
+@checked
+def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
+    """Return the beliefs given responses ``(examinees, items)``, −1 where there is none.
+
+    Raises
+    ------
+    InvalidResponseError
+        If a response is out of range; it names row and item.
+    ImpossibleEvidenceError
+        If an examinee's responses have probability zero.
+    TooLargeError
+        If tables would be too large for so many examinees.
+    """
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return ProfileBatch.of(bank, responses)
+    return PlanBatch.of(bank, responses)

@@ -1,0 +1,145 @@
+"""The belief as a table over all profiles of skills, updated by Bayes' rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind.adaptive.beliefs.belief import Profile, checked_response, impossible_responses
+from bnmind.adaptive.beliefs.cause_index import CauseIndex
+from bnmind.adaptive.beliefs.item_information import ItemMasses
+from bnmind.adaptive.beliefs.profile_space import DEFAULT_PROFILES, ProfileSpace
+from bnmind.adaptive.beliefs.response_errors import checked_error_chances
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import InvalidResponseError, UnknownNameError
+from bnmind.information import Floats, entropy, tied_best
+
+__all__ = ["ProfileBelief"]
+
+_TIE = 1e-12
+"""Probabilities of profiles closer than this, relative to the largest, count as equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileBelief(ItemMasses, CheckedValue):
+    """A belief kept as the probability of every profile; for banks of few skills.
+
+    Made by `start`, and from then on by `update`. See `SkillBelief`.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> belief = ProfileBelief.start(bank).update("item_1", 1)
+    >>> belief.marginal("skill_1").round(3).tolist()
+    [0.182, 0.818]
+    """
+
+    space: ProfileSpace
+    answers: tuple[tuple[str, int], ...]
+    """The items answered and the positions of the responses, in the order of the answers."""
+    table: Floats
+    """The probability of every profile, ``(profiles,)``, read-only."""
+    log_evidence: float
+    """Natural logarithm of the probability of all the responses."""
+    error_chance: float = 0.0
+    """The chance that each response was an error; see `with_errors`."""
+
+    @classmethod
+    @checked
+    def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> ProfileBelief:
+        """Return the belief before the first response.
+
+        Raises
+        ------
+        TooLargeError
+            If the bank has more profiles than ``max_profiles``.
+        """
+        space = ProfileSpace(bank, max_profiles)
+        return cls(space, (), space.prior, 0.0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_again, (self.space, self.answers, self.error_chance))
+
+    def __repr__(self) -> str:
+        return f"ProfileBelief({len(self.table)} profiles, {len(self.answers)} responses)"
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.space.bank
+
+    @property
+    def _index(self) -> CauseIndex:
+        return self.space.index
+
+    @property
+    def responses(self) -> Mapping[str, int]:
+        """The position of the response to each item answered, in the order of the answers."""
+        return ReadOnlyDict(self.answers)
+
+    @checked_if_it_fails
+    def update(self, item: str, response: int | str) -> ProfileBelief:
+        """Return the belief after one more response; see `SkillBelief.update`."""
+        number = checked_response(self.bank, self.responses, item, response)
+        table = self.space.likely(self.table, self.bank.position(item), number, self.error_chance)
+        answers = (*self.answers, (item, number))
+        total = float(table.sum())
+        if not total > 0:
+            raise impossible_responses(self.bank, dict(answers))
+        table /= total
+        table.setflags(write=False)
+        log_evidence = self.log_evidence + math.log(total)
+        return ProfileBelief(self.space, answers, table, log_evidence, self.error_chance)
+
+    @checked
+    def without(self, item: str) -> ProfileBelief:
+        """Return the belief as if an item had not been answered."""
+        remaining = tuple(pair for pair in self.answers if pair[0] != item)
+        if len(remaining) == len(self.answers):
+            self.bank.position(item)
+            raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
+        return _again(self.space, remaining, self.error_chance)
+
+    @checked
+    def with_errors(self, chance: float) -> ProfileBelief:
+        """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
+        return _again(self.space, self.answers, float(checked_error_chances(chance)))
+
+    @checked_if_it_fails
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, or of another hidden variable."""
+        if skill not in self.space.place:
+            raise UnknownNameError("skill", skill, self.space.place)
+        return self.space.marginal(self.table, skill)
+
+    @cached_property
+    def entropy(self) -> float:
+        """The entropy of all skills jointly, in bits; other hidden variables count too."""
+        return float(entropy(self.table))
+
+    def profile(self) -> Profile:
+        """Return the most probable profile of the skills; the lowest of equal ones."""
+        table = self.space.skills(self.table)
+        best = int(tied_best(table, tolerance=_TIE * float(table.max()))[0])
+        levels = np.unravel_index(best, self.space.shape[: len(self.bank.skills)])
+        return Profile(tuple(int(level) for level in levels), float(table[best]))
+
+    @cached_property
+    def _row(self) -> Floats:
+        return self.space.sums(self.table)
+
+
+def _again(
+    space: ProfileSpace, answers: tuple[tuple[str, int], ...], error_chance: float
+) -> ProfileBelief:
+    belief = ProfileBelief(space, (), space.prior, 0.0, error_chance)
+    for item, number in answers:
+        belief = belief.update(item, number)
+    return belief

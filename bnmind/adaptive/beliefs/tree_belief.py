@@ -1,0 +1,216 @@
+"""The belief by a junction tree over the skills: for banks of any number of skills."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind.adaptive.beliefs.belief import Profile, checked_response, impossible_responses
+from bnmind.adaptive.beliefs.cause_index import CauseIndex
+from bnmind.adaptive.beliefs.item_information import ItemMasses
+from bnmind.adaptive.beliefs.response_errors import checked_error_chances, likelihood
+from bnmind.adaptive.beliefs.skill_tree import DEFAULT_TREE_CELLS, SkillTree
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.junction import OrderFinder, Posterior
+
+__all__ = ["PlanBelief", "belief_after", "said_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanBelief(ItemMasses, CheckedValue):
+    """A belief kept as the joints of the cliques of a tree; one run of a plan a response.
+
+    Made by `start`, and from then on by `update`. See `SkillBelief`. The same responses
+    give the same numbers to the last bit in whatever order they come.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> belief = PlanBelief.start(bank).update("item_1", 1)
+    >>> belief.marginal("skill_1").round(3).tolist()
+    [0.182, 0.818]
+    """
+
+    tree: SkillTree
+    answers: tuple[tuple[str, int], ...]
+    """The items answered and the positions of the responses, in the order of the answers."""
+    said: tuple[Floats, ...]
+    """What the responses say about each clique: likelihoods, up to a power of two."""
+    powers: tuple[int, ...]
+    """These powers, for each clique."""
+    posterior: Posterior
+    """What the plan says."""
+    error_chance: float = 0.0
+    """The chance that each response was an error; see `with_errors`."""
+
+    @classmethod
+    @checked
+    def start(
+        cls,
+        bank: ItemBank,
+        *,
+        max_cells: int = DEFAULT_TREE_CELLS,
+        order: OrderFinder | None = None,
+    ) -> PlanBelief:
+        """Return the belief before the first response.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        max_cells
+            The most cells that the cliques may have together.
+        order
+            How to look for an elimination order.
+
+        Raises
+        ------
+        TooLargeError
+            If the tree has more cells; it says how many.
+        """
+        return belief_after(SkillTree(bank, max_cells, order), (), 0.0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (belief_after, (self.tree, self.answers, self.error_chance))
+
+    def __repr__(self) -> str:
+        return f"PlanBelief({self.tree.cells} cells, {len(self.answers)} responses)"
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.tree.bank
+
+    @property
+    def _index(self) -> CauseIndex:
+        return self.tree.index
+
+    @property
+    def responses(self) -> Mapping[str, int]:
+        """The position of the response to each item answered, in the order of the answers."""
+        return ReadOnlyDict(self.answers)
+
+    @checked_if_it_fails
+    def update(self, item: str, response: int | str) -> PlanBelief:
+        """Return the belief after one more response; see `SkillBelief.update`."""
+        number = checked_response(self.bank, self.responses, item, response)
+        return self._changed((*self.answers, (item, number)), item)
+
+    @checked
+    def without(self, item: str) -> PlanBelief:
+        """Return the belief as if an item had not been answered."""
+        remaining = tuple(pair for pair in self.answers if pair[0] != item)
+        if len(remaining) == len(self.answers):
+            self.bank.position(item)
+            raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
+        return self._changed(remaining, item)
+
+    @checked
+    def with_errors(self, chance: float) -> PlanBelief:
+        """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
+        return belief_after(self.tree, self.answers, float(checked_error_chances(chance)))
+
+    def _changed(self, answers: tuple[tuple[str, int], ...], item: str) -> PlanBelief:
+        """Return the belief after these answers, which differ from ours in one item."""
+        clique = self.tree.homes[self.bank.cause_numbers[self.bank.position(item)]]
+        table, power = said_of(self.tree, clique, answers, self.error_chance)
+        said = (*self.said[:clique], table, *self.said[clique + 1 :])
+        powers = (*self.powers[:clique], power, *self.powers[clique + 1 :])
+        return _run(self.tree, answers, said, powers, self.error_chance)
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """Natural logarithm of the probability of all the responses."""
+        return self.posterior.log_evidence + sum(self.powers) * math.log(2.0)
+
+    @cached_property
+    def _row(self) -> Floats:
+        return self.tree.marginals(self._joints)
+
+    @cached_property
+    def _joints(self) -> tuple[Floats, ...]:
+        return tuple(np.real(joint) for joint in self.posterior.joints)
+
+    @cached_property
+    def entropy(self) -> float:
+        """The entropy of all skills jointly, in bits; other hidden variables count too."""
+        return float(self.tree.entropy(self._joints, self._row))
+
+    @checked_if_it_fails
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, or of another hidden variable."""
+        names = [v.name for v in self.bank.hidden]
+        if skill not in names:
+            raise UnknownNameError("skill", skill, names)
+        return self.tree.marginal(self._joints, skill)
+
+    def profile(self) -> Profile:
+        """Return the most probable profile of the skills.
+
+        Of several equally probable ones it is any, but always the same.
+        """
+        return self.tree.profile(
+            self._joints, dict(zip(self.tree.input_names, self.said, strict=True))
+        )
+
+
+def said_of(
+    tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]], error_chance: float
+) -> tuple[Floats, int]:
+    """Return the likelihood of the responses that go into a clique, times a power of two.
+
+    Returns
+    -------
+    tuple
+        The table over the clique, and the power of two that it must be multiplied by.
+    """
+    bank = tree.bank
+    table, power = np.ones(tree.shapes[clique]), 0
+    columns: dict[int, Floats] = {}
+    powers: dict[int, int] = {}
+    # In the order of the bank, so that the order of the answers leaves no trace.
+    for item, response in sorted(answers, key=lambda pair: bank.position(pair[0])):
+        cause = int(bank.cause_numbers[bank.position(item)])
+        if tree.homes[cause] != clique:
+            continue
+        column = columns.get(cause, 1.0) * likelihood(bank, item, response, error_chance)
+        shift = int(np.frexp(column.max())[1])
+        columns[cause] = np.ldexp(column, -shift)
+        powers[cause] = powers.get(cause, 0) + shift
+    for cause, column in columns.items():
+        table = table * tree.spread(cause, column)
+        shift = int(np.frexp(table.max())[1])
+        table, power = np.ldexp(table, -shift), power + shift + powers[cause]
+    return table, power
+
+
+def _run(
+    tree: SkillTree,
+    answers: tuple[tuple[str, int], ...],
+    said: tuple[Floats, ...],
+    powers: tuple[int, ...],
+    error_chance: float,
+) -> PlanBelief:
+    try:
+        posterior = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
+    except ImpossibleEvidenceError:
+        raise impossible_responses(tree.bank, dict(answers)) from None
+    return PlanBelief(tree, answers, said, powers, posterior, error_chance)
+
+
+def belief_after(
+    tree: SkillTree, answers: tuple[tuple[str, int], ...], error_chance: float
+) -> PlanBelief:
+    """Return the belief after some answers, each of them an error with some chance."""
+    made = [said_of(tree, clique, answers, error_chance) for clique in range(len(tree.scopes))]
+    tables, powers = tuple(t for t, _ in made), tuple(p for _, p in made)
+    return _run(tree, answers, tables, powers, error_chance)

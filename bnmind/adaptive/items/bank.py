@@ -1,0 +1,461 @@
+"""Item banks: a network in which some variables are skills and some are items."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._messages import shown
+from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts
+from bnmind.adaptive.items.response_models import Dina, Gate
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.errors import InvalidModelError, InvalidResponseError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.pgm import FunctionalCPD, Network, Variable
+from bnmind.pgm.variable import label_text
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["ItemBank"]
+
+_CHECKED_CELLS = 2**16
+"""An item's distribution is compared with its gate up to so many cells."""
+
+_STACKED_CELLS = 2**20
+"""All channels are kept padded, side by side, if they are so many cells at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemBank:
+    """Items, the skills that they measure, and the network that joins them.
+
+    Parameters
+    ----------
+    network
+        Holds a variable for each skill and each item; items are leaves, of any number
+        of responses, the worst first. Further variables in it are hidden too.
+    skills
+        The names of the skills.
+    items
+        The items; each has a variable of its name.
+    title, source
+        What the bank is called, and where its parameters come from.
+    labels
+        What the skills are called at length, in the order of ``skills``; their names
+        unless given.
+
+    Raises
+    ------
+    InvalidModelError
+        If a name is unknown or doubled, an item has children or depends on no skill, no
+        item depends on a skill, an enemy is unknown, or an item's distribution is not
+        that of its gate; all faults at once.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> bank
+    ItemBank(2 items, 2 skills)
+    >>> bank.cause("item_2"), bank.channel("item_2")[:, 1].tolist()
+    (('skill_1', 'skill_2'), [0.2, 0.2, 0.2, 0.9])
+    """
+
+    network: Network
+    skills: tuple[str, ...]
+    items: tuple[Item, ...]
+    title: str = ""
+    source: str = ""
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "skills", tuple(self.skills))
+        object.__setattr__(self, "items", tuple(self.items))
+        object.__setattr__(self, "labels", tuple(self.labels) or self.skills)
+        problems = _faults(self)
+        if problems:
+            raise InvalidModelError(problems)
+
+    @classmethod
+    @checked
+    def from_network(
+        cls,
+        model: Any,
+        skills: Iterable[str | int],
+        items: Iterable[Item | str | int] | None = None,
+        *,
+        title: str = "",
+        source: str = "",
+    ) -> ItemBank:
+        """Return the bank of a network with skills and items named.
+
+        Parameters
+        ----------
+        model
+            A `Network`, or a model of pgmpy.
+        skills
+            The names of the skills.
+        items
+            The items, or their names; every leaf that is no skill unless given.
+        title, source
+            As for the bank itself.
+        """
+        if not isinstance(model, Network):
+            from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
+
+            model = from_pgmpy(model)
+        named = tuple(map(label_text, skills))
+        if items is None:
+            parents = {v.name for cpd in model.cpds for v in cpd.parents}
+            items = [v.name for v in model.variables if v.name not in parents | set(named)]
+        made = tuple(i if isinstance(i, Item) else Item(label_text(i)) for i in items)
+        return cls(model, named, made, title, source)
+
+    @classmethod
+    @checked
+    def from_qmatrix(
+        cls,
+        q_matrix: ArrayLike | pandas.DataFrame,
+        guess: ArrayLike = 0.2,
+        slip: ArrayLike = 0.1,
+        gate: Callable[[float, float], Gate] = Dina,
+        *,
+        skills: ProfileDistribution | Network | None = None,
+        levels: int | Sequence[int] = 2,
+        items: Sequence[Item | str | int] | None = None,
+        skill_names: Sequence[str | int] | None = None,
+        title: str = "",
+        source: str = "",
+    ) -> ItemBank:
+        """Return a bank of items with two responses from the skills that each needs.
+
+        Parameters
+        ----------
+        q_matrix
+            ``(items, skills)`` of 0 and 1; with skills of more levels, the level that is
+            required. A data frame brings the names: its index, or a first column
+            ``item``, and its columns.
+        guess, slip
+            The chance of a right response without what it takes, and of a wrong one
+            with it; a number, or one for each item.
+        gate
+            What makes a gate of the two: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or yours.
+        skills
+            How the skills are distributed; `Saturated` and uniform unless given. A
+            network brings its own variables, named as the skills.
+        levels
+            The number of levels of the skills: one number, or one for each.
+        items
+            The items or their names, in the order of the rows.
+        skill_names
+            The names of the skills, in the order of the columns.
+        title, source
+            As for the bank itself.
+
+        Raises
+        ------
+        InvalidModelError
+            If an item needs no skill, no item needs a skill, names are doubled, or a
+            parameter is out of range; it names row and column.
+        """
+        q = QMatrix.of(q_matrix, items=items, skills=skill_names)
+        gates = q.gates(guess, slip, gate)
+        return cls(*bank_parts(q, gates, skills, levels), title, source)
+
+    @classmethod
+    @checked
+    def from_gates(
+        cls,
+        q_matrix: ArrayLike | pandas.DataFrame,
+        gates: Sequence[Gate],
+        *,
+        skills: ProfileDistribution | Network | None = None,
+        levels: int | Sequence[int] = 2,
+        items: Sequence[Item | str | int] | None = None,
+        skill_names: Sequence[str | int] | None = None,
+        title: str = "",
+        source: str = "",
+    ) -> ItemBank:
+        """Return a bank with a gate of its own for each item, graded ones too.
+
+        As `from_qmatrix`, but for ``gates``, one for each row of the Q-matrix; the
+        levels that they require are those that the gates themselves say.
+        """
+        q = QMatrix.of(q_matrix, items=items, skills=skill_names)
+        return cls(*bank_parts(q, gates, skills, levels), title, source)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.network, self.skills, self.items, self.title, self.source, self.labels)
+        return (ItemBank, parts)
+
+    def __repr__(self) -> str:
+        title = f"{self.title}: " if self.title else ""
+        return f"ItemBank({title}{len(self.items)} items, {len(self.skills)} skills)"
+
+    @cached_property
+    def item_names(self) -> tuple[str, ...]:
+        """The names of the items, in order."""
+        return tuple(item.name for item in self.items)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.item_names)}
+
+    @checked_if_it_fails
+    def position(self, item: str) -> int:
+        """Return the place of an item among ``items``; `UnknownNameError` if it is none."""
+        try:
+            return self._place[item]
+        except KeyError:
+            raise UnknownNameError("item", item, self.item_names) from None
+
+    @checked_if_it_fails
+    def item(self, name: str) -> Item:
+        """Return an item by name."""
+        return self.items[self.position(name)]
+
+    @checked_if_it_fails
+    def variable(self, name: str) -> Variable:
+        """Return the variable of a skill or an item."""
+        return self.network.variable(name)
+
+    @checked_if_it_fails
+    def responses(self, item: str) -> tuple[str, ...]:
+        """Return the names of the responses to an item, the worst first."""
+        self.position(item)
+        return self.network.variable(item).states
+
+    @checked_if_it_fails
+    def response(self, item: str, given: int | str) -> int:
+        """Return the position of a response, given as such or by name.
+
+        Raises
+        ------
+        InvalidResponseError
+            If the item has no such response.
+        """
+        states = self.responses(item)
+        if isinstance(given, str) and given in states:
+            return states.index(given)
+        is_position = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if is_position and 0 <= int(given) < len(states):
+            return int(given)
+        raise InvalidResponseError(
+            f"expected a response to {item} among {', '.join(states)}, got {shown(given)}", given
+        )
+
+    @checked_if_it_fails
+    def enemies(self, item: str) -> frozenset[str]:
+        """Return the items that must not be asked beside an item, whoever names whom."""
+        own = self.item(item).enemies
+        return frozenset({*own, *(other.name for other in self.items if item in other.enemies)})
+
+    @cached_property
+    def hidden(self) -> tuple[Variable, ...]:
+        """The skills, then the other hidden variables on which skills or items depend."""
+        asked = set(self.item_names)
+        parents = {cpd.variable.name: cpd.parents for cpd in self.network.cpds}
+        wanted = {*self.skills, *asked}
+        for variable in reversed(self.network.variables):  # children before parents
+            if variable.name in wanted:
+                wanted |= {v.name for v in parents[variable.name]}
+        wanted -= {*asked, *self.skills}
+        others = [v for v in self.network.variables if v.name in wanted]
+        return (*(self.network.variable(name) for name in self.skills), *others)
+
+    def hidden_network(self) -> Network:
+        """Return the network of the hidden variables alone."""
+        return Network(tuple(self.network.cpd(v.name) for v in self.hidden))
+
+    @cached_property
+    def _causes(self) -> tuple[tuple[str, ...], ...]:
+        order = {v.name: place for place, v in enumerate(self.hidden)}
+        found = []
+        for name in self.item_names:
+            parents = (v.name for v in self.network.cpd(name).parents)
+            found.append(tuple(sorted(parents, key=order.__getitem__)))
+        return tuple(found)
+
+    @checked_if_it_fails
+    def cause(self, item: str) -> tuple[str, ...]:
+        """Return the parents of an item, in the order of `hidden`."""
+        return self._causes[self.position(item)]
+
+    @cached_property
+    def causes(self) -> tuple[tuple[str, ...], ...]:
+        """The different sets of parents, in the order of the first items that have them."""
+        return tuple(dict.fromkeys(self._causes))
+
+    @cached_property
+    def cause_numbers(self) -> NDArray[np.intp]:
+        """For each item, which of `causes` it has, ``(items,)``."""
+        place = {cause: number for number, cause in enumerate(self.causes)}
+        numbers = np.array([place[cause] for cause in self._causes], dtype=np.intp)
+        numbers.setflags(write=False)
+        return numbers
+
+    @checked_if_it_fails
+    def n_configurations(self, cause: Sequence[str]) -> int:
+        """Return the number of configurations of some variables."""
+        return math.prod(self.network.variable(name).n_states for name in cause)
+
+    @cached_property
+    def _channels(self) -> tuple[Floats, ...]:
+        made = []
+        for name, cause in zip(self.item_names, self._causes, strict=True):
+            table = np.real(self.network.cpd(name).to_factor().sum_to((name, *cause)).values)
+            channel = np.ascontiguousarray(table.reshape(len(table), -1).T)
+            channel.setflags(write=False)
+            made.append(channel)
+        return tuple(made)
+
+    @checked_if_it_fails
+    def channel(self, item: str) -> Floats:
+        """Return the chance of each response, ``(configurations of the cause, responses)``.
+
+        The rows sum to one; the last variable of `cause` changes fastest.
+        """
+        return self._channels[self.position(item)]
+
+    @checked_if_it_fails
+    def channels(self, items: Sequence[str] | None = None) -> Floats:
+        """Return the channels of items, ``(items, configurations, responses)``.
+
+        Those with fewer configurations or responses than others are padded with zeros.
+        All items unless given.
+        """
+        if items is None:
+            items = self.item_names
+        positions = [self.position(name) for name in items]
+        if self._stack is not None:
+            height, width = self._shapes[positions].max(axis=0, initial=1)
+            return self._stack[positions, :height, :width]
+        return _stacked([self._channels[position] for position in positions])
+
+    @cached_property
+    def _shapes(self) -> NDArray[np.intp]:
+        return np.array([channel.shape for channel in self._channels], dtype=np.intp)
+
+    @cached_property
+    def _stack(self) -> Floats | None:
+        """All the channels padded, unless that is much more than the channels."""
+        cells = len(self.items) * int(np.prod(self._shapes.max(axis=0)))
+        return _stacked(self._channels) if cells <= _STACKED_CELLS else None
+
+    @cached_property
+    def q_matrix(self) -> NDArray[np.bool_]:
+        """Whether an item depends on a skill other than through other skills, ``(items, skills)``.
+
+        That is, the skill is a parent, or an ancestor with no skill between.
+        """
+        place = {name: number for number, name in enumerate(self.skills)}
+        reached: dict[str, set[int]] = {}
+        for cpd in self.network.cpds:  # parents before children
+            found: set[int] = set()
+            for v in cpd.parents:
+                found |= {place[v.name]} if v.name in place else reached[v.name]
+            reached[cpd.variable.name] = found
+        matrix = np.zeros((len(self.items), len(self.skills)), dtype=bool)
+        for row, name in zip(matrix, self.item_names, strict=True):
+            row[list(reached[name])] = True
+        matrix.setflags(write=False)
+        return matrix
+
+
+def _stacked(channels: Sequence[Floats]) -> Floats:
+    shape = np.max([channel.shape for channel in channels], axis=0)
+    padded = np.zeros((len(channels), *shape))
+    for row, channel in zip(padded, channels, strict=True):
+        row[: channel.shape[0], : channel.shape[1]] = channel
+    return padded
+
+
+def _doubled(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def _faults(bank: ItemBank) -> list[str]:
+    """Return all that is wrong with a bank."""
+    skills, items = bank.skills, [item.name for item in bank.items]
+    are_skills, are_items = frozenset(skills), frozenset(items)
+    known = {v.name: v for v in bank.network.variables}
+    problems = [f"expected distinct skills, got {name} twice" for name in _doubled(skills)]
+    problems += [f"expected distinct items, got {name} twice" for name in _doubled(items)]
+    problems += [
+        f"expected {name} to be a skill or an item, not both"
+        for name in sorted(are_skills & are_items)
+    ]
+    problems += [
+        f"expected a variable of the network for {kind} {name}, got none"
+        for kind, names in (("skill", skills), ("item", items))
+        for name in names
+        if name not in known
+    ]
+    if len(bank.labels) != len(skills):
+        problems.append(f"expected {len(skills)} labels of skills, got {len(bank.labels)}")
+    if not skills:
+        problems.append("expected at least one skill, got none")
+    if not items:
+        problems.append("expected at least one item, got none")
+    problems += [
+        f"expected enemies of {item.name} among the items, got {other}"
+        for item in bank.items
+        for other in item.enemies
+        if other not in are_items
+    ]
+    if problems:
+        return problems
+    children = {v.name: cpd.variable.name for cpd in bank.network.cpds for v in cpd.parents}
+    problems += [
+        f"expected item {name} without children, got {children[name]}"
+        for name in items
+        if name in children
+    ]
+    problems += [
+        f"expected at least two {what} of {name}, got {known[name].n_states}"
+        for what, names in (("levels", skills), ("responses", items))
+        for name in names
+        if known[name].n_states < 2
+    ]
+    below_skills: set[str] = set()
+    for cpd in bank.network.cpds:  # parents before children
+        if any(v.name in are_skills or v.name in below_skills for v in cpd.parents):
+            below_skills.add(cpd.variable.name)
+    measured: set[str] = set()
+    for cpd in reversed(bank.network.cpds):
+        if cpd.variable.name in are_items or cpd.variable.name in measured:
+            measured.update(v.name for v in cpd.parents)
+    problems += [
+        f"expected item {name} to depend on a skill, got none"
+        for name in items
+        if name not in below_skills
+    ]
+    problems += [
+        f"expected an item that depends on skill {name}, got none"
+        for name in skills
+        if name not in measured
+    ]
+    return problems or [fault for item in bank.items for fault in _gate_faults(bank, item)]
+
+
+def _gate_faults(bank: ItemBank, item: Item) -> list[str]:
+    cpd = bank.network.cpd(item.name)
+    if item.gate is None or cpd.n_cells > _CHECKED_CELLS or isinstance(cpd, FunctionalCPD):
+        return []
+    try:
+        made = item.gate.cpd(cpd.variable, cpd.parents)
+    except InvalidModelError as fault:
+        return list(fault.problems)
+    if np.allclose(made.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
+        return []
+    return [f"expected the distribution of {item.name} to be that of its gate {item.gate}"]

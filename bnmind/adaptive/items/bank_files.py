@@ -1,0 +1,145 @@
+"""Item banks in files: one JSON file, or a network file with the roles beside it.
+
+============================  =====================================================
+file                          holds
+============================  =====================================================
+``bank.json``                 the whole bank, see `bnmind.adaptive.items.bank_json`
+``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; which
+                              variables are skills and items, and what else is known
+                              of them, is in ``bank.xdsl.roles.json``
+============================  =====================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+from bnmind import _bounded_files
+from bnmind._arguments import checked
+from bnmind._bounded_files import LARGE_FILE
+from bnmind._text_files import encoded, write_files
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import ModelFileError, TooLargeError
+from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
+
+__all__ = ["bank_contents", "read_bank", "read_rows", "read_text", "write_bank"]
+
+
+@checked
+def write_bank(
+    bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+) -> None:
+    """Write a bank to a file, in the format that its suffix names.
+
+    Parameters
+    ----------
+    bank
+        Gates stay gates in ``.json``; in the formats of networks they become tables.
+    path
+        Replaced if it exists, together with the file of roles beside it; all of them are
+        untouched if anything fails.
+    max_cells
+        Cells that the largest table may have.
+
+    Raises
+    ------
+    ModelFileError
+        If the suffix is unknown or the format cannot hold the network.
+    FileWriteError
+        If a file cannot be written; it names the file.
+    TooLargeError
+        If a table has more cells.
+    """
+    write_files(bank_contents(bank, path, max_cells=max_cells))
+
+
+def bank_contents(
+    bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+) -> dict[Path, bytes]:
+    """Return what `write_bank` writes: the content of each file, in the order to be written.
+
+    Parameters and errors are those of `write_bank`. Called before long work with the bank
+    that it starts from, it tells whether the bank that it ends with could be written.
+    """
+    from bnmind.adaptive.items.bank_json import bank_to_json, roles_to_json
+
+    if Path(path).suffix.lower() == ".json":
+        texts = {Path(path): bank_to_json(bank, max_cells=max_cells)}
+    else:
+        # First the network, last the roles: without them nobody takes the network for a bank.
+        texts = model_contents(bank.network, path, max_cells=max_cells)
+        texts[_roles(path)] = roles_to_json(bank)
+    return {place: encoded(place, text) for place, text in texts.items()}
+
+
+@checked
+def read_bank(path: str | os.PathLike[str]) -> ItemBank:
+    """Return the bank in a file.
+
+    Raises
+    ------
+    ModelFileError
+        If the suffix is unknown, a file cannot be read, or what is in it is no bank; it
+        names the file.
+    TooLargeError
+        If the tables that the file stands for have too many cells; none is made.
+    """
+    from bnmind.adaptive.items.bank_json import bank_from_json, roles_from_json
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in NETWORK_SUFFIXES:
+        raise ModelFileError(
+            f"expected a file name ending in {', '.join(NETWORK_SUFFIXES)} for a bank, got"
+            f" {Path(path).name!r}",
+            str(path),
+        )
+    place = Path(path) if suffix == ".json" else _roles(path)
+    text = read_text(place)
+    network = None if suffix == ".json" else read_network(path)
+    try:
+        return bank_from_json(text) if network is None else roles_from_json(text, network)
+    except ModelFileError as fault:
+        raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
+    except TooLargeError as fault:
+        raise TooLargeError(
+            f"{fault}, in {place}", needed=fault.needed, budget=fault.budget
+        ) from fault
+
+
+def read_text(
+    path: str | os.PathLike[str], *, most: int = LARGE_FILE, damaged: bool = False
+) -> str:
+    """Return the text of a file; `ModelFileError` if it is empty or cannot be read.
+
+    Files of more than ``most`` bytes are refused. With ``damaged`` a text that is not UTF-8 is
+    returned as far as it is.
+    """
+    text = _bounded_files.read_text(path, most=most, damaged=damaged)
+    if not text.strip():
+        raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
+    return text
+
+
+def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """Return the lines of a CSV file that hold anything, as cells without surrounding blanks.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, or is no CSV; it names the line.
+    """
+    lines = csv.reader(io.StringIO(read_text(path)))
+    try:
+        return [[cell.strip() for cell in row] for row in lines if row]
+    except csv.Error as fault:
+        raise ModelFileError(
+            f"expected comma-separated values in {path}, got line {lines.line_num} ({fault})",
+            str(path),
+        ) from fault
+
+
+def _roles(path: str | os.PathLike[str]) -> Path:
+    return Path(path).with_name(f"{Path(path).name}.roles.json")

@@ -1,0 +1,318 @@
+"""Item banks as JSON text.
+
+::
+
+    {"schema": "bnmind-bank", "version": 1, "title": "…", "source": "…",
+     "skills": [{"name": "borrow", "label": "borrowing"}, …],
+     "items": [{"name": "item_1", "text": "5/3 - 3/4", "responses": ["0", "1"],
+                "parents": ["borrow"],
+                "gate": {"kind": "dina", "guess": 0.1, "slip": 0.2}}, …],
+     "network": {"schema": "bnmind-model", …}}
+
+The network holds the hidden variables, and the items that have no gate of a known kind;
+the others are made again from their gates. What is not given of an item has its default.
+pydantic is imported with this module, which others therefore import when first needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bnmind._messages import many, shown
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.irt import GradedResponse, Logistic
+from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.response_models import (
+    Dina,
+    Dino,
+    FreeTable,
+    Gate,
+    Graded,
+    NoisyAnd,
+    NoisyOr,
+    Sequential,
+)
+from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
+from bnmind.pgm import Network, Variable
+from bnmind.pgm.files import FILE_CELLS
+from bnmind.pgm.formats.json_records import Strict, listed, validated
+from bnmind.pgm.formats.model_json import model_to_json, network_from_json
+from bnmind.pgm.tabular import DEFAULT_CELLS
+
+__all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
+
+_KINDS: Mapping[str, Callable[..., Gate]] = {
+    "dina": Dina,
+    "dino": Dino,
+    "noisy-and": NoisyAnd,
+    "noisy-or": NoisyOr,
+    "sequential": Sequential,
+    "graded": Graded,
+    "free-table": FreeTable,
+    "logistic": Logistic,
+    "graded-response": GradedResponse,
+}
+
+BANK_CELLS = 2**22
+"""Cells of all items' tables unless the caller says otherwise: 32 MB, an item of 21 skills."""
+
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class _SkillRecord(Strict):
+    name: str
+    label: str = ""
+
+
+class _ItemRecord(Strict):
+    name: str
+    content: str = ""
+    text: str = ""
+    cost: _Positive = 1.0
+    time: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    enemies: tuple[str, ...] = ()
+    testlet: str = ""
+    responses: list[str] | None = None
+    parents: list[str] | None = None
+    gate: dict[str, Any] | None = None
+
+
+class _RolesRecord(Strict):
+    schema_name: Literal["bnmind-roles"] = Field(alias="schema")
+    version: Literal[1]
+    title: str = ""
+    source: str = ""
+    skills: list[_SkillRecord]
+    items: list[_ItemRecord]
+
+
+class _BankRecord(_RolesRecord):
+    schema_name: Literal["bnmind-bank"] = Field(alias="schema")  # type: ignore[assignment]
+    network: dict[str, Any]
+
+
+def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
+    """Return a bank as JSON text; tables of at most ``max_cells`` cells."""
+    tables = [bank.network.cpd(v.name) for v in bank.hidden]
+    made = {item.name for item in bank.items if _gate_record(item.gate) is not None}
+    tables += [bank.network.cpd(name) for name in bank.item_names if name not in made]
+    items = [_item_record(bank, item, given=item.name in made) for item in bank.items]
+    network = model_to_json(Network(tuple(tables)), max_cells=max_cells).strip()
+    return _text("bnmind-bank", bank, items, f',\n "network": {network}')
+
+
+def roles_to_json(bank: ItemBank) -> str:
+    """Return which variables of a bank's network are what, without the network."""
+    items = [_item_record(bank, item, given=False) for item in bank.items]
+    return _text("bnmind-roles", bank, items, "")
+
+
+def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
+    """Return the bank that JSON text holds.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    max_cells
+        Cells that the tables of all items may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not JSON of this form, of a newer version, or its parts contradict
+        each other.
+    TooLargeError
+        If a few parameters in it stand for tables of more cells; none of them is made.
+    """
+    record = validated(text, "bnmind-bank", {1: _BankRecord})
+    try:
+        network = network_from_json(json.dumps(record.network), max_cells=DEFAULT_CELLS)
+        cpds = list(network.cpds)
+        variables = {cpd.variable.name: cpd.variable for cpd in cpds}
+        problems: list[str] = []
+        gates = [_gate(entry, problems) for entry in record.items]
+        items = [
+            _item(entry, gate, problems) for entry, gate in zip(record.items, gates, strict=True)
+        ]
+        # Whether an item that is in the network too has the distribution of its gate, the
+        # bank itself checks.
+        made = [
+            (entry, gate)
+            for entry, gate in zip(record.items, gates, strict=True)
+            if gate is not None and entry.name not in variables
+        ]
+        _refuse_large(made, variables, max_cells)
+        for entry, gate in made:
+            unknown = [name for name in entry.parents or () if name not in variables]
+            if unknown or not entry.parents:
+                problems.append(
+                    f"expected known variables as parents of {entry.name},"
+                    f" got {', '.join(unknown) or 'none'}"
+                )
+                continue
+            states = entry.responses or [str(i) for i in range(gate.n_responses)]
+            parents = [variables[name] for name in entry.parents]
+            item = Variable(entry.name, tuple(states))
+            try:
+                cpds.append(gate.cpd(item, parents))
+            except InvalidModelError as fault:
+                problems += fault.problems
+            except (TypeError, ValueError, OverflowError) as fault:
+                problems.append(
+                    f"expected a gate for item {entry.name}, got {entry.gate} ({fault})"
+                )
+        if problems:
+            raise InvalidModelError(problems)
+        return _bank(Network(tuple(cpds)), record, items)
+    except InvalidModelError as fault:
+        raise ModelFileError(
+            f"expected a valid bank, got these faults: {listed(fault.problems)}"
+        ) from fault
+
+
+def _refuse_large(
+    made: Iterable[tuple[_ItemRecord, Gate]], variables: Mapping[str, Variable], max_cells: int
+) -> None:
+    """Raise `TooLargeError` if gates that are tables have too many cells together."""
+    cells = {"": 0}
+    for entry, gate in made:
+        if not isinstance(gate, NoisyAnd | NoisyOr):
+            known = [variables[name].n_states for name in entry.parents or () if name in variables]
+            cells[entry.name] = math.prod(known) * gate.n_responses
+    needed = sum(cells.values())
+    if needed > max_cells:
+        largest = max(cells, key=cells.__getitem__)
+        raise TooLargeError(
+            f"expected tables of at most {max_cells:,} cells for all items together, got"
+            f" {many(needed)}, {many(cells[largest])} of them for item {largest}; a noisy-and or"
+            " noisy-or gate of many skills takes no table",
+            needed=needed,
+            budget=max_cells,
+        )
+
+
+def roles_from_json(text: str, network: Network) -> ItemBank:
+    """Return the bank of a network, given which variables are what.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not JSON of this form, or does not fit the network.
+    """
+    record = validated(text, "bnmind-roles", {1: _RolesRecord})
+    try:
+        problems: list[str] = []
+        items = [_item(entry, _gate(entry, problems), problems) for entry in record.items]
+        if problems:
+            raise InvalidModelError(problems)
+        return _bank(network, record, items)
+    except InvalidModelError as fault:
+        raise ModelFileError(
+            f"expected roles that fit the network, got these faults: {listed(fault.problems)}"
+        ) from fault
+
+
+def _text(schema: str, bank: ItemBank, items: Sequence[dict[str, Any]], rest: str) -> str:
+    def lines(records: Sequence[dict[str, Any]]) -> str:
+        return ",\n  ".join(json.dumps(record, ensure_ascii=False) for record in records)
+
+    skills = [
+        {"name": name, **({"label": label} if label != name else {})}
+        for name, label in zip(bank.skills, bank.labels, strict=True)
+    ]
+    title, source = (json.dumps(x, ensure_ascii=False) for x in (bank.title, bank.source))
+    return (
+        f'{{"schema": "{schema}", "version": 1,\n "title": {title}, "source": {source},\n'
+        f' "skills": [\n  {lines(skills)}\n ],\n "items": [\n  {lines(items)}\n ]{rest}}}\n'
+    )
+
+
+def _item_record(bank: ItemBank, item: Item, *, given: bool) -> dict[str, Any]:
+    """Return what differs from the defaults; with ``given``, what makes the distribution too."""
+    record: dict[str, Any] = {"name": item.name}
+    for field in dataclasses.fields(item):
+        value = getattr(item, field.name)
+        if field.name not in ("name", "gate") and value != field.default:
+            record[field.name] = list(value) if isinstance(value, tuple) else value
+    if given:
+        record["responses"] = list(bank.responses(item.name))
+        record["parents"] = [v.name for v in bank.network.cpd(item.name).parents]
+    gate = _gate_record(item.gate)
+    return record if gate is None else {**record, "gate": gate}
+
+
+def _gate_record(gate: Gate | None) -> dict[str, Any] | None:
+    """Return a gate's kind and parameters; None for a gate of no known kind."""
+    kind = next((name for name, known in _KINDS.items() if type(gate) is known), None)
+    if kind is None or gate is None:
+        return None
+    record: dict[str, Any] = {"kind": kind}
+    for field in dataclasses.fields(gate):  # type: ignore[arg-type]
+        value = getattr(gate, field.name)
+        if field.name == "steps":
+            steps = [_gate_record(step) for step in value]
+            if None in steps:
+                return None
+            record["steps"] = steps
+        elif isinstance(value, np.ndarray):
+            record[field.name] = value.tolist()
+        elif value is not None:
+            record[field.name] = list(value) if isinstance(value, tuple) else value
+    return record
+
+
+def _gate_of(record: Mapping[str, Any]) -> Gate:
+    parameters = {name: value for name, value in record.items() if name != "kind"}
+    kind = record.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InvalidModelError([f"expected a gate among {', '.join(_KINDS)}, got {shown(kind)}"])
+    if kind == "sequential":
+        return Sequential(tuple(_gate_of(step) for step in parameters["steps"]))
+    plain = {
+        name: tuple(value) if isinstance(value, list) and kind != "free-table" else value
+        for name, value in parameters.items()
+    }
+    return _KINDS[kind](**plain)
+
+
+def _gate(entry: _ItemRecord, problems: list[str]) -> Gate | None:
+    if entry.gate is None:
+        return None
+    try:
+        return _gate_of(entry.gate)
+    except InvalidModelError as fault:
+        problems += [f"{problem}, in item {entry.name}" for problem in fault.problems]
+    except (TypeError, ValueError, KeyError, AttributeError) as fault:
+        problems.append(f"expected a gate for item {entry.name}, got {entry.gate} ({fault})")
+    return None
+
+
+def _item(entry: _ItemRecord, gate: Gate | None, problems: list[str]) -> Item:
+    given = {
+        name: getattr(entry, name)
+        for name in ("name", "content", "text", "cost", "time", "testlet")
+    }
+    try:
+        return Item(**given, enemies=entry.enemies, gate=gate)
+    except InvalidModelError as fault:
+        problems += fault.problems
+        return Item(entry.name)
+
+
+def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> ItemBank:
+    return ItemBank(
+        network,
+        tuple(skill.name for skill in record.skills),
+        tuple(items),
+        record.title,
+        record.source,
+        tuple(skill.label or skill.name for skill in record.skills),
+    )

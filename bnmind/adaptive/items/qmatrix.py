@@ -1,0 +1,293 @@
+"""Q-matrices: which skills each item needs, and how a bank is made of that."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import MOST_FAULTS, first_faults, shown
+from bnmind._values import CheckedValue
+from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.response_models import Gate
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.pgm import CPD, Network, TabularCPD, Variable
+from bnmind.pgm.tabular import DEFAULT_CELLS
+from bnmind.pgm.variable import label_text
+
+__all__ = ["MAX_LEVEL", "QMatrix", "bank_parts"]
+
+MAX_LEVEL = 1000
+"""The highest level of a skill that an item may need."""
+
+
+@dataclass(frozen=True, eq=False)
+class QMatrix(CheckedValue):
+    """The level of each skill that each item needs, with names.
+
+    Parameters
+    ----------
+    needs
+        ``(items, skills)``, 0 where a skill is not needed.
+    items
+        The items, one for each row.
+    skills
+        The names of the skills, one for each column.
+
+    Raises
+    ------
+    InvalidModelError
+        If an item needs no skill, no item needs a skill, an entry is no whole number of
+        at least 0, or names are doubled or too few; all faults at once, with their rows
+        and columns, counted from 1.
+    """
+
+    needs: NDArray[np.intp]
+    items: tuple[Item, ...]
+    skills: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = [item.name for item in self.items]
+        problems = [
+            *_name_faults("item", "row", names),
+            *_name_faults("skill", "column", self.skills),
+            *(
+                f"expected {name} to be a skill or an item of the Q-matrix, not both; items or"
+                " skills may be given other names"
+                for name in sorted(set(names) & set(self.skills))
+            ),
+        ]
+        given = _cells(self.needs)
+        if given.shape != (len(names), len(self.skills)) or not given.size:
+            problems.append(
+                "expected a Q-matrix with a row for each item and a column for each skill, got"
+                f" an array of shape {given.shape} for {len(names)} items and"
+                f" {len(self.skills)} skills"
+            )
+            raise InvalidModelError(problems)
+        whole = np.ones(given.shape, dtype=np.intp)  # what is wrong is at least there
+        for row, column in np.ndindex(given.shape):
+            cell = given[row, column : column + 1].tolist()[0]  # a number of Python's
+            level = _level(cell)
+            if level is not None:
+                whole[row, column] = level
+            elif len(problems) < MOST_FAULTS:
+                problems.append(
+                    f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
+                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got"
+                    f" {shown(cell)}"
+                )
+        problems += first_faults(
+            f"expected item {names[row]} to need a skill, got none in row {row + 1} of the Q-matrix"
+            for row in np.flatnonzero(~np.any(whole, axis=1))
+        )
+        problems += first_faults(
+            f"expected an item that needs skill {self.skills[column]}, got none in column"
+            f" {column + 1} of the Q-matrix"
+            for column in np.flatnonzero(~np.any(whole, axis=0))
+        )
+        if problems:
+            raise InvalidModelError(problems)
+        whole.setflags(write=False)
+        object.__setattr__(self, "needs", whole)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (QMatrix, (self.needs, self.items, self.skills))
+
+    @classmethod
+    @checked
+    def of(
+        cls,
+        table: Any,
+        *,
+        items: Sequence[Item | str | int] | None = None,
+        skills: Sequence[str | int] | None = None,
+    ) -> QMatrix:
+        """Return the Q-matrix of an array or a data frame.
+
+        Parameters
+        ----------
+        table
+            ``(items, skills)``. A data frame brings names: its columns are skills, but
+            for one called ``item``; without that, its index names the items.
+        items, skills
+            Names instead of those; ``item_1``, ``skill_1``, … if there are none. Whole numbers
+            are kept as text; an item and a skill must not have the same name.
+        """
+        if hasattr(table, "columns"):
+            if "item" in table.columns:
+                table = table.set_index("item")
+            items = [label_text(name) for name in table.index] if items is None else items
+            skills = [label_text(name) for name in table.columns] if skills is None else skills
+            table = table.to_numpy()
+        needs = _cells(table)
+        n_rows, n_columns = needs.shape if needs.ndim == 2 else (0, 0)
+        if items is None:
+            items = [f"item_{number + 1}" for number in range(n_rows)]
+        if skills is None:
+            skills = [f"skill_{number + 1}" for number in range(n_columns)]
+        made = tuple(item if isinstance(item, Item) else Item(label_text(item)) for item in items)
+        return cls(needs, made, tuple(map(label_text, skills)))
+
+    @checked
+    def gates(
+        self, guess: ArrayLike, slip: ArrayLike, make: Callable[[float, float], Gate]
+    ) -> tuple[Gate, ...]:
+        """Return a gate for each item, which requires the levels that the Q-matrix says.
+
+        Raises
+        ------
+        InvalidModelError
+            If a parameter is out of range; it names the item.
+        """
+        problems, columns = [], []
+        for what, given in (("guesses", guess), ("slips", slip)):
+            values = np.asarray(given, dtype=np.float64)
+            if values.ndim > 1 or (values.ndim and len(values) != len(self.items)):
+                problems.append(
+                    f"expected a number or {len(self.items)} {what}, got an array of shape"
+                    f" {values.shape}"
+                )
+            else:
+                columns.append(np.broadcast_to(values, (len(self.items),)).tolist())
+        if problems:
+            raise InvalidModelError(problems)
+        gates: list[Gate] = []
+        for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
+            try:
+                gate = make(g, s)
+                if needs.max() > 1:
+                    required = tuple(needs[needs > 0].tolist())
+                    gate = dataclasses.replace(gate, required=required)  # type: ignore[type-var]
+                gates.append(gate)
+            except InvalidModelError as fault:
+                problems += [f"{problem}, in item {item.name}" for problem in fault.problems]
+        if problems:
+            raise InvalidModelError(problems)
+        return tuple(gates)
+
+
+def _cells(table: Any) -> NDArray[Any]:
+    """Return the entries of a Q-matrix as they are; what is no table is refused."""
+    try:
+        found = np.asarray(table)
+    except ValueError:
+        sizes = [np.size(row) for row in table]
+        raise InvalidModelError(
+            [
+                f"expected {sizes[0]} cells in row {row} of the Q-matrix, got {size}"
+                for row, size in enumerate(sizes, 1)
+                if size != sizes[0]
+            ]
+            or ["expected a table of items and skills as Q-matrix"]
+        ) from None
+    return found.astype(object) if found.dtype.kind not in "biuf" else found
+
+
+def _level(cell: Any) -> int | None:
+    """Return the level that a cell of a Q-matrix is; None if it is none."""
+    try:
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return int(number) if 0 <= number <= MAX_LEVEL and number % 1 == 0 else None
+
+
+def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
+    """Return what is wrong with names of items or skills, and in which rows or columns."""
+    places: dict[Any, list[str]] = {}
+    for place, name in enumerate(names, 1):
+        places.setdefault(name, []).append(str(place))
+    problems = [
+        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(found[:12])}"
+        for name, found in places.items()
+        if name and len(found) > 1
+    ]
+    for name, found in places.items():
+        try:
+            Variable(name, ("0",))
+        except InvalidModelError as fault:
+            problems += [f"{p}, in {line} {found[0]} of the Q-matrix" for p in fault.problems]
+    return problems
+
+
+def bank_parts(
+    q: QMatrix,
+    gates: Sequence[Gate],
+    skills: ProfileDistribution | Network | None,
+    levels: int | Sequence[int],
+) -> tuple[Network, tuple[str, ...], tuple[Item, ...]]:
+    """Return the network, skills and items of the bank that a Q-matrix and gates make."""
+    problems: list[str] = []
+    if len(gates) != len(q.items):
+        raise InvalidModelError([f"expected {len(q.items)} gates, got {len(gates)}"])
+    cpds = _skill_cpds(q, skills, levels)
+    by_name = {cpd.variable.name: cpd.variable for cpd in cpds}
+    items = []
+    cells = 0
+    for item, needs, gate in zip(q.items, q.needs, gates, strict=True):
+        parents = [by_name[q.skills[column]] for column in np.flatnonzero(needs)]
+        problems += [
+            f"expected a level of {parent.name} below {parent.n_states} in the Q-matrix at item"
+            f" {item.name}, got {level}"
+            for parent, level in zip(parents, needs[needs > 0].tolist(), strict=True)
+            if level >= parent.n_states
+        ]
+        if problems:
+            continue
+        try:
+            variable = Variable.of_integers(item.name, range(gate.n_responses))
+            cpd = gate.cpd(variable, parents)
+            cells += cpd.n_cells if isinstance(cpd, TabularCPD) else 0
+            if cells > DEFAULT_CELLS:
+                raise TooLargeError(
+                    f"expected tables of at most {DEFAULT_CELLS:,} cells for all items together,"
+                    f" got {cells:,} up to item {item.name}; a noisy-and or noisy-or gate of many"
+                    " skills takes no table",
+                    needed=cells,
+                    budget=DEFAULT_CELLS,
+                )
+            cpds.append(cpd)
+            items.append(dataclasses.replace(item, gate=gate))
+        except InvalidModelError as fault:
+            problems += fault.problems
+    if problems:
+        raise InvalidModelError(problems)
+    return Network(tuple(cpds)), q.skills, tuple(items)
+
+
+def _skill_cpds(
+    q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
+) -> list[CPD]:
+    """Return the distributions of the skills, and of what else is hidden."""
+    if isinstance(skills, Network):
+        known = {v.name for v in skills.variables}
+        problems = [
+            f"expected a variable of the skills' network for skill {name}, got none"
+            for name in q.skills
+            if name not in known
+        ]
+        if problems:
+            raise InvalidModelError(problems)
+        return list(skills.cpds)
+    each = np.asarray(levels)
+    fits = each.ndim == 0 or each.shape == (len(q.skills),)
+    if not fits or each.dtype.kind not in "iu" or np.any((each < 2) | (each > MAX_LEVEL + 1)):
+        raise InvalidModelError(
+            [
+                f"expected 2 to {MAX_LEVEL + 1} levels, for all or for each of {len(q.skills)}"
+                f" skills, got {levels}"
+            ]
+        )
+    variables = [
+        Variable.of_integers(name, range(int(n)))
+        for name, n in zip(q.skills, np.broadcast_to(each, (len(q.skills),)), strict=True)
+    ]
+    return list((skills or Saturated()).cpds(variables))

@@ -1,0 +1,1 @@
+"""Learning an item bank from responses."""

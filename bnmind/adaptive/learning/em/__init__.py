@@ -1,0 +1,1 @@
+"""Expectation maximization: expected counts, steps, acceleration."""

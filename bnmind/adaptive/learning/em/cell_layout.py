@@ -1,0 +1,125 @@
+"""Where the cells of all items lie in one row, and how often each row of responses occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.learning.parameters.block import ItemBlock
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.information import Floats
+
+__all__ = ["CellLayout", "Expectation", "Expected", "Patterns"]
+
+
+class Expected(NamedTuple):
+    """What is expected of the hidden variables given all responses."""
+
+    log_likelihood: float
+    """Natural logarithm of the probability of all responses."""
+    cells: Floats
+    """How many examinees are expected in each cell of the items, as `CellLayout` has them."""
+    families: tuple[Floats, ...]
+    """How many are expected in each cell of the families of the skills."""
+
+
+class Expectation(Protocol):
+    """An E-step."""
+
+    def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return what is expected, given the chances in all cells, and the skills' tables.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If an examinee's responses have probability zero.
+        """
+
+
+class Patterns(NamedTuple):
+    """The different rows of responses, and how many examinees have each."""
+
+    rows: NDArray[np.signedinteger[Any]]
+    counts: Floats
+    examinees: tuple[str, ...]
+    """The first examinee who has each."""
+
+    @classmethod
+    def of(cls, responses: Responses) -> Patterns:
+        """Return the patterns of some responses."""
+        rows, inverse, counts = responses.patterns
+        first = np.full(len(rows), len(inverse), dtype=np.intp)
+        np.minimum.at(first, inverse, np.arange(len(inverse)))
+        names = tuple(responses.examinees[place] for place in first.tolist())
+        return cls(rows, counts.astype(np.float64), names)
+
+
+@dataclass(frozen=True, eq=False)
+class CellLayout(Sealed):
+    """The cells of blocks of items end to end: block, item, group, response.
+
+    Parameters
+    ----------
+    blocks
+        The blocks.
+    columns
+        For each item of each block, in their order, its column in the responses.
+    """
+
+    blocks: tuple[ItemBlock, ...]
+    columns: tuple[int, ...]
+    starts: tuple[int, ...] = field(init=False)
+    """Where the cells of each item start."""
+    shapes: tuple[tuple[int, int], ...] = field(init=False)
+    """The groups and responses of each item."""
+    groups: tuple[NDArray[np.intp], ...] = field(init=False)
+    """For each item the group of each configuration of its parents."""
+    n_cells: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        starts, shapes, groups = [], [], []
+        end = 0
+        for block in self.blocks:
+            for of_item in block.groups:
+                starts.append(end)
+                shapes.append(block.shape)
+                groups.append(of_item)
+                end += block.shape[0] * block.shape[1]
+        object.__setattr__(self, "starts", tuple(starts))
+        object.__setattr__(self, "shapes", tuple(shapes))
+        object.__setattr__(self, "groups", tuple(groups))
+        object.__setattr__(self, "n_cells", end)
+        super().__post_init__()
+
+    def cells(self, values: Sequence[Floats]) -> Floats:
+        """Return the chances in all cells, given the parameters of each block."""
+        parts = [block.cells(v).reshape(-1) for block, v in zip(self.blocks, values, strict=True)]
+        return np.concatenate(parts)
+
+    def parts(self, cells: Floats) -> list[Floats]:
+        """Return the cells of each block, ``(items, groups, responses)``."""
+        found, end = [], 0
+        for block in self.blocks:
+            shape = (len(block.groups), *block.shape)
+            size = shape[0] * shape[1] * shape[2]
+            found.append(cells[end : end + size].reshape(shape))
+            end += size
+        return found
+
+    def indicators(self, rows: NDArray[np.signedinteger[Any]]) -> Floats:
+        """Return which responses each row has, ``(rows, responses of all items)``."""
+        columns = []
+        for column, (_, n_responses) in zip(self.columns, self.shapes, strict=True):
+            columns.append(rows[:, column, None] == np.arange(n_responses))
+        return np.concatenate(columns, axis=1).astype(np.float64)
+
+    def is_there(self, rows: NDArray[np.signedinteger[Any]]) -> NDArray[np.bool_]:
+        """Return which items each row has a response to, in the order of the layout."""
+        there: NDArray[np.bool_] = rows[:, list(self.columns)] != MISSING
+        return there

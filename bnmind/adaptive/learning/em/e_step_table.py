@@ -1,0 +1,168 @@
+r"""The E-step by a table over all profiles, the profiles that no item tells apart as one.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+α, c(α)             a profile; its *class*, which is what all items can see of it
+π_α, π_c            ``prior``: the probability of a profile; of its class, the sum over it
+y_{n,ir}            ``indicators``: pattern n has response r to item i; all 0 if missing
+w_n                 how many examinees have the pattern
+L_{nc}              Π_{ir} P_{ir}(c)^{y_{n,ir}}
+Z_n                 Σ_c π_c L_{nc}, the probability of the pattern
+==================  ======================================================================
+
+Expected are :math:`π_α \sum_n w_n L_{n c(α)} / Z_n` examinees with profile α, and
+:math:`π_c \sum_n w_n y_{n,ir} L_{nc} / Z_n` with class c who have response r to item i:
+two matrix products, as is log L. Missing responses take part in nothing.
+
+References
+----------
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977; J. de la Torre, "DINA model and parameter estimation:
+a didactic", J. Educ. Behav. Stat. 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.beliefs.batch_belief import impossible_rows
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expected, Patterns
+from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.information import Floats
+
+__all__ = ["TableExpectation", "placed_sums"]
+
+_CHUNK_CELLS = 2**20
+"""Patterns are taken in parts of so many cells."""
+
+_FLOOR = 1e-300
+"""Stands for a chance of zero, so that its logarithm is a number."""
+
+_DOUBTFUL = -600.0
+"""Below this log-likelihood of a pattern it is looked whether it is possible at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableExpectation:
+    """An E-step by table, compiled for some responses; see `Expectation`.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    layout
+        Where the cells of its items are.
+    skills
+        The families of its hidden variables.
+    patterns
+        The responses.
+    """
+
+    bank: ItemBank
+    layout: CellLayout
+    skills: SkillFamilies
+    patterns: Patterns
+    classes: NDArray[np.intp] = field(init=False)
+    """The class of each profile."""
+    indicators: Floats = field(init=False)
+    _places: NDArray[np.intp] = field(init=False)
+    """``(responses of all items, classes)``: the cell that each is in."""
+
+    def __post_init__(self) -> None:
+        place = {v.name: axis for axis, v in enumerate(self.skills.variables)}
+        shape = self.skills.shape
+        levels = np.indices(shape).reshape(len(shape), -1)
+        names = [name for block in self.layout.blocks for name in block.names]
+        seen: dict[bytes, int] = {}
+        columns: list[NDArray[np.intp]] = []
+        of_item = []
+        for name, groups in zip(names, self.layout.groups, strict=True):
+            parents = [v.name for v in self.bank.network.cpd(name).parents]
+            sizes = [shape[place[parent]] for parent in parents]
+            flat = np.ravel_multi_index([levels[place[parent]] for parent in parents], sizes)
+            column = groups[flat]
+            number = seen.setdefault(column.tobytes(), len(columns))
+            if number == len(columns):
+                columns.append(column)
+            of_item.append(number)
+        table, classes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        places = [
+            start + table[:, column] * n_responses + response
+            for start, column, (_, n_responses) in zip(
+                self.layout.starts, of_item, self.layout.shapes, strict=True
+            )
+            for response in range(n_responses)
+        ]
+        object.__setattr__(self, "classes", classes.reshape(-1).astype(np.intp))
+        object.__setattr__(self, "_places", np.array(places, dtype=np.intp))
+        object.__setattr__(self, "indicators", self.layout.indicators(self.patterns.rows))
+
+    def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return what is expected; see `Expectation`."""
+        prior = self.skills.prior(tables)
+        n_classes = self._places.shape[1]
+        of_class = placed_sums(self.classes, prior, n_classes)
+        logs = np.log(np.maximum(cells, _FLOOR))[self._places]
+        total = 0.0
+        in_class = np.zeros(n_classes)
+        in_cells = np.zeros(self._places.shape)
+        for part, likely, scale in self._likelihoods(logs):
+            weights = self.patterns.counts[part]
+            with np.errstate(divide="ignore"):
+                evidence = likely @ of_class
+                log_evidence = np.log(evidence) + scale
+            if log_evidence.min() < _DOUBTFUL:
+                self._check(part, cells, of_class)
+            total += float(weights @ log_evidence)
+            share = weights / evidence
+            in_class += share @ likely
+            in_cells += (self.indicators[part] * share[:, None]).T @ likely
+        in_cells *= of_class
+        counts = placed_sums(self._places.reshape(-1), in_cells.reshape(-1), len(cells))
+        return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
+
+    def posteriors(self, cells: Floats, tables: tuple[Floats, ...]) -> Floats:
+        """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
+        prior = self.skills.prior(tables)
+        of_class = placed_sums(self.classes, prior, self._places.shape[1])
+        logs = np.log(np.maximum(cells, _FLOOR))[self._places]
+        found = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
+        normal: Floats = found / found.sum(axis=1, keepdims=True)
+        return normal
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """``(responses of all items, classes)``: the cell that each is in."""
+        return self._places
+
+    def _likelihoods(self, logs: Floats) -> list[tuple[slice, Floats, Floats]]:
+        """Return L for part after part of the patterns, each row scaled by exp(−scale)."""
+        n, n_classes = len(self.indicators), logs.shape[1]
+        step = max(_CHUNK_CELLS // n_classes, 1)
+        found = []
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            table = self.indicators[part] @ logs
+            scale = table.max(axis=1)
+            table -= scale[:, None]
+            found.append((part, np.exp(table, out=table), scale))
+        return found
+
+    def _check(self, part: slice, cells: Floats, of_class: Floats) -> None:
+        """Raise if a pattern is impossible in every class."""
+        none = (cells[self._places] <= 0) | (of_class <= 0)
+        wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
+        if wrong.size:
+            place = int(wrong[0]) + (part.start or 0)
+            rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+            raise impossible_rows(self.bank, rows, [place], who=who)
+
+
+def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
+    """Return the sum of the weights at each place."""
+    return np.bincount(places, weights=weights, minlength=n).astype(np.float64)

@@ -1,0 +1,165 @@
+"""The E-step by a junction tree, for more skills than a table over all profiles allows.
+
+The plan is compiled once, its tables being inputs: each step gives it new numbers and
+runs it for all patterns in batches. Items are soft variables, so that those not answered
+say nothing; the targets are their parent sets, and the families of the hidden variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.beliefs.batch_belief import MISSING, impossible_rows
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expected, Patterns
+from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.information import Floats
+from bnmind.junction import Plan, compile_plan
+from bnmind.pgm import Network, TabularCPD
+
+__all__ = ["PlanExpectation"]
+
+_BATCH_CELLS = 2**22
+"""Cells of the targets of all patterns in a batch, at most about."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanExpectation:
+    """An E-step by junction tree, compiled for some responses; see `Expectation`.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    layout
+        Where the cells of its items are.
+    skills
+        The families of its hidden variables, each with its parents.
+    patterns
+        The responses.
+
+    Raises
+    ------
+    TooLargeError
+        If the tree is too large.
+    """
+
+    bank: ItemBank
+    layout: CellLayout
+    skills: SkillFamilies
+    patterns: Patterns
+    plan: Plan = field(init=False)
+    _causes: tuple[tuple[str, ...], ...] = field(init=False)
+    """The parents of each item, in the order of the layout."""
+
+    def __post_init__(self) -> None:
+        names = [name for block in self.layout.blocks for name in block.names]
+        # Uniform tables, by which the inputs are multiplied; they cancel.
+        cpds = []
+        for name in (*(v.name for v in self.bank.hidden), *names):
+            cpd = self.bank.network.cpd(name)
+            shape = tuple(v.n_states for v in cpd.scope)
+            cpds.append(TabularCPD(cpd.variable, cpd.parents, np.full(shape, 1 / shape[0])))
+        causes = tuple(tuple(v.name for v in self.bank.network.cpd(name).parents) for name in names)
+        wanted = list(dict.fromkeys([*self.skills.scopes, *causes]))
+        inputs: dict[str, tuple[str, ...]] = {
+            f"table of {scope[0]}": scope for scope in self.skills.scopes
+        }
+        inputs |= {
+            f"table of {name}": (name, *cause) for name, cause in zip(names, causes, strict=True)
+        }
+        plan = compile_plan(
+            Network(tuple(cpds)),
+            soft=names,
+            targets=wanted,
+            inputs=inputs,
+        )
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "_causes", causes)
+
+    def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return what is expected; see `Expectation`."""
+        inputs = self._inputs(cells, tables)
+        names = [name for block in self.layout.blocks for name in block.names]
+        place = {
+            tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
+        }
+        families = [np.zeros(table.shape) for table in tables]
+        found = np.zeros(len(cells))
+        total = 0.0
+        rows, counts = self.patterns.rows, self.patterns.counts
+        for part in self._parts():
+            cases = {
+                name: rows[part, column].astype(np.intp)
+                for name, column in zip(names, self.layout.columns, strict=True)
+            }
+            try:
+                posterior = self.plan.run_batch(cases, inputs)
+            except ImpossibleEvidenceError:
+                raise self._impossible(cases, inputs, part.start) from None
+            weights = counts[part]
+            total += float(weights @ posterior.log_evidence)
+            for table, scope in zip(families, self.skills.scopes, strict=True):
+                table += np.tensordot(weights, posterior.joints[place[scope]], axes=1)
+            for number, cause in enumerate(self._causes):
+                joint = posterior.joints[place[cause]].reshape(len(weights), -1)
+                self._add(found, number, joint * weights[:, None], rows[part])
+        return Expected(total, found, tuple(families))
+
+    def _impossible(
+        self, cases: Mapping[str, NDArray[np.intp]], inputs: Mapping[str, Floats], start: int
+    ) -> ImpossibleEvidenceError:
+        """Return the error that names the first of some patterns that is impossible."""
+        place = start
+        while True:
+            case = {
+                name: states[place - start : place - start + 1] for name, states in cases.items()
+            }
+            try:
+                self.plan.run_batch(case, inputs)
+            except ImpossibleEvidenceError:
+                rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+                return impossible_rows(self.bank, rows, [place], who=who)
+            place += 1
+
+    def _add(
+        self, found: Floats, item: int, masses: Floats, rows: NDArray[np.signedinteger[Any]]
+    ) -> None:
+        """Add the masses of an item's configurations to its cells."""
+        start, (n_groups, n_responses) = self.layout.starts[item], self.layout.shapes[item]
+        given = rows[:, self.layout.columns[item]]
+        groups = self.layout.groups[item]
+        for response in range(n_responses):
+            of_response = masses[given == response].sum(axis=0)
+            by_group = np.bincount(groups, weights=of_response, minlength=n_groups)
+            found[start + response : start + n_groups * n_responses : n_responses] += by_group
+
+    def _inputs(self, cells: Floats, tables: tuple[Floats, ...]) -> dict[str, Floats]:
+        """Return the tables to multiply the uniform ones by."""
+        inputs = {
+            f"table of {scope[0]}": table * len(table)
+            for scope, table in zip(self.skills.scopes, tables, strict=True)
+        }
+        names = [name for block in self.layout.blocks for name in block.names]
+        for number, name in enumerate(names):
+            start, (n_groups, n_responses) = self.layout.starts[number], self.layout.shapes[number]
+            chances = cells[start : start + n_groups * n_responses].reshape(n_groups, n_responses)
+            channel = chances[self.layout.groups[number]]
+            shape = [v.n_states for v in self.bank.network.cpd(name).scope]
+            inputs[f"table of {name}"] = (channel.T * n_responses).reshape(shape)
+        return inputs
+
+    def _parts(self) -> list[slice]:
+        sizes = [int(np.prod([v.n_states for v in scope])) for scope in self.plan.targets]
+        step = max(_BATCH_CELLS // sum(sizes), 1)
+        n = len(self.patterns.rows)
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+assert MISSING == -1  # what run_batch takes for missing

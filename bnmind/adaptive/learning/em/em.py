@@ -1,0 +1,94 @@
+"""Expectation maximization for the parameters of a bank: what `squarem` climbs.
+
+One step of EM never lowers the objective: the log-likelihood, and the log-density of the
+priors if there are any.
+
+References
+----------
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expectation
+from bnmind.adaptive.learning.em.squarem import Place
+from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.information import Floats
+
+__all__ = ["BankAscent", "Parameters"]
+
+
+class Parameters(NamedTuple):
+    """All that is learned."""
+
+    items: tuple[Floats, ...]
+    """The parameters of each block of items."""
+    skills: tuple[Floats, ...]
+    """The table of each family of the skills."""
+
+
+@dataclass(frozen=True, eq=False)
+class BankAscent:
+    """The log-likelihood of a bank's parameters, and how EM climbs it; see `squarem.Ascent`.
+
+    Parameters
+    ----------
+    layout, skills, expectation
+        The model and its E-step.
+    """
+
+    layout: CellLayout
+    skills: SkillFamilies
+    expectation: Expectation
+
+    def at(self, parameters: Parameters) -> Place[Parameters]:
+        """Do the E-step."""
+        items, tables = parameters
+        blocks = self.layout.blocks
+        expected = self.expectation(self.layout.cells(items), tables)
+        prior = self.skills.log_prior(tables) + sum(
+            block.log_prior(values) for block, values in zip(blocks, items, strict=True)
+        )
+
+        def improved() -> Parameters:
+            counts = self.layout.parts(expected.cells)
+            return Parameters(
+                tuple(
+                    block.maximize(values, count)
+                    for block, values, count in zip(blocks, items, counts, strict=True)
+                ),
+                self.skills.maximize(tables, expected.families),
+            )
+
+        likelihood = expected.log_likelihood
+        return Place(parameters, likelihood, likelihood + prior, improved)
+
+    def numbers(self, parameters: Parameters) -> Floats:
+        """Return the parameters of the blocks, then the tables of the skills."""
+        tables = [table.reshape(-1) for table in parameters.skills]
+        return np.concatenate([*parameters.items, *tables])
+
+    def within(self, numbers: Floats, known: Parameters) -> Parameters:
+        """Return parameters that obey bounds and order, and distributions that sum to one."""
+        items, skills = [], []
+        end = 0
+        for block, values in zip(self.layout.blocks, known.items, strict=True):
+            part = numbers[end : end + len(values)]
+            end += len(values)
+            low, high = block.limits.T
+            part = np.clip(part, low, high)
+            # A chance of zero or one would be left by no step again.
+            part = np.where(((part <= 0) & (low == 0)) | ((part >= 1) & (high == 1)), values, part)
+            items.append(part if block.valid(part) else values)
+        for table in known.skills:
+            part = numbers[end : end + table.size].reshape(table.shape)
+            end += table.size
+            part = np.where(part > 0, part, table * 0.5)
+            skills.append(part / part.sum(axis=0))
+        return Parameters(tuple(items), tuple(skills))

@@ -1,0 +1,1 @@
+"""How well a learned bank fits, and how sure its parameters are."""

@@ -1,0 +1,118 @@
+"""Cross-validation: how probable a model learned from some examinees makes the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.start import beliefs_given
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.response_models import Dina, Gate
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.learn import Learned, learn
+from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.simulation.replay import fold_numbers
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.information import Floats
+from bnmind.pgm import Network
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["CrossValidation", "cross_validate"]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation(CheckedValue):
+    """Banks that were learned without a fold each, and what they say of that fold."""
+
+    responses: Responses
+    """All the responses, the columns in the order of the banks' items."""
+    folds: NDArray[np.intp]
+    """``(examinees,)``, the fold of each."""
+    learned: tuple[Learned, ...]
+    """What was learned without each fold."""
+
+    def __repr__(self) -> str:
+        return (
+            f"CrossValidation({len(self.learned)} folds: log-likelihood {self.log_likelihood:.2f})"
+        )
+
+    @property
+    def banks(self) -> tuple[ItemBank, ...]:
+        """The bank learned without each fold."""
+        return tuple(found.bank for found in self.learned)
+
+    @cached_property
+    def log_likelihoods(self) -> Floats:
+        """Natural logarithm of the probability of each examinee, by those of other folds.
+
+        Minus infinity where that is zero.
+        """
+        found = np.empty(len(self.responses))
+        for fold, bank in enumerate(self.banks):
+            rows = np.flatnonzero(self.folds == fold)
+            found[rows] = _log_evidence(bank, self.responses.codes[rows])
+        found.setflags(write=False)
+        return found
+
+    @property
+    def log_likelihood(self) -> float:
+        """Their sum; of two models that with the larger one foretells more."""
+        return float(self.log_likelihoods.sum())
+
+
+@checked
+def cross_validate(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    *,
+    gate: Callable[..., Gate] = Dina,
+    skills: ProfileDistribution | Network | None = None,
+    options: LearningOptions | None = None,
+    folds: int = 10,
+    fold_seed: int = 1,
+) -> CrossValidation:
+    """Return a bank for each fold, learned from all examinees of the other folds.
+
+    Parameters
+    ----------
+    responses, model, gate, skills, options
+        As for `learn`.
+    folds, fold_seed
+        As for `fold_numbers`: the fold of each examinee is
+        ``default_rng(fold_seed).permutation(examinees) % folds``.
+
+    Raises
+    ------
+    InvalidResponsesError
+        As for `learn`; also if without a fold nobody answered an item.
+    """
+    bank = bank_to_learn(model, gate, skills)
+    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
+        responses = Responses.of(responses, items=bank.item_names)
+    data = Responses.of(responses).for_bank(bank)
+    numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
+    learned = tuple(
+        learn(data.take(numbers != fold), bank, options=options) for fold in range(folds)
+    )
+    return CrossValidation(data, numbers, learned)
+
+
+def _log_evidence(bank: ItemBank, codes: NDArray[np.signedinteger]) -> Floats:
+    try:
+        return beliefs_given(bank, codes).log_evidence
+    except ImpossibleEvidenceError:
+        if len(codes) == 1:
+            return np.array([-np.inf])
+        return np.concatenate([_log_evidence(bank, row[None]) for row in codes])

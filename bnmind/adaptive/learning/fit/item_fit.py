@@ -1,0 +1,172 @@
+r"""How well each item fits: expected against observed.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+O_k, E_k            of those with k right in all, the share observed and expected who have
+                    the item right
+N_k                 how many they are
+S_k(c)              P(k right \| class c), by the recursion of Lord and Wingersky
+S-X²                Σ_k N_k (O_k − E_k)² / (E_k (1 − E_k)), neighbors pooled to expected
+                    numbers of at least one
+RMSD                √Σ_c π_c (n_{c1} / n_c − P_c)²: π_c, n_c, n_{c1} expected a posteriori
+==================  ======================================================================
+
+S-X² needs items with two responses and examinees who answered all of them; RMSD neither.
+
+References
+----------
+M. Orlando and D. Thissen, "Likelihood-based item-fit indices for dichotomous item response
+theory models", Appl. Psychol. Meas. 2000; F. Lord and M. Wingersky, Appl. Psychol. Meas.
+1984; J. Kunina-Habenicht, A. Rupp and O. Wilhelm, "A practical illustration of
+multidimensional diagnostic skills profiling", Stud. Educ. Eval. 2009 (RMSD, there RMSEA).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
+from bnmind.adaptive.learning.fit.standard_errors import table_expectation
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.information import Floats
+
+__all__ = ["ItemFit", "item_fit"]
+
+_FEWEST = 1.0
+"""Expected numbers of right and of wrong responses of those with a score, at least."""
+
+
+@dataclass(frozen=True)
+class ItemFit(CheckedValue):
+    """How well an item fits."""
+
+    item: str
+    observed: float
+    """The share of responses that are not the worst."""
+    expected: float
+    """What it should be, given who answered."""
+    rmsd: float
+    """How far the chances are from the shares expected, by class of profiles; below 0.1 is good."""
+    s_x2: float
+    """The statistic S-X²; nan where it is not defined."""
+    degrees: int
+    """Its degrees of freedom."""
+    p_value: float
+    """How probable so large a statistic is if the model is right."""
+
+
+@checked
+def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
+    """Return how well each item fits the responses that it was learned from.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    from scipy.stats import chi2
+
+    expectation = table_expectation(learned)
+    layout = learned.model.layout
+    cells = layout.cells(learned.parameters.items)
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    posterior = expectation.posteriors(cells, learned.parameters.skills)
+    places = expectation.places
+    of_class = placed_sums(expectation.classes, prior, places.shape[1])
+    names = [name for block in layout.blocks for name in block.names]
+    # Parameters whose bounds are equal are not free.
+    free = [
+        sum(
+            item == name and low < high
+            for block in layout.blocks
+            for (item, _), (low, high) in zip(block.parameters, block.limits.tolist(), strict=True)
+        )
+        for name in names
+    ]
+    scores = _score_shares(learned, expectation, cells, of_class)
+    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
+    found = {}
+    weights = expectation.patterns.counts
+    for number, name in enumerate(names):
+        right = 1 - cells[places[rows[number]]]
+        wrong_given = expectation.indicators[:, rows[number]]
+        answered = expectation.indicators[:, rows[number] : rows[number + 1]].sum(axis=1)
+        in_class = (weights * answered) @ posterior
+        in_right = (weights * (answered - wrong_given)) @ posterior
+        share = np.divide(in_right, in_class, out=right.copy(), where=in_class > 1e-9)
+        total = float(in_class.sum())
+        s_x2, degrees = (np.nan, 0) if scores is None else scores[number]
+        degrees -= free[number]
+        valid = degrees > 0
+        found[name] = ItemFit(
+            name,
+            float(in_right.sum()) / total,
+            float(in_class @ right) / total,
+            float(np.sqrt((in_class / total) @ (share - right) ** 2)),
+            float(s_x2) if valid else float("nan"),
+            max(degrees, 0),
+            float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
+        )
+    return tuple(found[name] for name in learned.bank.item_names)
+
+
+def _score_shares(
+    learned: Learned, expectation: TableExpectation, cells: Floats, of_class: Floats
+) -> list[tuple[float, int]] | None:
+    """Return S-X² of each item of the layout, and its cells; None where it is not defined."""
+    layout = learned.model.layout
+    codes = learned.responses.codes[:, list(layout.columns)]
+    if any(n != 2 for _, n in layout.shapes) or np.any(codes == MISSING) or codes.shape[1] < 3:
+        return None
+    right = cells[expectation.places[1::2]]  # (items, classes)
+    n_items = len(right)
+    totals = codes.sum(axis=1)
+    n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)
+    everyone = _scores(right) @ of_class
+    found = []
+    for item in range(n_items):
+        rest = _scores(np.delete(right, item, axis=0))
+        joint = rest @ (of_class * right[item])
+        ks = np.arange(1, n_items)
+        expected = np.divide(
+            joint[ks - 1], everyone[ks], out=np.zeros(len(ks)), where=everyone[ks] > 0
+        )
+        observed = np.bincount(totals[codes[:, item] == 1], minlength=n_items + 1)[ks]
+        found.append(_pooled_statistic(n_scores[ks], observed.astype(np.float64), expected))
+    return found
+
+
+def _scores(right: Floats) -> Floats:
+    """Return P(k right | class), ``(scores, classes)``, by Lord and Wingersky's recursion."""
+    table = np.ones((1, right.shape[1]))
+    for chance in right:
+        longer = np.zeros((len(table) + 1, right.shape[1]))
+        longer[:-1] += table * (1 - chance)
+        longer[1:] += table * chance
+        table = longer
+    return table
+
+
+def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[float, int]:
+    """Return Σ N (O − E)² / (E (1 − E)) and its cells, neighbors pooled where few are expected."""
+    total, cells = 0.0, 0
+    here = np.zeros(3)
+    groups: list[Floats] = []
+    for row in zip(n, observed, n * expected, strict=True):
+        here = here + np.array(row)
+        if min(here[2], here[0] - here[2]) >= _FEWEST:
+            groups.append(here)
+            here = np.zeros(3)
+    if here[0] > 0 and groups:
+        groups[-1] = groups[-1] + here
+    for size, seen, awaited in groups:
+        chance = awaited / size
+        total += size * (seen / size - chance) ** 2 / (chance * (1 - chance))
+        cells += 1
+    return total, cells

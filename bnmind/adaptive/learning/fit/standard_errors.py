@@ -1,0 +1,233 @@
+r"""Standard errors of what was learned, from the scores of the examinees.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+s_n                 ``scores``: the gradient of the log-likelihood of pattern n
+E[s_c \| x_n]       the expected gradient of the complete data: by Fisher's identity it is s_n
+I = Σ_n w_n s_n s_nᵀ  ``information``, the outer product of the scores
+I⁻¹                 ``covariance``
+==================  ======================================================================
+
+Parameters at a bound, fixed, or held by the order of chances, and probabilities of
+profiles that have gone to zero are left out: they have no standard error. Parameters
+that the responses do not identify, along which I has nothing, have none either. That of a
+saturated distribution of the skills is about the classes of profiles that the items tell
+apart.
+
+References
+----------
+T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R.
+Stat. Soc. B 1982; M. Philipp, C. Strobl, J. de la Torre and A. Zeileis, "On the estimation
+of standard errors in cognitive diagnosis models", J. Educ. Behav. Stat. 2018 (why the
+skills' parameters belong into I).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.learning.em.cell_layout import Patterns
+from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.parameters.block import ItemBlock
+from bnmind.errors import TooLargeError
+from bnmind.information import Floats
+
+__all__ = ["ItemParameter", "StandardErrors", "standard_errors", "table_expectation"]
+
+_STEP = 1e-6
+_EDGE = 1e-4
+"""Chances so close to their bound are at it."""
+
+_RARE = 0.1
+"""Probabilities of profiles that fewer than so many examinees are expected to have are zero."""
+
+_FLAT = 1e-9
+"""Directions with less information than this share of the largest have none."""
+
+
+@dataclass(frozen=True)
+class ItemParameter(CheckedValue):
+    """A parameter of an item."""
+
+    item: str
+    name: str
+    value: float
+    error: float
+    """Its standard error; nan where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class StandardErrors(CheckedValue):
+    """How precise the parameters of the items are."""
+
+    items: tuple[ItemParameter, ...]
+    """The parameters of all items."""
+    covariance: Floats
+    """``(parameters, parameters)`` of the items, in this order; nan where there is none."""
+
+    @checked
+    def of(self, item: str) -> dict[str, float]:
+        """Return the standard errors of an item's parameters, by name."""
+        return {p.name: p.error for p in self.items if p.item == item}
+
+
+@checked
+def standard_errors(learned: Learned) -> StandardErrors:
+    """Return the standard errors of the items' parameters, from the observed information.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    expectation = table_expectation(learned)
+    scores, free, n_items = _scores(learned, expectation)
+    weights = expectation.patterns.counts
+    information = (scores[:, free] * weights[:, None]).T @ scores[:, free]
+    inverse = _inverse(information)
+    everything = np.full((scores.shape[1], scores.shape[1]), np.nan)
+    everything[np.ix_(free, free)] = inverse
+    covariance = everything[:n_items, :n_items]
+    blocks, parameters = learned.model.layout.blocks, learned.parameters.items
+    names = [name for block in blocks for name in block.parameters]
+    values = np.concatenate([*parameters, np.zeros(0)]).tolist()
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.diag(covariance)).tolist()
+    place = {name: number for number, name in enumerate(learned.bank.item_names)}
+    order = sorted(range(len(names)), key=lambda i: place[names[i][0]])
+    items = tuple(ItemParameter(*names[i], values[i], errors[i]) for i in order)
+    covariance = covariance[np.ix_(order, order)]
+    covariance.setflags(write=False)
+    return StandardErrors(items, covariance)
+
+
+def table_expectation(learned: Learned) -> TableExpectation:
+    """Return the E-step by table of what was learned; `TooLargeError` if it would not fit."""
+    needed, budget = n_profiles(learned.bank), learned.options.max_profiles
+    if needed > budget:
+        raise TooLargeError(
+            f"expected at most {budget:,} profiles, got {needed:,}", needed=needed, budget=budget
+        )
+    model = learned.model
+    return TableExpectation(model.bank, model.layout, model.skills, Patterns.of(learned.responses))
+
+
+def _scores(
+    learned: Learned, expectation: TableExpectation
+) -> tuple[Floats, NDArray[np.intp], int]:
+    """Return the scores, which parameters are free, and how many are those of items."""
+    layout = learned.model.layout
+    cells = layout.cells(learned.parameters.items)
+    posterior = expectation.posteriors(cells, learned.parameters.skills)
+    n_cells, places = len(cells), expectation.places
+    # How probable it is that a pattern is in each cell of the items.
+    inside = np.zeros((len(posterior), n_cells))
+    for row, place in enumerate(places):
+        summed = np.zeros((n_cells, len(place)))
+        summed[place, np.arange(len(place))] = 1.0
+        used = np.unique(place)
+        inside[:, used] += (posterior @ summed[used].T) * expectation.indicators[:, row, None]
+    columns, free = [], []
+    end = number = 0
+    for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
+        size = block.cells(values).size
+        part = slice(end, end + size)
+        end += size
+        limits = block.limits
+        for place, value in enumerate(values.tolist()):
+            low, high = limits[place]
+            step = _STEP * max(1.0, abs(value))
+            up, down = values.copy(), values.copy()
+            up[place], down[place] = min(value + step, high), max(value - step, low)
+            width = up[place] - down[place]
+            inner = low + _EDGE < value < high - _EDGE and _is_free(block, values, place)
+            columns.append(
+                inside[:, part] @ _log_slope(block.cells(up), block.cells(down), cells[part], width)
+                if width > 0
+                else np.zeros(len(inside))
+            )
+            if inner:
+                free.append(number)
+            number += 1
+    n_items = number
+    for column in _skill_scores(learned, expectation, posterior):
+        columns.append(column)
+        free.append(number)
+        number += 1
+    return np.stack(columns, axis=1), np.array(free, dtype=np.intp), n_items
+
+
+def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
+    """Return whether a parameter may move either way, and is not held by the order of chances."""
+    for sign in (1, -1):
+        moved = values.copy()
+        moved[place] += sign * _EDGE
+        if not block.valid(moved):
+            return False
+    return True
+
+
+def _log_slope(up: Floats, down: Floats, here: Floats, width: float) -> Floats:
+    """Return how fast the logarithm of each cell changes."""
+    change = (up - down).reshape(-1) / width
+    slope: Floats = np.divide(change, here, out=np.zeros_like(here), where=here > 0)
+    return slope
+
+
+def _skill_scores(
+    learned: Learned, expectation: TableExpectation, posterior: Floats
+) -> list[Floats]:
+    """Return the scores of the free probabilities of the skills, each against the largest."""
+    skills, tables = learned.model.skills, learned.parameters.skills
+    prior = skills.prior(tables)
+    classes = expectation.classes
+    n = float(expectation.patterns.counts.sum())
+    of_class = placed_sums(classes, prior, posterior.shape[1])
+    if skills.saturated:
+        return _against_largest(posterior, of_class, n)
+    share = np.divide(prior, of_class[classes], out=np.zeros_like(prior), where=prior > 0)
+    profiles = posterior[:, classes] * share
+    columns: list[Floats] = []
+    for family, table in enumerate(tables):
+        if not skills.free(family):
+            continue
+        masses = np.stack([skills.counts(row)[family] for row in profiles])
+        above = skills.counts(prior)[family].sum(axis=0).reshape(-1)
+        flat, chances = masses.reshape(len(masses), len(table), -1), table.reshape(len(table), -1)
+        for column in range(chances.shape[1]):
+            columns += _against_largest(
+                flat[:, :, column], chances[:, column], n * float(above[column])
+            )
+    return columns
+
+
+def _against_largest(masses: Floats, chances: Floats, n: float) -> list[Floats]:
+    """Return the scores of a distribution's free cells; n examinees are expected to have it."""
+    there = np.flatnonzero(chances * n > _RARE)
+    if len(there) < 2:
+        return []
+    largest = int(there[np.argmax(chances[there])])
+    base = masses[:, largest] / chances[largest]
+    return [masses[:, place] / chances[place] - base for place in there if place != largest]
+
+
+def _inverse(information: Floats) -> Floats:
+    """Return the inverse; nan for parameters that a flat direction takes part in."""
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
+    inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
+    lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
+    inverse[lost, :] = np.nan
+    inverse[:, lost] = np.nan
+    found: Floats = inverse / np.outer(scale, scale)
+    return found

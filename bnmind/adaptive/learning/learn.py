@@ -1,0 +1,311 @@
+"""Learning a bank from responses: the parameters that make them most likely."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.response_models import Dina, Gate
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expectation, Patterns
+from bnmind.adaptive.learning.em.e_step_table import TableExpectation
+from bnmind.adaptive.learning.em.e_step_tree import PlanExpectation
+from bnmind.adaptive.learning.em.em import BankAscent, Parameters
+from bnmind.adaptive.learning.em.squarem import Climb, climb
+from bnmind.adaptive.learning.model import bank_to_learn, item_blocks
+from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.information import Floats
+from bnmind.pgm import Network
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Learned", "LearnedItem", "LearningRecord", "learn"]
+
+
+@dataclass(frozen=True)
+class LearningRecord(CheckedValue):
+    """How learning went."""
+
+    log_likelihoods: tuple[float, ...]
+    """At the best start and after each step from it that was kept, natural logarithm; without
+    priors never falling."""
+    objectives: tuple[float, ...]
+    """The same with the logarithm of the priors; never falling."""
+    converged: bool
+    """Whether an M-step raised the objective by no more than the tolerance."""
+    steps: int
+    """How many E+M steps were taken from the best start, at most ``max_iterations``: extrapolated
+    ones that were not kept count too. The start takes one more E-step."""
+    starts: tuple[float, ...]
+    """The objective at the end of each start."""
+    best_start: int
+    """Which of them was the best."""
+    seed: int
+    """What the starts were drawn with."""
+
+
+@dataclass(frozen=True)
+class LearnedItem(CheckedValue):
+    """An item's chances at the two ends of skill, whatever its gate is."""
+
+    name: str
+    guess: float
+    """The chance of any but the worst response at the lowest levels."""
+    slip: float
+    """The chance of any but the best response at the highest levels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(CheckedValue):
+    """A bank that was learned, and how well it fits. Made by `learn`."""
+
+    bank: ItemBank
+    """The bank, with the parameters that were found."""
+    responses: Responses
+    """What it was learned from, the columns in the order of the bank's items."""
+    record: LearningRecord
+    options: LearningOptions
+    model: LearningModel
+    parameters: Parameters
+
+    def __repr__(self) -> str:
+        n_items, n_skills = len(self.bank.items), len(self.bank.skills)
+        return (
+            f"Learned({n_items} items, {n_skills} skills, {len(self.responses)} examinees:"
+            f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters} parameters)"
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        """Natural logarithm of the probability of all responses."""
+        return self.record.log_likelihoods[-1]
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of parameters that were free."""
+        return self.model.n_parameters
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 · parameters − 2 · log-likelihood."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, parameters · ln examinees − 2 · log-likelihood."""
+        return self.n_parameters * math.log(len(self.responses)) - 2 * self.log_likelihood
+
+    @cached_property
+    def items(self) -> tuple[LearnedItem, ...]:
+        """Each item's guess and slip."""
+        found = []
+        for name in self.bank.item_names:
+            channel = self.bank.channel(name)
+            slip = float(1 - channel[-1, -1])
+            found.append(LearnedItem(name, float(1 - channel[0, 0]), slip))
+        return tuple(found)
+
+    @property
+    def profiles(self) -> Floats:
+        """The probability of each profile of the hidden variables, an axis each."""
+        from bnmind.adaptive.beliefs.profile_space import ProfileSpace
+
+        space = ProfileSpace(self.bank)
+        return space.prior.reshape(space.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class LearningModel:
+    """A bank's parameters, laid out for learning; the data come with the E-step."""
+
+    bank: ItemBank
+    layout: CellLayout
+    skills: SkillFamilies
+
+    @classmethod
+    def of(cls, bank: ItemBank, options: LearningOptions) -> LearningModel:
+        """Return the model of a bank."""
+        blocks = item_blocks(bank, options)
+        names = [name for block in blocks for name in block.names]
+        layout = CellLayout(blocks, tuple(bank.position(name) for name in names))
+        together = n_profiles(bank) <= options.max_profiles
+        skills = SkillFamilies(bank, options.fixed, options.priors, together=together)
+        return cls(bank, layout, skills)
+
+    def expectation(self, responses: Responses, options: LearningOptions) -> Expectation:
+        """Return the E-step for some responses: a table, or a tree for many profiles."""
+        patterns = Patterns.of(responses)
+        if n_profiles(self.bank) <= options.max_profiles:
+            return TableExpectation(self.bank, self.layout, self.skills, patterns)
+        return PlanExpectation(self.bank, self.layout, self.skills, patterns)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters; those whose bounds are equal are not free."""
+        free = sum(
+            int(np.count_nonzero(block.limits[:, 0] < block.limits[:, 1]))
+            for block in self.layout.blocks
+        )
+        return free + self.skills.n_parameters
+
+    def start(self, number: int, options: LearningOptions) -> Parameters:
+        """Return a start: the first is the bank itself, the others are drawn."""
+        blocks = self.layout.blocks
+        if number == 0:
+            return Parameters(tuple(block.start() for block in blocks), self.skills.start())
+        # Each start has a generator of its own, so that more of them do not change it.
+        rng = np.random.default_rng([options.seed, number])
+        return Parameters(tuple(block.draw(rng) for block in blocks), self.skills.draw(rng))
+
+    def bank_of(self, parameters: Parameters, *, title: str, source: str) -> ItemBank:
+        """Return the bank with some parameters."""
+        gates: dict[str, Gate | None] = {}
+        cpds = {cpd.variable.name: cpd for cpd in self.skills.cpds(parameters.skills)}
+        for block, values in zip(self.layout.blocks, parameters.items, strict=True):
+            gates |= dict(zip(block.names, block.gates(values), strict=True))
+        items = []
+        for item in self.bank.items:
+            cpd = self.bank.network.cpd(item.name)
+            gate = gates[item.name]
+            cpds[item.name] = cpd if gate is None else gate.cpd(cpd.variable, cpd.parents)
+            keeps = item.gate is None  # a table of the network stays one
+            items.append(dataclasses.replace(item, gate=None if keeps else gate))
+        network = Network(tuple(cpds.get(cpd.variable.name, cpd) for cpd in self.bank.network.cpds))
+        labels = self.bank.labels
+        return ItemBank(network, self.bank.skills, tuple(items), title, source, labels)
+
+
+@checked
+def learn(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    *,
+    gate: Callable[..., Gate] = Dina,
+    skills: ProfileDistribution | Network | None = None,
+    options: LearningOptions | None = None,
+    title: str | None = None,
+    source: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Learned:
+    """Return the bank whose parameters make responses most likely, by EM.
+
+    Missing responses are left out of the likelihood, as if they had not been asked for:
+    right if whether one is missing does not depend on what it would have been, as by
+    design, or in an adaptive test.
+
+    Parameters
+    ----------
+    responses
+        Who answered what; see `Responses.of`.
+    model
+        A Q-matrix; or a bank, of which the structure and the gates are taken, and the
+        parameters as the first start.
+    gate
+        With a Q-matrix: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or `FreeTable` for a
+        chance of its own in each configuration (the saturated model, G-DINA).
+    skills
+        With a Q-matrix, how the skills are distributed, as for
+        `ItemBank.from_qmatrix`. Unless given saturated up to 12 skills, else
+        independent. What is impossible in it stays so.
+    options
+        Starts, bounds, priors (none unless given), what is fixed, and when to stop.
+    title, source
+        Of the bank; those of the model unless given.
+    progress
+        Called now and then with the steps done and the most that there may be, of all starts
+        together; a start that has converged leaves the rest of its steps out.
+
+    Returns
+    -------
+    Learned
+        The bank, with a record of how it was learned.
+
+    Raises
+    ------
+    InvalidResponsesError
+        If responses do not fit the items; it names rows and columns.
+    InvalidModelError
+        If the Q-matrix is none, or an item has a gate that cannot be learned.
+    ImpossibleEvidenceError
+        If fixed parameters make an examinee's responses impossible.
+
+    References
+    ----------
+    A. Dempster, N. Laird and D. Rubin, J. R. Stat. Soc. B 1977 (EM); E. Haertel, J. Educ.
+    Meas. 1989, and J. de la Torre, J. Educ. Behav. Stat. 2009 (DINA).
+
+    Examples
+    --------
+    >>> answers = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [1, -1, 1], [0, 0, 0]]
+    >>> learn(answers, [[1, 0], [1, 0], [0, 1]]).record.converged
+    True
+    """
+    asked = options or LearningOptions()
+    bank = bank_to_learn(model, gate, skills)
+    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
+        responses = Responses.of(responses, items=bank.item_names)
+    data = Responses.of(responses).for_bank(bank)
+    made = LearningModel.of(bank, asked)
+    ascent = BankAscent(made.layout, made.skills, made.expectation(data, asked))
+    climbs = [
+        climb(
+            ascent,
+            made.start(number, asked),
+            max_iterations=asked.max_iterations,
+            tolerance=asked.tolerance,
+            accelerate=asked.accelerate,
+            progress=_of_all_starts(progress, number, asked),
+        )
+        for number in range(asked.starts)
+    ]
+    return _learned(made, data, asked, climbs, (title, source))
+
+
+def _of_all_starts(
+    progress: Callable[[int, int], None] | None, number: int, options: LearningOptions
+) -> Callable[[int], None] | None:
+    """Return what hears of the steps of one start, and tells of those of all starts."""
+    if progress is None:
+        return None
+    most = options.max_iterations
+    return lambda steps: progress(number * most + steps, options.starts * most)
+
+
+def _learned(
+    model: LearningModel,
+    responses: Responses,
+    options: LearningOptions,
+    climbs: Sequence[Climb[Parameters]],
+    about: tuple[str | None, str | None],
+) -> Learned:
+    ends = [way.objectives[-1] for way in climbs]
+    best = int(np.argmax(ends))
+    way = climbs[best]
+    record = LearningRecord(
+        way.log_likelihoods,
+        way.objectives,
+        way.converged,
+        way.steps,
+        tuple(ends),
+        best,
+        options.seed,
+    )
+    title = model.bank.title if about[0] is None else about[0]
+    source = model.bank.source if about[1] is None else about[1]
+    bank = model.bank_of(way.parameters, title=title, source=source)
+    return Learned(bank, responses, record, options, model, way.parameters)

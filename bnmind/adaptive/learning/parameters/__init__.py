@@ -1,0 +1,1 @@
+"""The maximization step: parameters of items and skills from expected counts."""

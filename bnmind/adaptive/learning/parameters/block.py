@@ -1,0 +1,338 @@
+"""How the parameters of items are learned: blocks of items whose rule is the same.
+
+A block knows the cells of its items, which are the chances of the responses in each
+*group* of configurations that its rule does not tell apart; how many of the examinees
+are expected in each cell; and from those the parameters that make them most likely.
+
+==============  ===============================================================
+rule            block
+==============  ===============================================================
+Dina, Dino      `PairBlock`: two groups, all items together
+FreeTable       `TableBlock` in `bnmind.adaptive.learning.parameters.free_table`
+NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.parameters.noisy_gates`
+Sequential      `StepsBlock` in `bnmind.adaptive.learning.parameters.sequential`
+Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.parameters.logistic`
+fixed           `FixedBlock`
+==============  ===============================================================
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed
+from bnmind.adaptive.items.response_models import Dina, Dino, FreeTable, Gate, gate_channel
+from bnmind.adaptive.learning.parameters.isotonic import two_chances
+from bnmind.adaptive.learning.parameters.options import Bounds, Priors, kept_off
+from bnmind.information import Floats
+from bnmind.pgm import Variable
+
+__all__ = [
+    "SLACK",
+    "FixedBlock",
+    "ItemBlock",
+    "ItemRule",
+    "PairBlock",
+    "RuleBlock",
+    "beta_counts",
+    "log_beta",
+    "softened",
+]
+
+_INSIDE = 0.01
+"""Starts stay so far from 0 and 1, which no step would leave again."""
+
+SLACK = 1e-12
+"""A guess and a slip may sum to so much more than one: where they sum to one exactly, as where
+the order holds them, rounding decides no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemRule(Sealed):
+    """An item, its gate, and what its parameters must obey."""
+
+    name: str
+    gate: Gate | None
+    parents: tuple[Variable, ...]
+    channel: Floats
+    """``(configurations of the parents, responses)``: its distribution to start with."""
+    bounds: Bounds = field(default_factory=Bounds)
+    ordered: tuple[bool, ...] = ()
+    """For each parent whether more of it is more skill."""
+    least: float = 0.0
+    """Chances that are learned stay so far from 0 and 1, where the bounds leave room for it."""
+
+    @property
+    def guess(self) -> tuple[float, float]:
+        """The least and the largest chance of a right response at the lowest levels."""
+        return kept_off(self.bounds.guess, self.least)
+
+    @property
+    def slip(self) -> tuple[float, float]:
+        """The least and the largest chance of a wrong response at the highest levels."""
+        return kept_off(self.bounds.slip, self.least)
+
+
+class ItemBlock(Protocol):
+    """Items that are learned together; parameters are one flat array."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the items."""
+
+    @property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """For each item the group of each configuration of its parents."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of groups and of responses of each item."""
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """For each parameter its item and its name."""
+
+    @property
+    def limits(self) -> Floats:
+        """``(parameters, 2)``: the least and the largest value of each."""
+
+    def start(self) -> Floats:
+        """Return the parameters to start with, near those that the items have."""
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return random parameters to start with."""
+
+    def cells(self, values: Floats) -> Floats:
+        """Return the chances of the responses, ``(items, groups, responses)``."""
+
+    def maximize(self, values: Floats, counts: Floats) -> Floats:
+        """Return parameters that make counts more likely than some values do.
+
+        Parameters
+        ----------
+        values
+            The parameters so far.
+        counts
+            ``(items, groups, responses)``: how many examinees are expected in each.
+        """
+
+    def log_prior(self, values: Floats) -> float:
+        """Return the logarithm of the prior density, but for a constant."""
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether parameters obey what they must."""
+
+    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
+        """Return the gate of each item with these parameters; None for an item without."""
+
+
+def softened(chances: Floats) -> Floats:
+    """Return chances that a step can move in either direction."""
+    return np.clip(chances, _INSIDE, 1 - _INSIDE)
+
+
+def beta_counts(priors: Priors) -> tuple[Floats, Floats]:
+    """Return what the priors add to the right responses, and to all, of both groups."""
+    (a, b), (c, d) = priors.guess, priors.slip
+    return np.array([a - 1, d - 1]), np.array([a + b - 2, c + d - 2])
+
+
+def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -> float:
+    """Return the logarithm of a beta density of all these chances, but for a constant.
+
+    Chances whose limits ``(…, 2)`` are equal are no parameters, and have no density: fixed at
+    zero they would make everything else equally bad.
+    """
+    a, b = parameters
+    free = chances[limits[..., 0] < limits[..., 1]]
+    total = 0.0
+    for weight, value in ((a - 1, free), (b - 1, 1 - free)):
+        if weight:
+            with np.errstate(divide="ignore"):
+                total += weight * float(np.log(value).sum())
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class RuleBlock(Sealed):
+    """What the blocks of a single item have in common."""
+
+    rule: ItemRule
+    """The item."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The item."""
+        return (self.rule.name,)
+
+    @property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """Each configuration by itself."""
+        return (np.arange(len(self.rule.channel)),)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """That of the item's channel."""
+        n_configurations, n_responses = self.rule.channel.shape
+        return n_configurations, n_responses
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBlock(RuleBlock):
+    """An item that stays as it is."""
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """None."""
+        return ()
+
+    @property
+    def limits(self) -> Floats:
+        """None."""
+        return np.zeros((0, 2))
+
+    def start(self) -> Floats:
+        """Return nothing."""
+        return np.zeros(0)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return nothing."""
+        return np.zeros(0)
+
+    def cells(self, values: Floats) -> Floats:
+        """Return the item's channel."""
+        return self.rule.channel[None]
+
+    def maximize(self, values: Floats, counts: Floats) -> Floats:
+        """Return nothing."""
+        return values
+
+    def log_prior(self, values: Floats) -> float:
+        """Return 0."""
+        return 0.0
+
+    def valid(self, values: Floats) -> bool:
+        """Return True."""
+        return True
+
+    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
+        """Return the item's gate."""
+        return (self.rule.gate,)
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlock(Sealed):
+    """Items with a guess and a slip each: `Dina` and `Dino`.
+
+    Parameters
+    ----------
+    rules
+        The items.
+    priors
+        Beta distributions of guesses and slips.
+    monotone
+        Whether guess + slip is at most 1. If not, an item where it is more gets a
+        `FreeTable`.
+    """
+
+    rules: tuple[ItemRule, ...]
+    priors: Priors
+    monotone: bool = True
+    groups: tuple[NDArray[np.intp], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        made = []
+        for rule in self.rules:
+            assert isinstance(rule.gate, Dina | Dino)
+            plain = dataclasses.replace(rule.gate, guess=0.0, slip=0.0)
+            made.append((gate_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
+        object.__setattr__(self, "groups", tuple(made))
+        super().__post_init__()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The items."""
+        return tuple(rule.name for rule in self.rules)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Those without and with what it takes; wrong and right."""
+        return 2, 2
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """The guess and the slip of each item."""
+        return tuple((name, what) for name in self.names for what in ("guess", "slip"))
+
+    @property
+    def limits(self) -> Floats:
+        """The bounds of each guess and slip."""
+        return np.array([pair for r in self.rules for pair in (r.guess, r.slip)])
+
+    @property
+    def _chance_limits(self) -> Floats:
+        """``(items, 2, 2)``: the bounds of the chances of the two groups."""
+        limits = self.limits.reshape(-1, 2, 2).copy()
+        limits[:, 1] = 1 - limits[:, 1, ::-1]
+        return limits
+
+    def start(self) -> Floats:
+        """Return the guesses and slips that the items have."""
+        given = [(r.gate.guess, r.gate.slip) for r in self.rules]  # type: ignore[union-attr]
+        return self._within(softened(np.array(given)))
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return guesses and slips between 0.05 and 0.45."""
+        return self._within(rng.uniform(0.05, 0.45, (len(self.rules), 2)))
+
+    def _within(self, pairs: Floats) -> Floats:
+        limits = self.limits
+        return np.clip(pairs.reshape(-1), limits[:, 0], limits[:, 1])
+
+    def cells(self, values: Floats) -> Floats:
+        """Return the chances of wrong and right in both groups."""
+        pairs = values.reshape(-1, 2)
+        right = np.stack([pairs[:, 0], 1 - pairs[:, 1]], axis=1)
+        wrong = np.stack([1 - pairs[:, 0], pairs[:, 1]], axis=1)
+        return np.stack([wrong, right], axis=-1)
+
+    def maximize(self, values: Floats, counts: Floats) -> Floats:
+        """Return the shares of the right, within bounds and in order."""
+        more_right, more = beta_counts(self.priors)
+        chance = two_chances(
+            counts[..., 1] + more_right,
+            counts.sum(axis=-1) + more,
+            self.cells(values)[..., 1],
+            self._chance_limits,
+            monotone=self.monotone,
+        )
+        return self._within(np.stack([chance[:, 0], 1 - chance[:, 1]], axis=1))
+
+    def log_prior(self, values: Floats) -> float:
+        """Return the logarithm of the beta densities."""
+        pairs, limits = values.reshape(-1, 2), self.limits.reshape(-1, 2, 2)
+        return log_beta(pairs[:, 0], self.priors.guess, limits[:, 0]) + log_beta(
+            pairs[:, 1], self.priors.slip, limits[:, 1]
+        )
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether no guess is above one minus the slip."""
+        return not self.monotone or bool(np.all(values.reshape(-1, 2).sum(axis=1) <= 1 + SLACK))
+
+    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
+        """Return the gates, or tables where more skill harms."""
+        found: list[Gate] = []
+        for rule, groups, (guess, slip), cells in zip(
+            self.rules, self.groups, values.reshape(-1, 2).tolist(), self.cells(values), strict=True
+        ):
+            if guess + slip > 1 + SLACK:
+                found.append(FreeTable(cells[groups]))
+            else:
+                assert isinstance(rule.gate, Dina | Dino)
+                found.append(dataclasses.replace(rule.gate, guess=guess, slip=slip))
+        return tuple(found)

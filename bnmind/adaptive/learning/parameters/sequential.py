@@ -1,0 +1,100 @@
+"""Learning items that are steps taken one after the other, each with a gate of its own.
+
+The likelihood of a `Sequential` item is a product over its steps: a step is right for
+those who got beyond it, wrong for those who stopped there, and says nothing of others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.adaptive.items.response_models import Gate, Sequential
+from bnmind.adaptive.learning.parameters.block import ItemBlock, RuleBlock
+from bnmind.information import Floats
+
+__all__ = ["StepsBlock"]
+
+
+@dataclass(frozen=True, eq=False)
+class StepsBlock(RuleBlock):
+    """An item of steps.
+
+    Parameters
+    ----------
+    rule
+        The item.
+    steps
+        A block for each step, of one item with two responses.
+    """
+
+    steps: tuple[ItemBlock, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Configurations, and one response more than steps."""
+        return len(self.rule.channel), len(self.steps) + 1
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Those of all steps."""
+        return tuple(
+            (name, f"step {number}: {what}")
+            for number, step in enumerate(self.steps, 1)
+            for name, what in step.parameters
+        )
+
+    @property
+    def limits(self) -> Floats:
+        """Those of all steps."""
+        return np.concatenate([step.limits for step in self.steps])
+
+    def _parts(self, values: Floats) -> list[Floats]:
+        ends = np.cumsum([len(step.parameters) for step in self.steps])
+        return np.split(values, ends[:-1])
+
+    def start(self) -> Floats:
+        """Return the parameters of all steps."""
+        return np.concatenate([step.start() for step in self.steps])
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return random parameters of all steps."""
+        return np.concatenate([step.draw(rng) for step in self.steps])
+
+    def cells(self, values: Floats) -> Floats:
+        """Return the chance of each number of steps at each configuration."""
+        reached = np.ones(len(self.rule.channel))
+        columns = []
+        for step, part in zip(self.steps, self._parts(values), strict=True):
+            chances = step.cells(part)[0][step.groups[0]]
+            columns.append(reached * chances[:, 0])
+            reached = reached * chances[:, 1]
+        return np.stack([*columns, reached], axis=1)[None]
+
+    def maximize(self, values: Floats, counts: Floats) -> Floats:
+        """Return the best parameters of each step by itself."""
+        found = []
+        for number, (step, part) in enumerate(zip(self.steps, self._parts(values), strict=True)):
+            here = counts[0][:, number]
+            beyond = counts[0][:, number + 1 :].sum(axis=1)
+            grouped = np.zeros(step.shape)
+            np.add.at(grouped, step.groups[0], np.stack([here, beyond], axis=1))
+            found.append(step.maximize(part, grouped[None]))
+        return np.concatenate(found)
+
+    def log_prior(self, values: Floats) -> float:
+        """Return the sum of those of the steps."""
+        parts = zip(self.steps, self._parts(values), strict=True)
+        return sum(step.log_prior(part) for step, part in parts)
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether all steps are valid."""
+        parts = zip(self.steps, self._parts(values), strict=True)
+        return all(step.valid(part) for step, part in parts)
+
+    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
+        """Return the gate of the steps."""
+        parts = zip(self.steps, self._parts(values), strict=True)
+        found = [gate for step, part in parts for gate in step.gates(part)]
+        return (Sequential(tuple(gate for gate in found if gate is not None)),)

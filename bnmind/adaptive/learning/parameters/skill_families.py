@@ -1,0 +1,207 @@
+"""How the distribution of the skills is learned: families of tables.
+
+Saturated, the profiles are one family without parents; else each hidden variable is one,
+given its parents. What is impossible to start with stays impossible, and is no parameter:
+so hierarchies stay hierarchies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.information import Floats
+from bnmind.pgm import CPD, TabularCPD, Variable
+
+__all__ = ["SkillFamilies"]
+
+
+@dataclass(frozen=True, eq=False)
+class SkillFamilies:
+    """The distributions of a bank's hidden variables, as tables to be learned.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    fixed
+        Names of variables whose distributions stay.
+    priors
+        A Dirichlet distribution over each.
+    together
+        Whether a saturated distribution is one table over all profiles.
+    """
+
+    bank: ItemBank
+    fixed: Collection[str]
+    priors: Priors
+    together: bool = True
+    scopes: tuple[tuple[str, ...], ...] = field(init=False)
+    """For each family its variables, the child before its parents; or all of them."""
+    saturated: bool = field(init=False)
+    """Whether there is one family of all the profiles."""
+
+    def __post_init__(self) -> None:
+        cpds = self.cpds_given
+        names: list[str] = []
+        chained = True
+        for cpd in cpds:
+            chained &= {v.name for v in cpd.parents} == set(names)
+            names.append(cpd.variable.name)
+        chained &= self.together and not set(names) & set(self.fixed)
+        whole = (tuple(v.name for v in self.bank.hidden),)
+        object.__setattr__(self, "saturated", chained)
+        each = tuple(tuple(v.name for v in cpd.scope) for cpd in cpds)
+        object.__setattr__(self, "scopes", whole if chained else each)
+
+    @cached_property
+    def cpds_given(self) -> tuple[CPD, ...]:
+        """The distributions that the bank has, parents before children."""
+        return self.bank.hidden_network().cpds
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The hidden variables, an axis of the table of profiles each."""
+        return self.bank.hidden
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The number of states of each hidden variable."""
+        return tuple(v.n_states for v in self.variables)
+
+    @cached_property
+    def _axes(self) -> tuple[tuple[int, ...], ...]:
+        place = {v.name: axis for axis, v in enumerate(self.variables)}
+        return tuple(tuple(place[name] for name in scope) for scope in self.scopes)
+
+    @cached_property
+    def _given(self) -> tuple[Floats, ...]:
+        tables = tuple(np.real(cpd.to_factor().values) for cpd in self.cpds_given)
+        if not self.saturated:
+            return tables
+        place = {v.name: axis for axis, v in enumerate(self.variables)}
+        axes = [tuple(place[v.name] for v in cpd.scope) for cpd in self.cpds_given]
+        joint = _product(self.shape, axes, tables)
+        return (joint.reshape(-1) / joint.sum(),)
+
+    def _stays(self, family: int) -> bool:
+        return not self.saturated and self.scopes[family][0] in self.fixed
+
+    def start(self) -> tuple[Floats, ...]:
+        """Return the tables that the bank has."""
+        return self._given
+
+    def draw(self, rng: np.random.Generator) -> tuple[Floats, ...]:
+        """Return random tables, uniform over all that are possible."""
+        found = []
+        for number, table in enumerate(self._given):
+            if self._stays(number):
+                found.append(table)
+                continue
+            drawn = rng.standard_exponential(table.shape) * (table > 0)
+            found.append(drawn / drawn.sum(axis=0))
+        return tuple(found)
+
+    def prior(self, tables: tuple[Floats, ...]) -> Floats:
+        """Return the probability of each profile, ``(profiles,)``."""
+        if self.saturated:
+            return tables[0]
+        return _product(self.shape, self._axes, tables).reshape(-1)
+
+    def counts(self, profiles: Floats) -> tuple[Floats, ...]:
+        """Return how many examinees each family's cells are expected to have.
+
+        Parameters
+        ----------
+        profiles
+            ``(profiles,)``: how many have each profile.
+        """
+        if self.saturated:
+            return (profiles,)
+        table = profiles.reshape(self.shape)
+        found = []
+        for axes in self._axes:
+            kept = sorted(axes)
+            summed = table.sum(axis=tuple(a for a in range(table.ndim) if a not in axes))
+            found.append(summed.transpose([kept.index(a) for a in axes]))
+        return tuple(found)
+
+    def maximize(
+        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
+    ) -> tuple[Floats, ...]:
+        """Return the shares, where there are any; tables that are fixed stay."""
+        found = []
+        for number, (table, count) in enumerate(zip(tables, counts, strict=True)):
+            if self._stays(number):
+                found.append(table)
+                continue
+            more = count + (self.priors.skills - 1) * (self._given[number] > 0)
+            sums = more.sum(axis=0, keepdims=True)
+            found.append(np.divide(more, sums, out=table.copy(), where=sums > 0))
+        return tuple(found)
+
+    def log_prior(self, tables: tuple[Floats, ...]) -> float:
+        """Return the logarithm of the Dirichlet densities, but for a constant."""
+        weight = self.priors.skills - 1
+        if not weight:
+            return 0.0
+        with np.errstate(divide="ignore"):
+            return weight * sum(
+                float(np.log(table[given > 0]).sum())
+                for number, (table, given) in enumerate(zip(tables, self._given, strict=True))
+                if not self._stays(number)
+            )
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters."""
+        return sum(
+            int((np.count_nonzero(table, axis=0) - 1).sum())
+            for number, table in enumerate(self._given)
+            if not self._stays(number)
+        )
+
+    def free(self, family: int) -> bool:
+        """Return whether a family is learned."""
+        return not self._stays(family)
+
+    def cpds(self, tables: tuple[Floats, ...]) -> tuple[CPD, ...]:
+        """Return the distributions of the hidden variables."""
+        if not self.saturated:
+            return tuple(
+                cpd if self._stays(number) else TabularCPD(cpd.variable, cpd.parents, table)
+                for number, (cpd, table) in enumerate(zip(self.cpds_given, tables, strict=True))
+            )
+        joint = tables[0].reshape(self.shape)
+        place = {v.name: axis for axis, v in enumerate(self.variables)}
+        found = []
+        for cpd in self.cpds_given:
+            axes = [place[v.name] for v in cpd.scope]
+            kept = sorted(axes)
+            summed = joint.sum(axis=tuple(a for a in range(joint.ndim) if a not in axes))
+            family = summed.transpose([kept.index(a) for a in axes])
+            above = family.sum(axis=0, keepdims=True)
+            even = np.full(family.shape, 1 / len(family))
+            # What follows an impossible beginning does not matter.
+            rows = np.divide(family, above, out=even, where=above > 0)
+            found.append(TabularCPD(cpd.variable, cpd.parents, rows))
+        return tuple(found)
+
+
+def _product(
+    shape: tuple[int, ...],
+    axes: tuple[tuple[int, ...], ...] | list[tuple[int, ...]],
+    tables: tuple[Floats, ...],
+) -> Floats:
+    """Return the product of tables over some axes each."""
+    joint = np.ones(shape)
+    for places, table in zip(axes, tables, strict=True):
+        order = sorted(range(len(places)), key=places.__getitem__)
+        wide = [shape[a] if a in places else 1 for a in range(len(shape))]
+        joint = joint * table.transpose(order).reshape(wide)
+    return joint

@@ -1,0 +1,1 @@
+"""Tables of responses, and the examinees who gave them."""

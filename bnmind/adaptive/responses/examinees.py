@@ -1,0 +1,325 @@
+"""Examinees of simulated tests: what each would answer to every item, and what each knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_fields, checked, positions, whole_array
+from bnmind._messages import many
+from bnmind.adaptive.beliefs.batch_belief import MISSING, checked_responses
+from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.pgm import Variable
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["MAX_NUMBERS", "Examinees", "Levels"]
+
+MAX_NUMBERS = 2**27
+"""The most random numbers that are drawn beforehand for examinees: a gigabyte."""
+
+Levels = NDArray[np.intp]
+"""``(examinees, skills)`` positions of levels, `MISSING` where they are not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examinees:
+    """What some examinees answer to each item if it is asked, and what they know.
+
+    Made by `drawn` from a model, by `with_profiles` for given profiles, or by `recorded`
+    from real answers. All answers are there beforehand, so that every selector meets the
+    same examinees with the same luck.
+
+    Parameters
+    ----------
+    items
+        The items.
+    responses
+        ``(examinees, items)`` positions of responses; `MISSING` where there is none: such an
+        item is never asked of the examinee.
+    skills
+        The variables of the skills whose true levels are known; may be none.
+    levels
+        ``(examinees, skills)``, their true levels; `MISSING` where not known.
+    numbers
+        ``(examinees,)``, different numbers of at least 0, on which the luck of each depends
+        where selectors draw. An examinee keeps the number in `take`.
+
+    Raises
+    ------
+    InvalidModelError
+        If shapes do not fit, or levels are out of range.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> examinees = Examinees.drawn(bank, 1000, seed=1)
+    >>> examinees
+    Examinees(1000, 2 items, 2 skills known)
+    """
+
+    items: tuple[str, ...]
+    responses: ResponseCodes
+    skills: tuple[Variable, ...]
+    levels: Levels
+    numbers: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        responses = np.array(whole_array(self.responses, "responses"), dtype=np.int16)
+        object.__setattr__(self, "items", tuple(self.items))
+        object.__setattr__(self, "skills", tuple(self.skills))
+        problems = []
+        if responses.ndim != 2:
+            raise InvalidModelError(
+                [f"expected responses of shape (examinees, items), got shape {responses.shape}"]
+            )
+        if responses.shape[1] != len(self.items) or not len(responses):
+            problems.append(
+                f"expected responses of one or more examinees to {len(self.items)} items, got an"
+                f" array of shape {responses.shape}"
+            )
+        elif responses.min(initial=0) < MISSING:
+            problems.append(f"expected responses of at least {MISSING}, got {responses.min()}")
+        shape = (len(responses), len(self.skills))
+        levels = np.array(whole_array(self.levels, "levels"))
+        if levels.shape != shape:
+            problems.append(f"expected levels of shape {shape}, got {levels.shape}")
+        else:
+            problems += [
+                f"expected levels of {skill.name} below {skill.n_states}, got {column.max()}"
+                for skill, column in zip(self.skills, levels.T, strict=True)
+                if not np.all((column >= MISSING) & (column < skill.n_states))
+            ]
+        numbers = np.array(whole_array(self.numbers, "numbers"))
+        if numbers.shape != shape[:1] or numbers.min(initial=0) < 0:
+            problems.append(f"expected {shape[0]} numbers of examinees, at least 0")
+        elif len(np.unique(numbers)) < len(numbers):
+            problems.append("expected different numbers of examinees")
+        if problems:
+            raise InvalidModelError(problems)
+        arrays = (("responses", responses), ("levels", levels), ("numbers", numbers))
+        for name, values in arrays:
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    @classmethod
+    @checked
+    def drawn(cls, model: ItemBank, n_examinees: int, *, seed: int = 0) -> Examinees:
+        """Return examinees drawn from a model, profiles and answers.
+
+        Each has a generator of its own, spawned from the seed, so that an examinee is the
+        same however many there are.
+
+        Parameters
+        ----------
+        model
+            The bank by which they answer; the one tested with may be another.
+        n_examinees
+            How many, at least 1.
+        seed
+            At least 0.
+
+        Raises
+        ------
+        InvalidModelError
+            Without examinees, or if the seed is negative.
+        TooLargeError
+            If they take more than `MAX_NUMBERS` random numbers.
+        """
+        if not n_examinees >= 1:
+            raise InvalidModelError([f"expected at least 1 examinee, got {n_examinees}"])
+        luck = _luck(model, n_examinees, seed)
+        return cls._answering(model, _hidden(model, luck), luck)
+
+    @classmethod
+    @checked
+    def with_profiles(cls, model: ItemBank, levels: ArrayLike, *, seed: int = 0) -> Examinees:
+        """Return examinees of given profiles, with answers drawn from a model.
+
+        Parameters
+        ----------
+        model
+            The bank by which they answer, of no other hidden variables than the skills.
+        levels
+            ``(examinees, skills)`` positions of the levels of the model's skills.
+        seed
+            At least 0.
+        """
+        given = whole_array(levels, "levels")
+        skills = [model.variable(name) for name in model.skills]
+        if len(model.hidden) > len(skills):
+            raise InvalidModelError(
+                [f"expected no hidden variables but skills, got {model.hidden[-1].name}"]
+            )
+        fits = given.ndim == 2 and given.shape[1] == len(skills) and given.dtype.kind in "iu"
+        if not fits or not np.all((given >= 0) & (given < [v.n_states for v in skills])):
+            raise InvalidModelError(
+                [
+                    f"expected levels of the skills, of shape (examinees, {len(skills)}),"
+                    f" got an array of shape {given.shape} of {given.dtype}"
+                ]
+            )
+        columns = {v.name: column for v, column in zip(skills, given.T, strict=True)}
+        return cls._answering(model, columns, _luck(model, len(given), seed))
+
+    @classmethod
+    @checked
+    def recorded(
+        cls, bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike
+    ) -> Examinees:
+        """Return the examinees of real answers, whose skills nobody knows.
+
+        Parameters
+        ----------
+        bank
+            Names the items.
+        responses
+            The responses, or a data frame of them; or an array ``(examinees, items)`` of
+            positions of responses, −1 where there is none, the items in the bank's order.
+
+        Raises
+        ------
+        InvalidResponsesError
+            If a response is out of range, an item is unknown or missing, or an examinee has no
+            response at all; all faults at once, with their rows and columns.
+        """
+        named = isinstance(responses, Responses) or hasattr(responses, "columns")
+        table = Responses.of(responses, items=None if named else bank.item_names)
+        codes = table.for_bank(bank).codes.astype(np.int16)
+        n = len(codes)
+        return cls(bank.item_names, codes, (), np.empty((n, 0), dtype=np.intp), np.arange(n))
+
+    @classmethod
+    def _answering(cls, model: ItemBank, hidden: dict[str, Levels], luck: Floats) -> Examinees:
+        responses = np.empty((len(luck), len(model.items)), dtype=np.int16)
+        own = luck[:, len(model.hidden) :]
+        for number, name in enumerate(model.item_names):
+            rows = _configurations(model, model.cause(name), hidden)
+            responses[:, number] = _draw(model.channel(name), rows, own[:, number])
+        skills = tuple(model.variable(name) for name in model.skills)
+        levels = np.stack([hidden[name] for name in model.skills], axis=1)
+        return cls(model.item_names, responses, skills, levels, np.arange(len(luck)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (
+            Examinees,
+            (self.items, self.responses, self.skills, self.levels, self.numbers),
+        )
+
+    def __repr__(self) -> str:
+        known = f", {len(self.skills)} skills known" if self.skills else ""
+        return f"Examinees({len(self)}, {len(self.items)} items{known})"
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    @checked
+    def take(self, examinees: ArrayLike) -> Examinees:
+        """Return some of the examinees, by position or by a mask."""
+        rows = positions(examinees, len(self), "examinees")
+        parts = (self.responses[rows], self.skills, self.levels[rows], self.numbers[rows])
+        return Examinees(self.items, *parts)
+
+    @checked
+    def responses_to(self, bank: ItemBank) -> ResponseCodes:
+        """Return the answers to a bank's items, ``(examinees, items)``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there are no answers to one of them.
+        InvalidResponseError
+            If an item of the bank has no such response; it names row and item.
+        """
+        place = {name: number for number, name in enumerate(self.items)}
+        for name in bank.item_names:
+            if name not in place:
+                raise UnknownNameError("item with responses", name, self.items)
+        return checked_responses(bank, self.responses[:, [place[name] for name in bank.item_names]])
+
+    @checked
+    def levels_in(self, bank: ItemBank) -> Levels:
+        """Return the true levels of a bank's skills, ``(examinees, skills)``.
+
+        `MISSING` for a skill that is not known here, or has other levels.
+        """
+        known = {v.name: column for v, column in zip(self.skills, self.levels.T, strict=True)}
+        states = {v.name: v.states for v in self.skills}
+        found = np.full((len(self), len(bank.skills)), MISSING, dtype=np.intp)
+        for number, name in enumerate(bank.skills):
+            if name in known and states[name] == bank.variable(name).states:
+                found[:, number] = known[name]
+        return found
+
+    @checked
+    def abilities_in(self, bank: ItemBank) -> Floats:
+        """Return the true abilities, ``(examinees,)``; NaN if they are not known.
+
+        The points of the grid may be others than in the bank.
+        """
+        nothing = np.full(len(self), np.nan)
+        for variable, column in zip(self.skills, self.levels.T, strict=True):
+            if len(bank.skills) == 1 and variable.name == bank.skills[0]:
+                try:
+                    points = np.array([float(state) for state in variable.states])
+                except ValueError:
+                    return nothing
+                return np.where(column == MISSING, np.nan, points[column])
+        return nothing
+
+
+def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
+    """Return a number for each hidden variable and each item, ``(examinees, numbers)``."""
+    if not seed >= 0:
+        raise InvalidModelError([f"expected a seed of at least 0, got {seed}"])
+    width = len(model.hidden) + len(model.items)
+    if n_examinees * width > MAX_NUMBERS:
+        raise TooLargeError(
+            f"expected at most {MAX_NUMBERS // width:,} examinees of {len(model.items)} items, got"
+            f" {many(n_examinees)}, whose luck alone would need"
+            f" {many(8 * n_examinees * width)} bytes",
+            needed=n_examinees * width,
+            budget=MAX_NUMBERS,
+        )
+    made = np.empty((n_examinees, width))
+    for number in range(n_examinees):
+        source = np.random.SeedSequence(seed, spawn_key=(number, 0))
+        made[number] = np.random.default_rng(source).random(width)
+    return made
+
+
+def _hidden(model: ItemBank, luck: Floats) -> dict[str, Levels]:
+    """Return the states of all hidden variables, drawn parents first."""
+    order = {v.name: number for number, v in enumerate(model.hidden)}
+    found: dict[str, Levels] = {}
+    for cpd in model.hidden_network().cpds:
+        name, parents = cpd.variable.name, tuple(v.name for v in cpd.parents)
+        table = np.real(cpd.to_factor().sum_to((*parents, name)).values)
+        rows = _configurations(model, parents, found) if parents else np.zeros(len(luck), np.intp)
+        found[name] = _draw(table.reshape(-1, table.shape[-1]), rows, luck[:, order[name]])
+    return found
+
+
+def _configurations(
+    model: ItemBank, names: Sequence[str], states: dict[str, Levels]
+) -> NDArray[np.intp]:
+    sizes = [model.network.variable(name).n_states for name in names]
+    return np.ravel_multi_index([states[name] for name in names], sizes)
+
+
+def _draw(table: Floats, rows: NDArray[np.intp], luck: Floats) -> Levels:
+    """Return a state for each examinee, from the row of a table that is theirs."""
+    sums = np.cumsum(table, axis=1)
+    sums /= sums[:, -1:]  # what is impossible at the end stays so
+    drawn: Levels = (luck[:, None] >= sums[rows, :-1]).sum(axis=1)
+    return drawn

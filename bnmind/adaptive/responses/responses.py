@@ -1,0 +1,373 @@
+"""Responses of examinees to items, checked before anything is learned from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked, positions
+from bnmind._messages import MOST_FAULTS, first_faults, shown
+from bnmind._values import CheckedValue, sealed
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import InvalidResponsesError
+from bnmind.pgm.variable import label_text, name_fault
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["MISSING_TEXTS", "Responses"]
+
+MISSING_TEXTS = ("", "NA", "N/A", "NaN", ".")
+"""What stands in tables for a response that there is not, unless the caller says otherwise."""
+
+_ID_COLUMNS = ("examinee", "id")
+"""Columns of these names, in any case, hold who the examinees are."""
+
+_MOST = 126
+"""The highest position of a response that an int8 leaves room for, missing ones counted in."""
+
+
+@dataclass(frozen=True, eq=False)
+class Responses(CheckedValue):
+    """What each examinee answered to each item; items may be missing, by design or not.
+
+    Parameters
+    ----------
+    codes
+        ``(examinees, items)`` positions of the responses, 0 the worst; −1 where there is
+        none.
+    items
+        The names of the items, one for each column.
+    examinees
+        Who they are, one for each row; "1", "2", … unless given.
+
+    Raises
+    ------
+    InvalidResponsesError
+        If a code is out of range, a name or an examinee is doubled, or an examinee or an
+        item has no response at all; all faults at once, with their rows and columns.
+
+    Examples
+    --------
+    >>> Responses([[1, 0], [-1, 1]], ("easy", "hard"))
+    Responses(2 examinees, 2 items, 1 missing)
+    """
+
+    codes: NDArray[np.signedinteger[Any]]
+    items: tuple[str, ...]
+    examinees: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "items", tuple(self.items))
+        given = _array(self.codes)
+        if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "biu":
+            raise InvalidResponsesError(
+                [
+                    f"expected whole numbers of shape (examinees, {len(self.items)}), got an"
+                    f" array of shape {given.shape} of {given.dtype}"
+                ]
+            )
+        ids = tuple(self.examinees) or tuple(str(row + 1) for row in range(len(given)))
+        object.__setattr__(self, "examinees", ids)
+        problems = first_faults(_faults(given, self.items, ids))
+        if problems:
+            raise InvalidResponsesError(problems)
+        codes = given.astype(np.int8)
+        codes.setflags(write=False)
+        object.__setattr__(self, "codes", codes)
+
+    @classmethod
+    @checked
+    def of(
+        cls,
+        table: Responses | pandas.DataFrame | ArrayLike,
+        *,
+        items: Sequence[str | int] | None = None,
+        examinees: Sequence[object] | None = None,
+        missing: Iterable[str] = MISSING_TEXTS,
+    ) -> Responses:
+        """Return the responses of an array or a data frame, a row for each examinee.
+
+        Parameters
+        ----------
+        table
+            Positions of responses; −1, nan or what ``missing`` lists where there is none.
+            A data frame brings the names of the items; its index, or a column
+            ``examinee`` or ``id``, says who the examinees are.
+        items, examinees
+            Names instead of those; ``item_1``, … and "1", … if there are none.
+        missing
+            Texts for a response that there is not; case does not matter.
+        """
+        if isinstance(table, Responses):
+            return table
+        if hasattr(table, "columns"):
+            frame: Any = table
+            names = [label_text(name) for name in frame.columns]
+            rows = [list(row) for row in frame.itertuples(index=False, name=None)]
+            if examinees is None and not _counts_up(frame.index):
+                examinees = list(frame.index)
+            return _parsed(names, rows, items, examinees, missing)
+        array = _array(table)
+        if array.ndim != 2:
+            raise InvalidResponsesError(
+                [f"expected an array (examinees, items), got one of shape {array.shape}"]
+            )
+        if items is None:
+            items = [f"item_{number + 1}" for number in range(array.shape[1])]
+        if len(items) != array.shape[1]:
+            raise InvalidResponsesError(
+                [f"expected a column for each of {len(items)} items, got {array.shape[1]} columns"]
+            )
+        # In an array no column says who the examinees are, whatever its item is called.
+        unnamed = [""] * array.shape[1]
+        return _parsed(unnamed, array.tolist(), items, examinees, missing)
+
+    @classmethod
+    @checked
+    def from_csv(
+        cls, path: str | os.PathLike[str], *, missing: Iterable[str] = MISSING_TEXTS
+    ) -> Responses:
+        """Return the responses in a CSV file: the items in the first line, then the examinees.
+
+        Parameters
+        ----------
+        path
+            The file; a column ``examinee`` or ``id`` says who the examinees are.
+        missing
+            As for `of`.
+
+        Raises
+        ------
+        ModelFileError
+            If the file cannot be read.
+        InvalidResponsesError
+            If what is in it are no responses.
+        """
+        from bnmind.adaptive.items.bank_files import read_rows
+
+        found = read_rows(path)
+        header = found[0] if found else []
+        unnamed = (
+            f"expected a name for column {number + 1}, got none"
+            for number, name in enumerate(header)
+            if not name
+        )
+        uneven = (
+            f"expected {len(header)} cells in row {number + 1}, got {len(row)}"
+            for number, row in enumerate(found[1:])
+            if len(row) != len(header)
+        )
+        problems = first_faults(chain(unnamed, uneven))
+        if problems or not header:
+            raise InvalidResponsesError(problems or ["expected the names of items, got none"])
+        return _parsed(header, found[1:], None, None, missing)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Responses, (self.codes, self.items, self.examinees))
+
+    def __repr__(self) -> str:
+        n, m = self.codes.shape
+        return f"Responses({n} examinees, {m} items, {self.n_missing} missing)"
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of responses that are missing."""
+        return int(np.sum(self.codes == MISSING))
+
+    @cached_property
+    def patterns(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.intp], NDArray[np.intp]]:
+        """The different rows, which of them each examinee has, and how many have each."""
+        rows, inverse, counts = np.unique(
+            self.codes, axis=0, return_inverse=True, return_counts=True
+        )
+        numbers = inverse.reshape(-1).astype(np.intp)
+        return sealed(rows), sealed(numbers), sealed(counts.astype(np.intp))
+
+    @checked
+    def take(self, examinees: ArrayLike) -> Self:
+        """Return the responses of some of the examinees, by position or by a mask."""
+        rows = positions(examinees, len(self), "examinees")
+        ids = tuple(self.examinees[row] for row in rows)
+        return type(self)(self.codes[rows], self.items, ids)
+
+    @checked
+    def for_bank(self, bank: ItemBank) -> Responses:
+        """Return the responses with their columns in the order of a bank's items.
+
+        Raises
+        ------
+        InvalidResponsesError
+            If the columns are not the bank's items, or a response is not one that its
+            item has; all faults at once.
+        """
+        known, there = frozenset(bank.item_names), {name: i for i, name in enumerate(self.items)}
+        problems = [
+            f"expected an item of the Q-matrix or bank in column {place + 1}, got {name}"
+            for place, name in enumerate(self.items)
+            if name not in known
+        ]
+        problems += [
+            f"expected a column of responses to item {name}, got none"
+            for name in bank.item_names
+            if name not in there
+        ]
+        for place, name in enumerate(self.items):
+            if name not in known:
+                continue
+            most = len(bank.responses(name)) - 1
+            problems += [
+                f"expected a response from 0 to {most} in {self._place(row, place)}, got"
+                f" {self.codes[row, place]}"
+                for row in np.flatnonzero(self.codes[:, place] > most)[:MOST_FAULTS].tolist()
+            ]
+        if problems:
+            raise InvalidResponsesError(problems)
+        if self.items == bank.item_names:
+            return self
+        order = [there[name] for name in bank.item_names]
+        return Responses(self.codes[:, order], bank.item_names, self.examinees)
+
+    def _place(self, row: int, column: int) -> str:
+        return _place(row, column, self.examinees, self.items)
+
+
+def _place(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:
+    """Return where a cell is, in words; rows are counted from 1 without the header."""
+    who = f" (examinee {examinees[row]})" if examinees[row] != str(row + 1) else ""
+    return f"row {row + 1}{who}, column {items[column]}"
+
+
+def _array(table: ArrayLike) -> NDArray[Any]:
+    """Return an array, masked if it was; what has rows of several lengths is refused."""
+    if isinstance(table, np.ma.MaskedArray):
+        return table  # whose tolist() has None for what is masked
+    try:
+        return np.asarray(table)
+    except ValueError:
+        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
+        raise InvalidResponsesError(
+            [
+                f"expected {rows[0]} responses in row {number}, got {size}"
+                for number, size in enumerate(rows, 1)
+                if size != rows[0]
+            ]
+            or [f"expected an array (examinees, items), got {len(rows)} rows"]
+        ) from None
+
+
+def _counts_up(index: Any) -> bool:
+    return list(index) == list(range(len(index)))
+
+
+def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place + 1)
+    return [
+        f"expected distinct {what}, got {name} in {where} {', '.join(map(str, found[:12]))}"
+        for name, found in places.items()
+        if name and len(found) > 1
+    ]
+
+
+def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str]) -> Iterator[str]:
+    for place, name in enumerate(items, 1):
+        if fault := name_fault(name):
+            yield f"expected the name of an item in column {place}, got {shown(name)}: {fault}"
+    yield from _doubled(items, "items", "columns")
+    if not codes.size:
+        n_rows, n_columns = codes.shape
+        yield f"expected examinees and items, got {n_rows} and {n_columns}"
+        return
+    if len(examinees) != len(codes):
+        yield f"expected {len(codes)} examinees, got {len(examinees)}"
+        return
+    for row, name in enumerate(examinees, 1):
+        if not name:
+            yield f"expected a name of the examinee in row {row}, got none"
+    yield from _doubled(examinees, "examinees", "rows")
+    for row, column in np.argwhere((codes < MISSING) | (codes > _MOST))[:MOST_FAULTS].tolist():
+        yield (
+            f"expected a response from 0 to {_MOST}, or {MISSING} where there is none, in"
+            f" {_place(row, column, examinees, items)}, got {codes[row, column]}"
+        )
+    there = codes != MISSING
+    for row in np.flatnonzero(~there.any(axis=1))[:MOST_FAULTS].tolist():
+        yield f"expected a response in row {row + 1}, of examinee {examinees[row]}, got none"
+    for column in np.flatnonzero(~there.any(axis=0))[:MOST_FAULTS].tolist():
+        yield f"expected a response in column {items[column]}, got none"
+
+
+def _parsed(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    items: Sequence[str | int] | None,
+    examinees: Sequence[object] | None,
+    missing: Iterable[str],
+) -> Responses:
+    """Return the responses of a table of texts and numbers."""
+    ids = [place for place, name in enumerate(names) if name.lower() in _ID_COLUMNS][:1]
+    if ids and examinees is None:
+        examinees = [str(row[ids[0]]).strip() for row in rows]
+    columns = [place for place in range(len(names)) if place not in ids]
+    named = (
+        tuple(map(label_text, items))
+        if items is not None
+        else tuple(names[place] for place in columns)
+    )
+    if len(named) != len(columns):
+        raise InvalidResponsesError([f"expected {len(columns)} items, got {len(named)}"])
+    who = tuple(map(str, examinees)) if examinees is not None else ()
+    if who and len(who) != len(rows):
+        raise InvalidResponsesError([f"expected {len(rows)} examinees, got {len(who)}"])
+    none = {text.lower() for text in missing}
+    labels = who or tuple(str(row + 1) for row in range(len(rows)))
+    codes = np.full((len(rows), len(columns)), MISSING, dtype=np.int64)
+    problems: list[str] = []
+    for row, cells in enumerate(rows):
+        for column, place in enumerate(columns):
+            code = _code(cells[place], none)
+            if code is None and len(problems) < MOST_FAULTS:
+                problems.append(
+                    "expected the position of a response, or nothing, in"
+                    f" {_place(row, column, labels, named)}, got {shown(cells[place])}"
+                )
+            # What is wrong is at least there.
+            codes[row, column] = 0 if code is None else code
+    if problems:
+        raise InvalidResponsesError(first_faults(chain(problems, _faults(codes, named, labels))))
+    return Responses(codes, named, who)
+
+
+def _code(cell: Any, none: set[str]) -> int | None:
+    """Return the position that a cell holds; None if it holds no such thing."""
+    if cell is None:
+        return MISSING
+    if isinstance(cell, str):
+        text = cell.strip()
+        if text.lower() in none:
+            return MISSING
+        try:
+            cell = float(text)
+        except ValueError:
+            return None
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        return MISSING if str(cell).lower() in none or str(cell) == "<NA>" else None
+    if number != number:  # nan
+        return MISSING
+    return int(number) if number % 1 == 0 and abs(number) < 2**31 else None

@@ -1,0 +1,1 @@
+"""Rules that choose the next item."""

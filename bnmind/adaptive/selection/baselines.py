@@ -1,0 +1,307 @@
+"""Selectors without a score of their own: chance, a fixed order, any function, per cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.selection.selector import (
+    TOLERANCE,
+    BatchSelection,
+    ScoringSelector,
+    Selection,
+    checked_allowed,
+    checked_tolerance,
+    drawn,
+    in_bank_order,
+    luck_of,
+)
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.information import Floats
+
+__all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_cost", "item_time"]
+
+
+@dataclass(frozen=True)
+class RandomItem(CheckedValue):
+    """Select any item, all with the same chance: what others are compared with."""
+
+    @checked
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return an item drawn; its score is the luck that it had."""
+        ordered = in_bank_order(belief, items)
+        luck = luck_of(belief, rng)[[belief.bank.position(name) for name in ordered]]
+        item = ordered[int(np.argmax(luck))]
+        return Selection(item, ordered, luck, (item,))
+
+    @checked
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return an item drawn for each examinee: the one with most luck."""
+        checked_allowed(beliefs, allowed)
+        scores = np.where(allowed, drawn(luck, allowed.shape), -np.inf)
+        items = np.where(allowed.any(axis=1), np.argmax(scores, axis=1), MISSING)
+        return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
+
+
+@dataclass(frozen=True)
+class FixedOrder(ScoringSelector[SkillBelief]):
+    """Select the first item of a list that may be asked; then the others, in bank order.
+
+    Parameters
+    ----------
+    order
+        The names of items, in the order to ask them; the order of the bank unless given.
+    """
+
+    order: tuple[str, ...] = ()
+    tolerance: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "order", tuple(self.order))
+        if len(set(self.order)) < len(self.order):
+            raise InvalidModelError(["expected distinct items in a fixed order"])
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return less for each item the later it comes."""
+        every = self._every(belief.bank)
+        return np.array([every[belief.bank.position(name)] for name in items])
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return less for each item the later it comes, ``(examinees, items)``."""
+        return np.tile(self._every(beliefs.bank), (len(beliefs), 1))
+
+    def _every(self, bank: ItemBank) -> Floats:
+        scores = -np.arange(len(bank.items), dtype=np.float64) - len(self.order)
+        for number, name in enumerate(self.order):
+            scores[bank.position(name)] = -number
+        return scores
+
+
+@dataclass(frozen=True)
+class ScoredBy(ScoringSelector[SkillBelief]):
+    """Select the item that a function of yours scores highest.
+
+    Parameters
+    ----------
+    function
+        From a belief and the names of the items that may be asked, in bank order, to a score
+        for each; the larger the better. It must depend on nothing else. It serves live tests
+        and simulations. A simulation calls it once for each examinee and question, in
+        Python: it takes as long as that many calls, and by a junction tree a run of the
+        tree each.
+    tolerance
+        Scores closer than this count as equal.
+    batch_function
+        The same for many examinees at once, for speed in simulations: from a `BatchBelief`
+        and the positions of all items to scores ``(examinees, items)``.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> hardest = ScoredBy(lambda belief, items: [-belief.predict(name)[1] for name in items])
+    >>> hardest.select(start_belief(bank), bank.item_names).item
+    'item_2'
+    """
+
+    function: Callable[[SkillBelief, tuple[str, ...]], ArrayLike]
+    tolerance: float = TOLERANCE
+    batch_function: Callable[[BatchBelief, NDArray[np.intp]], ArrayLike] | None = field(
+        default=None, kw_only=True
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        checked_tolerance(self.tolerance)
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return what the function says."""
+        return _scored(self.function(belief, tuple(items)), (len(items),))
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return what the functions say, ``(examinees, items)``; −inf for items answered."""
+        return self.allowed_scores(beliefs, beliefs.responses == MISSING)
+
+    @checked
+    def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
+        """Return what the functions say of the items allowed; see `ScoringSelector`."""
+        checked_allowed(beliefs, allowed)
+        names = np.array(beliefs.bank.item_names, dtype=object)
+        if self.batch_function is not None:
+            found = self.batch_function(beliefs, np.arange(len(names)))
+            return np.where(allowed, _scored(found, allowed.shape, allowed), -np.inf)
+        scores = np.full(allowed.shape, -np.inf)
+        for examinee in np.flatnonzero(allowed.any(axis=1)).tolist():
+            row = allowed[examinee]
+            scores[examinee, row] = self.scores(beliefs.alone(examinee), names[row].tolist())
+        return scores
+
+
+def _scored(
+    values: ArrayLike, shape: tuple[int, ...], allowed: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Return scores as an array; those of items that are not allowed may be anything."""
+    found = np.array(values, dtype=np.float64)
+    if found.shape != shape or np.isnan(found if allowed is None else found[allowed]).any():
+        raise InvalidModelError(
+            [f"expected scores of shape {shape} without NaN, got shape {found.shape}"]
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class ChosenBy(CheckedValue):
+    """Select the item that a function of yours names, one examinee after the other.
+
+    Parameters
+    ----------
+    function
+        From a belief, the names of the items that may be asked, in bank order, and a random
+        generator (or None) to the name of one of them. The generator is made from the luck
+        of the examinee. A simulation calls the function once for each examinee and question.
+    alone
+        For batches: from the beliefs and the number of an examinee to the belief about
+        this one; `BatchBelief.alone` unless given.
+    """
+
+    function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
+    alone: Callable[[BatchBelief, int], SkillBelief] | None = None
+
+    @checked
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the item that the function names; it scores 1, the others 0."""
+        luck = None if rng is None else luck_of(belief, rng)
+        return self._chosen(belief, in_bank_order(belief, items), luck)
+
+    def _chosen(
+        self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats | None
+    ) -> Selection:
+        rng = None if luck is None else np.random.default_rng(int(luck[0] * 2**53))
+        chosen = self.function(belief, ordered, rng)
+        if chosen not in ordered:
+            raise UnknownNameError("item that may be asked", chosen, ordered)
+        return Selection(
+            chosen, ordered, np.array([float(name == chosen) for name in ordered]), (chosen,)
+        )
+
+    @checked
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return for each examinee the item that the function names."""
+        checked_allowed(beliefs, allowed)
+        names = beliefs.bank.item_names
+        given = None if luck is None else drawn(luck, allowed.shape)
+        items = np.full(len(allowed), MISSING, dtype=np.intp)
+        scores = np.where(allowed, 0.0, -np.inf)
+        for number in np.flatnonzero(allowed.any(axis=1)).tolist():
+            open_items = tuple(names[i] for i in np.flatnonzero(allowed[number]))
+            belief = self.alone(beliefs, number) if self.alone else beliefs.alone(number)
+            own = None if given is None else given[number]
+            chosen = self._chosen(belief, open_items, own).item
+            items[number] = beliefs.bank.position(chosen)
+            scores[number, items[number]] = 1.0
+        return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
+
+
+@checked
+def item_cost(item: Item) -> float:
+    """Return what asking an item costs."""
+    return item.cost
+
+
+@checked
+def item_time(item: Item) -> float:
+    """Return how long an item takes."""
+    return item.time
+
+
+@dataclass(frozen=True)
+class PerCost(ScoringSelector[SkillBelief]):
+    """Select the item with the largest score for its cost, such as bits a minute.
+
+    Parameters
+    ----------
+    scored
+        What scores the items.
+    cost
+        What an item costs, more than 0; `item_cost` unless given, `item_time`, or yours.
+    tolerance
+        Quotients closer than this count as equal.
+
+    References
+    ----------
+    Y. Cheng, Q. Diao and J. Behrens, "A simplified version of the maximum information per
+    time unit method in computerized adaptive testing", Behav. Res. Methods 2017.
+    """
+
+    scored: ScoringSelector[SkillBelief]
+    cost: Callable[[Item], float] = item_cost
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        checked_tolerance(self.tolerance)
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return the score of each item, divided by its cost."""
+        return self.scored.scores(belief, items) / self._costs(belief.bank, items)
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item, divided by its cost, ``(examinees, items)``."""
+        costs = self._costs(beliefs.bank, beliefs.bank.item_names)
+        return self.scored.batch_scores(beliefs) / costs
+
+    @checked
+    def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
+        """Return the score of each item allowed, divided by its cost; see `ScoringSelector`."""
+        checked_allowed(beliefs, allowed)
+        costs = self._costs(beliefs.bank, beliefs.bank.item_names)
+        return self.scored.allowed_scores(beliefs, allowed) / costs
+
+    def _costs(self, bank: ItemBank, items: Sequence[str]) -> Floats:
+        costs = np.array([self.cost(bank.item(name)) for name in items], dtype=np.float64)
+        wrong = [name for name, c in zip(items, costs.tolist(), strict=True) if not c > 0]
+        if wrong:
+            raise InvalidModelError(
+                [f"expected a cost above 0 of every item, got another of {', '.join(wrong[:5])}"]
+            )
+        return costs

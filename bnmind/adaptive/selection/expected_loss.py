@@ -1,0 +1,191 @@
+r"""Decisions about skills, and the items that are expected to spare most loss.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+L[d, s]    ``Loss.table``: what decision d costs if the skills are as in s
+ρ          min_d Σ_s L[d, s] P(s): the risk of deciding now
+E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the risk to be expected after item X
+score      Σ over the losses of ρ − E ρ
+=========  ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import check_fields, checked, checked_if_it_fails, number_array
+from bnmind._messages import shown
+from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.skill_response_joints import (
+    batch_response_joints,
+    checked_skills,
+    response_joints,
+)
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
+from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.information import Floats
+
+__all__ = ["Loss", "LossGain"]
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """What decisions about some skills cost.
+
+    Parameters
+    ----------
+    skills
+        The skills that are decided about together.
+    table
+        ``(decisions, configurations)``, finite; the levels of the last skill change fastest.
+
+    Examples
+    --------
+    To let someone pass who has not the skill is three times as bad as the opposite:
+
+    >>> Loss(("borrow",), [[0, 1], [3, 0]])
+    Loss(borrow: 2 decisions)
+    """
+
+    skills: tuple[str, ...]
+    table: ArrayLike
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "skills", tuple(self.skills))
+        table = np.array(number_array(self.table, "table"))
+        if table.ndim != 2 or table.shape[0] < 1 or not np.all(np.isfinite(table)):
+            raise InvalidModelError(
+                [f"expected finite losses (decisions, configurations), got shape {table.shape}"]
+            )
+        if not self.skills or len(set(self.skills)) < len(self.skills):
+            raise InvalidModelError(
+                [f"expected one or more distinct skills of a loss, got {', '.join(self.skills)}"]
+            )
+        table.setflags(write=False)
+        object.__setattr__(self, "table", table)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Loss, (self.skills, self.table))
+
+    def __repr__(self) -> str:
+        return f"Loss({', '.join(self.skills)}: {len(np.asarray(self.table))} decisions)"
+
+    @classmethod
+    @checked
+    def zero_one(cls, bank: ItemBank, skills: Sequence[str]) -> Loss:
+        """Return the loss that is 1 unless the very configuration of the skills is named."""
+        return cls(tuple(skills), 1.0 - np.eye(checked_skills(bank, skills)))
+
+    @classmethod
+    @checked
+    def each_skill(cls, bank: ItemBank) -> tuple[Loss, ...]:
+        """Return a zero-one loss for each skill: the number of skills classified wrongly."""
+        return tuple(cls.zero_one(bank, [skill]) for skill in bank.skills)
+
+    @checked
+    def risk(self, belief: SkillBelief) -> float:
+        """Return the loss to be expected from the best decision now."""
+        first = belief.bank.item_names[:1]
+        joint = self._checked(response_joints(belief, self.skills, first))
+        return float((np.asarray(self.table) @ joint[:, 0].sum(axis=-1)).min())
+
+    @checked
+    def gains(self, joints: Floats) -> Floats:
+        """Return by how much each item is expected to reduce the risk.
+
+        Parameters
+        ----------
+        joints
+            ``(…, configurations, items, responses)``, as `response_joints` returns.
+
+        Returns
+        -------
+        Floats
+            ``(…, items)``, never negative.
+        """
+        joints = self._checked(joints)
+        losses = np.einsum("ds,...sir->...dir", np.asarray(self.table), joints)
+        now = losses.sum(axis=-1).min(axis=-2)
+        after = losses.min(axis=-3).sum(axis=-1)
+        gains: Floats = np.maximum(now - after, 0.0)
+        return gains
+
+    def _checked(self, joints: Floats) -> Floats:
+        if not (isinstance(joints, np.ndarray) and joints.ndim >= 3):
+            raise InvalidArgumentError(
+                "expected joints as an array (…, configurations, items, responses), got"
+                f" {shown(joints)}",
+                joints,
+            )
+        wanted, width = joints.shape[-3], np.asarray(self.table).shape[1]
+        if wanted != width:
+            raise InvalidModelError(
+                [
+                    f"expected losses for {wanted} configurations of {', '.join(self.skills)},"
+                    f" got {width}"
+                ]
+            )
+        return joints
+
+
+@dataclass(frozen=True)
+class LossGain(ScoringSelector[SkillBelief]):
+    """Select the item that is expected to reduce the loss of the best decisions most.
+
+    Far from a decision one response often changes none: then all scores are zero, and the
+    first item in the bank is selected. See `MinimalEntropy` for a score without this
+    nearsightedness.
+
+    Parameters
+    ----------
+    losses
+        The decisions to be made and what they cost; they add up. Unless given, to name
+        the level of each skill, each at 0 if right and 1 if wrong.
+    tolerance
+        Gains closer than this count as equal.
+
+    References
+    ----------
+    C. Tatsuoka and T. Ferguson, "Sequential classification on partially ordered sets", J.
+    R. Stat. Soc. B 2003, section 3 (expected loss); H. Raiffa and R. Schlaifer, *Applied
+    Statistical Decision Theory*, 1961 (value of sample information).
+    """
+
+    losses: tuple[Loss, ...] | None = None
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        checked_tolerance(self.tolerance)
+        if self.losses is not None:
+            object.__setattr__(self, "losses", tuple(self.losses))
+            if not self.losses:
+                raise InvalidModelError(["expected one or more losses, got none"])
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return by how much each item is expected to reduce the risk."""
+        total = np.zeros(len(items))
+        for loss in self._losses(belief.bank):
+            total += loss.gains(response_joints(belief, loss.skills, items))
+        return total
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return by how much each item is expected to reduce the risk, ``(examinees, items)``."""
+        total = np.zeros((len(beliefs), len(beliefs.bank.items)))
+        for loss in self._losses(beliefs.bank):
+            total += loss.gains(batch_response_joints(beliefs, loss.skills))
+        return total
+
+    def _losses(self, bank: ItemBank) -> tuple[Loss, ...]:
+        return Loss.each_skill(bank) if self.losses is None else self.losses

@@ -1,0 +1,132 @@
+r"""The item-eligibility method of exposure control.
+
+=============  ==============================================================
+symbol         name here
+=============  ==============================================================
+α_i            ``asked[i]``: examinees who were asked the item
+ε_i            ``eligible[i]``: examinees for whom it was eligible
+r_max          ``limit``
+P(E_i)         min(1, r_max ε_i / α_i): the chance that it is eligible for the
+               next examinee; 1 while α_i = 0
+=============  ==============================================================
+
+Which items are eligible is drawn before a test; others are not asked in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_shape, checked, number_array
+from bnmind._messages import shown
+from bnmind._values import CheckedValue, sealed
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.information import Floats
+
+__all__ = ["ItemEligibility"]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemEligibility(CheckedValue):
+    """How often items were eligible and asked so far, and what follows for the next test.
+
+    Made by `start`, and from then on by `after`.
+
+    Parameters
+    ----------
+    limit
+        The largest share of examinees who are to be asked an item, in (0, 1].
+    eligible, asked
+        ``(items,)`` numbers of examinees.
+
+    References
+    ----------
+    W. van der Linden and B. Veldkamp, "Constraining item exposure in computerized adaptive
+    testing with shadow tests", J. Educ. Behav. Stat. 2004; "Conditional item-exposure
+    control in adaptive testing using item-ineligibility probabilities", 2007.
+    """
+
+    limit: float
+    eligible: Floats
+    asked: Floats
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        problems = []
+        if not 0 < self.limit <= 1:
+            problems.append(f"expected a limit in (0, 1], got {self.limit}")
+        counts = [
+            np.array(number_array(given, what))
+            for given, what in ((self.eligible, "eligible"), (self.asked, "asked"))
+        ]
+        eligible, asked = counts
+        if eligible.ndim != 1 or asked.shape != eligible.shape:
+            problems.append("expected a number of examinees for each item as eligible and asked")
+        elif not np.all((asked >= 0) & (asked <= eligible)):
+            problems.append("expected no item asked more often than it was eligible")
+        if problems:
+            raise InvalidModelError(problems)
+        for name, values in zip(("eligible", "asked"), counts, strict=True):
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ItemEligibility, (self.limit, self.eligible, self.asked))
+
+    @classmethod
+    @checked
+    def start(cls, bank: ItemBank, limit: float) -> ItemEligibility:
+        """Return the counts before the first examinee: every item is eligible."""
+        nothing = np.zeros(len(bank.items))
+        return cls(limit, nothing, nothing)
+
+    @property
+    def probabilities(self) -> Floats:
+        """The chance of each item to be eligible for the next examinee, ``(items,)``."""
+        ratio = np.divide(
+            self.limit * self.eligible,
+            self.asked,
+            out=np.ones_like(self.asked),
+            where=self.asked > 0,
+        )
+        return sealed(np.minimum(ratio, 1.0))
+
+    @checked
+    def draw(self, luck: ArrayLike) -> NDArray[np.bool_]:
+        """Return which items are eligible, given luck ``(…, items)`` uniform in [0, 1)."""
+        given = number_array(luck, "luck")
+        if given.shape[-1:] != self.asked.shape:
+            raise InvalidArgumentError(
+                f"expected luck of shape (…, {len(self.asked)}), got shape {given.shape}", luck
+            )
+        eligible: NDArray[np.bool_] = given < self.probabilities
+        return eligible
+
+    @checked
+    def after(self, eligible: NDArray[np.bool_], asked: NDArray[np.bool_]) -> ItemEligibility:
+        """Return the counts after one or more examinees.
+
+        Parameters
+        ----------
+        eligible, asked
+            ``(items,)`` or ``(examinees, items)``. An item that was asked although it was
+            not eligible, as no other was left, counts as eligible.
+        """
+        for what, mask in (("eligible", eligible), ("asked", asked)):
+            truth = isinstance(mask, np.ndarray) and mask.dtype.kind == "b"
+            if not truth or mask.ndim > 2 or mask.shape[-1:] != self.asked.shape:
+                raise InvalidArgumentError(
+                    f"expected {what} as an array of True and False for {len(self.asked)} items,"
+                    f" got {shown(mask)}",
+                    mask,
+                )
+        check_shape(asked, "asked", eligible.shape)
+        could, did = np.atleast_2d(eligible | asked), np.atleast_2d(asked)
+        return ItemEligibility(
+            self.limit, self.eligible + could.sum(axis=0), self.asked + did.sum(axis=0)
+        )

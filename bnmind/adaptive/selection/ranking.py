@@ -1,0 +1,87 @@
+"""Why this item: what each item promises, and about which skill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.skill_response_joints import response_joints
+from bnmind.adaptive.selection.selector import in_bank_order
+from bnmind.adaptive.selection.target_entropy import information_about
+from bnmind.information import Floats
+
+__all__ = ["RankedItem", "rank_items"]
+
+
+@dataclass(frozen=True)
+class RankedItem(CheckedValue):
+    """What an item promises."""
+
+    item: str
+    """The name of the item."""
+    information: float
+    """The information that it promises about all skills jointly, in bits."""
+    expected_entropy: float
+    """The entropy of all skills to be expected after it, in bits."""
+    by_skill: Mapping[str, float]
+    """The information that it promises about each skill alone, in bits.
+
+    They may add up to more than the whole, where skills say something of each other, or to
+    less, where only a combination of skills matters.
+    """
+    skill: str
+    """The skill about which it promises most; the first of equal ones."""
+    predicted: Mapping[str, float]
+    """The probability of each response."""
+    allowed: bool = True
+    """Whether it may be asked next."""
+
+
+@checked
+def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, ...]:
+    """Return what items promise, most information first; of equal ones in bank order.
+
+    Parameters
+    ----------
+    belief
+        What is known of the examinee.
+    items
+        Items that are not answered yet.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> best = rank_items(start_belief(bank), bank.item_names)[0]
+    >>> best.item, best.skill, round(best.information, 3)
+    ('item_1', 'skill_1', 0.397)
+    """
+    bank = belief.bank
+    ordered = in_bank_order(belief, items)
+    whole = belief.information(ordered)
+    about: dict[str, Floats] = {}
+    for skill in bank.skills:
+        alone = len(bank.hidden) == 1
+        about[skill] = (
+            whole if alone else information_about(response_joints(belief, [skill], ordered))
+        )
+    rows = []
+    for number, name in enumerate(ordered):
+        by_skill = {skill: float(values[number]) for skill, values in about.items()}
+        most = max(by_skill.values())
+        predicted = zip(bank.responses(name), belief.predict(name).tolist(), strict=True)
+        rows.append(
+            RankedItem(
+                name,
+                float(whole[number]),
+                max(0.0, belief.entropy - float(whole[number])),
+                by_skill,
+                next(skill for skill, value in by_skill.items() if value >= most - 1e-9),
+                dict(predicted),
+            )
+        )
+    # Equal ones keep their order: nine digits decide, floating-point noise does not.
+    return tuple(sorted(rows, key=lambda row: -round(row.information, 9)))

@@ -1,0 +1,137 @@
+r"""The Sympson–Hetter method of exposure control.
+
+=============  ==============================================================
+symbol         name here
+=============  ==============================================================
+K_i            ``rates[i]``: P(A_i | S_i), the chance to ask an item selected
+P(S_i)         ``selected``: how often it was selected, asked or not
+r_max          ``limit``
+=============  ==============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_fields, checked
+from bnmind._values import ReadOnlyDict
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.selector import (
+    BatchSelection,
+    ScoringSelector,
+    Selection,
+    by_rank,
+    checked_allowed,
+    drawn,
+    in_bank_order,
+    luck_of,
+)
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+
+__all__ = ["SympsonHetter"]
+
+
+@dataclass(frozen=True)
+class SympsonHetter:
+    """Ask the item selected with a chance of its own only, else the next best.
+
+    An item that is selected and not asked is set aside for the rest of the test: see
+    `Selection.set_aside`, which sessions and simulations heed. If every item is rejected,
+    the best one is asked.
+
+    Parameters
+    ----------
+    scored
+        What scores the items.
+    rates
+        The chance to ask each item when it is selected, in [0, 1]; 1 for those not named.
+        They are found by simulating, again and again, and adjusting with `adjusted`.
+
+    References
+    ----------
+    J. B. Sympson and R. D. Hetter, "Controlling item-exposure rates in computerized
+    adaptive testing", Proc. 27th Military Testing Association, 1985.
+    """
+
+    scored: ScoringSelector[SkillBelief]
+    rates: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        wrong = [f"{name}: {rate}" for name, rate in self.rates.items() if not 0 <= rate <= 1]
+        if wrong:
+            raise InvalidModelError([f"expected rates in [0, 1], got {', '.join(wrong[:5])}"])
+        object.__setattr__(self, "rates", ReadOnlyDict(self.rates))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SympsonHetter, (self.scored, dict(self.rates)))
+
+    @checked
+    def adjusted(self, selected: Mapping[str, float], limit: float) -> SympsonHetter:
+        """Return the method with rates for the next round of simulations.
+
+        Parameters
+        ----------
+        selected
+            The share of tests in which each item was selected, asked or set aside.
+        limit
+            The largest share of tests in which an item is to be asked, in (0, 1].
+        """
+        if not 0 < limit <= 1:
+            raise InvalidModelError([f"expected a limit in (0, 1], got {limit}"])
+        return SympsonHetter(
+            self.scored,
+            {name: limit / share if share > limit else 1.0 for name, share in selected.items()},
+        )
+
+    @checked
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the best item that passes its draw."""
+        ordered = in_bank_order(belief, items)
+        luck = luck_of(belief, rng)[[belief.bank.position(name) for name in ordered]]
+        scores = self.scored.scores(belief, ordered)
+        ranked = by_rank(scores, self.scored.tolerance)
+        rates = np.array([self.rates.get(name, 1.0) for name in ordered])
+        passed = (luck < rates)[ranked]
+        first = int(np.argmax(passed))  # the best one if none passes
+        item = ordered[int(ranked[first])]
+        aside = tuple(ordered[i] for i in ranked[:first])
+        return Selection(item, ordered, scores, (item,), aside)
+
+    @checked
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return for each examinee the best item that passes its draw."""
+        checked_allowed(beliefs, allowed)
+        given = drawn(luck, allowed.shape)
+        scores = self.scored.allowed_scores(beliefs, allowed)
+        ranked = by_rank(scores, self.scored.tolerance)
+        passed = np.take_along_axis(allowed & (given < self._rates(beliefs.bank)), ranked, axis=1)
+        first = np.argmax(passed, axis=1)
+        rows = np.arange(len(ranked))
+        items = np.where(allowed.any(axis=1), ranked[rows, first], MISSING)
+        before = np.arange(ranked.shape[1]) < first[:, None]
+        aside = np.zeros(allowed.shape, dtype=bool)
+        np.put_along_axis(aside, ranked, before, axis=1)
+        return BatchSelection(items, scores, aside & allowed)
+
+    def _rates(self, bank: ItemBank) -> Floats:
+        return np.array([self.rates.get(name, 1.0) for name in bank.item_names])

@@ -1,0 +1,153 @@
+r"""Minimal expected entropy of some of the skills, together or one by one.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+S_T        the target skills jointly
+I(X; S_T)  H(X) − Σ_s P(s) H(X | S_T = s): the same formula with the targets'
+           configurations as causes, P(X | s) as the channel
+=========  ==================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._values import ReadOnlyDict
+from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.skill_response_joints import (
+    batch_response_joints,
+    checked_skills,
+    response_joints,
+)
+from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats, information
+
+__all__ = ["SkillEntropy", "TargetEntropy", "information_about"]
+
+
+def information_about(joints: Floats) -> Floats:
+    """Return the information about skills of which the joints with the responses are given.
+
+    Parameters
+    ----------
+    joints
+        ``(…, configurations, items, responses)``, as `response_joints` returns.
+
+    Returns
+    -------
+    Floats
+        ``(…, items)``, in bits.
+    """
+    by_item = np.moveaxis(joints, -3, -2)
+    masses = by_item.sum(axis=-1)
+    there = masses[..., None] > 0
+    channel = np.divide(by_item, masses[..., None], out=np.zeros_like(by_item), where=there)
+    return information(masses, channel)
+
+
+@dataclass(frozen=True)
+class TargetEntropy(ScoringSelector[SkillBelief]):
+    """Select the item that promises most information about some of the skills jointly.
+
+    The score is in bits; what an item says of other skills counts only as far as it bears
+    on these.
+
+    Parameters
+    ----------
+    skills
+        The names of the target skills.
+    tolerance
+        Information closer than this, in bits, counts as equal.
+
+    References
+    ----------
+    Minimal expected entropy (see `MinimalEntropy`) of a marginal of the belief.
+    """
+
+    skills: tuple[str, ...]
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "skills", tuple(self.skills))
+        checked_tolerance(self.tolerance)
+        if not self.skills or len(set(self.skills)) < len(self.skills):
+            raise InvalidModelError(
+                [f"expected one or more distinct target skills, got {', '.join(self.skills)}"]
+            )
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return the information about the target skills, in bits."""
+        return information_about(response_joints(belief, self.skills, items))
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the information about the target skills, ``(examinees, items)``."""
+        return information_about(batch_response_joints(beliefs, self.skills))
+
+
+@dataclass(frozen=True)
+class SkillEntropy(ScoringSelector[SkillBelief]):
+    """Select the item after which the sum of the entropies of single skills is expected least.
+
+    The score is Σ_k w_k I(X; S_k), in bits: the skills count one by one, whatever is known
+    of how they go together.
+
+    Parameters
+    ----------
+    weights
+        The weight of each skill that counts, at least 0; all skills alike unless given.
+    tolerance
+        Scores closer than this count as equal.
+    """
+
+    weights: Mapping[str, float] | None = None
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        checked_tolerance(self.tolerance)
+        if self.weights is None:
+            return
+        wrong = {k: w for k, w in self.weights.items() if not (math.isfinite(w) and w >= 0)}
+        if wrong or not self.weights:
+            raise InvalidModelError(
+                [f"expected weights of skills of at least 0, got {wrong or 'none'}"]
+            )
+        object.__setattr__(self, "weights", ReadOnlyDict(self.weights))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        weights = None if self.weights is None else dict(self.weights)
+        return (SkillEntropy, (weights, self.tolerance))
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return the weighted sum of the information about each skill, in bits."""
+        total = np.zeros(len(items))
+        for skill, weight in self._weighed(belief.bank.skills).items():
+            checked_skills(belief.bank, [skill])
+            if weight:
+                total += weight * information_about(response_joints(belief, [skill], items))
+        return total
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the weighted sum of the information about each skill, ``(examinees, items)``."""
+        total = np.zeros((len(beliefs), len(beliefs.bank.items)))
+        for skill, weight in self._weighed(beliefs.bank.skills).items():
+            checked_skills(beliefs.bank, [skill])
+            if weight:
+                total += weight * information_about(batch_response_joints(beliefs, [skill]))
+        return total
+
+    def _weighed(self, skills: Sequence[str]) -> Mapping[str, float]:
+        return dict.fromkeys(skills, 1.0) if self.weights is None else self.weights

@@ -1,0 +1,1 @@
+"""Live sessions: one examinee, saved after every answer."""

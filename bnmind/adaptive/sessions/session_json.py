@@ -1,0 +1,203 @@
+"""Sessions as JSON text: a log of events, one on each line.
+
+::
+
+    {"schema": "bnmind-session", "version": 1,
+     "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
+     "seed": 0, "about": {"selector": "entropy"},
+     "events": [
+      {"kind": "answer", "item": "item_7", "response": "1", "at": "2026-03-01T10:15:02"},
+      {"kind": "undo", "at": "2026-03-01T10:15:09"}
+     ]}
+
+A file that was cut off therefore still has every whole line: `salvaged`. pydantic is
+imported with this module, which others therefore import when first needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+from pydantic import AfterValidator, FailFast, Field, ValidationError
+
+from bnmind._bounded_files import parse_json
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.sessions.events import Event, EventKind
+from bnmind.errors import ModelFileError, SessionFileError
+from bnmind.pgm.formats.json_records import Strict, validated
+
+__all__ = ["SavedSession", "bank_fingerprint", "salvaged", "session_from_json", "session_to_json"]
+
+_DIGITS = 9
+"""Of the probabilities that tell banks apart: machines may differ in the last ones."""
+
+
+class _BankRecord(Strict):
+    title: str = ""
+    items: int
+    skills: int
+    fingerprint: str
+
+
+class _EventRecord(Strict):
+    kind: Literal["answer", "skip", "change", "undo"]
+    item: str = ""
+    response: str = ""
+    at: str = ""
+    set_aside: list[str] = Field(default_factory=list)
+
+
+def _read(entry: _EventRecord) -> Event:
+    return Event(
+        EventKind(entry.kind), entry.item, entry.response, entry.at, tuple(entry.set_aside)
+    )
+
+
+class _SessionRecord(Strict):
+    schema_name: Literal["bnmind-session"] = Field(alias="schema")
+    version: Literal[1]
+    bank: _BankRecord
+    seed: Annotated[int, Field(ge=0)] = 0
+    about: dict[str, str] = Field(default_factory=dict)
+    events: Annotated[list[Annotated[_EventRecord, AfterValidator(_read)]], FailFast()]
+    """Each is an `Event` as soon as it is read, and the first fault is the last that is looked for:
+    all the records or all the faults of a large file would take much memory."""
+
+
+@dataclass(frozen=True)
+class SavedSession:
+    """What a session's file says."""
+
+    fingerprint: str
+    """That of the bank."""
+    title: str
+    """That of the bank."""
+    seed: int
+    about: Mapping[str, str]
+    """What else was written down of the test."""
+    events: tuple[Event, ...]
+
+
+def bank_fingerprint(bank: ItemBank) -> str:
+    """Return a text that tells banks of other skills, items or probabilities apart.
+
+    Wording, titles, costs and content codes do not enter: they may be corrected while
+    sessions last.
+    """
+    digest = hashlib.sha256()
+
+    def enter(*parts: object) -> None:
+        digest.update(json.dumps(parts).encode())
+
+    enter(bank.skills, [(v.name, v.states) for v in bank.hidden])
+    for cpd in bank.hidden_network().cpds:
+        factor = cpd.to_factor()
+        enter(factor.names, factor.values.shape)
+        digest.update(_rounded(np.real(factor.values)))
+    for name in bank.item_names:
+        enter(name, bank.responses(name), bank.cause(name))
+        digest.update(_rounded(bank.channel(name)))
+    return digest.hexdigest()[:32]
+
+
+def _rounded(values: Any) -> bytes:
+    scaled = np.round(np.asarray(values, dtype=np.float64) * 10**_DIGITS)
+    return np.ascontiguousarray(scaled.astype("<i8")).tobytes()
+
+
+def session_to_json(
+    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
+) -> str:
+    """Return a session as JSON text, an event a line."""
+    head = {
+        "schema": "bnmind-session",
+        "version": 1,
+        "bank": {
+            "title": bank.title,
+            "items": len(bank.items),
+            "skills": len(bank.skills),
+            "fingerprint": bank_fingerprint(bank),
+        },
+        "seed": seed,
+        "about": dict(about),
+    }
+    start = json.dumps(head, ensure_ascii=False)[:-1]
+    lines = ",\n".join(f"  {json.dumps(_written(e), ensure_ascii=False)}" for e in events)
+    return f'{start},\n "events": [\n{lines}\n ]}}\n'
+
+
+def session_from_json(text: str) -> SavedSession:
+    """Return what a session's file says.
+
+    Raises
+    ------
+    SessionFileError
+        If the text is cut off, with the line and column of the fault and how many events
+        are whole; is not of this form; or is of a newer version.
+    """
+    try:
+        parse_json(text)
+    except ModelFileError as fault:
+        line, column = fault.line, fault.column
+        whole = _whole_events(text)
+        raise SessionFileError(
+            f"expected a whole session, got text that breaks off or is damaged at line {line},"
+            f" column {column}, after {len(whole)} whole event{'s' * (len(whole) != 1)}, which"
+            " can be salvaged",
+            line=line,
+            column=column,
+        ) from fault
+    return _validated(text)
+
+
+def salvaged(text: str) -> SavedSession:
+    """Return what the whole lines of a file say that was cut off or damaged.
+
+    Raises
+    ------
+    SessionFileError
+        If its first line is not whole.
+    """
+    head = text.split("\n", 1)[0].rstrip().rstrip(",")
+    saved = _validated(f'{head}, "events": []}}')
+    return replace(saved, events=_whole_events(text))
+
+
+def _validated(text: str) -> SavedSession:
+    try:
+        record = validated(text, "bnmind-session", {1: _SessionRecord})
+    except ModelFileError as fault:
+        raise SessionFileError(str(fault)) from fault
+    return SavedSession(
+        record.bank.fingerprint,
+        record.bank.title,
+        record.seed,
+        record.about,
+        tuple(cast(list[Event], record.events)),
+    )
+
+
+def _whole_events(text: str) -> tuple[Event, ...]:
+    found = []
+    # Not splitlines: in JSON texts other ends of lines may stand as they are.
+    for line in text.split("\n")[2:]:
+        try:
+            found.append(_read(_EventRecord.model_validate_json(line.strip().rstrip(","))))
+        except ValidationError:
+            break
+    return tuple(found)
+
+
+def _written(event: Event) -> dict[str, Any]:
+    record: dict[str, Any] = {"kind": event.kind.value}
+    for name in ("item", "response", "at"):
+        if value := getattr(event, name):
+            record[name] = value
+    if event.set_aside:
+        record["set_aside"] = list(event.set_aside)
+    return record

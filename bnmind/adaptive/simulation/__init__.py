@@ -1,0 +1,1 @@
+"""Simulated and replayed tests of many examinees."""

@@ -1,0 +1,179 @@
+"""The tests of many examinees with one selector, question by question, in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.responses.examinees import Levels
+from bnmind.adaptive.selection.luck import generator_of
+from bnmind.adaptive.selection.rules import Rule, asked_mask
+from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor
+from bnmind.adaptive.stopping.ending import Ending, ending
+from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
+from bnmind.information import Floats
+
+__all__ = ["BatchOfTests", "TestProtocol", "run_batch"]
+
+
+@dataclass(frozen=True, eq=False)
+class TestProtocol:
+    """How all the tests of a simulation are run, and what is measured."""
+
+    __test__ = False  # for pytest, no class of tests
+
+    prior: BatchBelief
+    """The belief about one examinee who has answered nothing."""
+    stopper: Stopper | None
+    rules: tuple[Rule, ...]
+    measures: tuple[Measure, ...]
+    predictor: Predictor
+    seed: int
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.prior.bank
+
+
+@dataclass(frozen=True, eq=False)
+class BatchOfTests:
+    """What happened in the tests of some examinees with one selector."""
+
+    asked: NDArray[np.intp]
+    """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
+    reasons: Reasons
+    """``(examinees,)``, why each ended."""
+    set_aside: NDArray[np.bool_]
+    """``(examinees, items)``, what exposure control withheld."""
+    values: Floats
+    """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
+    classified: Levels
+    """``(examinees, skills)``, the most probable level of each skill at the end."""
+    impossible: NDArray[np.bool_]
+    """``(examinees,)``, whether no profile of the skills explains all the answers."""
+
+
+class _Luck:
+    """The luck of some examinees at one step, drawn only if the selector looks at it."""
+
+    def __init__(self, seed: int, examinees: NDArray[np.intp], step: int, n_items: int) -> None:
+        self.source = (seed, examinees, step, n_items)
+        self.drawn: Floats | None = None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if self.drawn is None:
+            seed, examinees, step, n_items = self.source
+            self.drawn = np.empty((len(examinees), n_items))
+            for row, number in zip(self.drawn, examinees.tolist(), strict=True):
+                generator_of(seed, step, examinee=number).random(out=row)
+        return np.asarray(self.drawn, dtype=dtype)
+
+
+def run_batch(
+    protocol: TestProtocol,
+    selector: Selector[SkillBelief],
+    numbers: NDArray[np.intp],
+    *,
+    responses: Responses,
+    levels: Levels,
+    abilities: Floats,
+    eligible: NDArray[np.bool_],
+) -> BatchOfTests:
+    """Return what happens in the tests of some examinees.
+
+    Parameters
+    ----------
+    protocol
+        What is the same for all.
+    selector
+        What selects the items.
+    numbers
+        ``(examinees,)``, their numbers in the whole simulation, on which their luck depends.
+    responses, levels, abilities
+        What they answer and what they know, a row for each.
+    eligible
+        ``(examinees, items)``, which items may be asked of whom.
+    """
+    bank, n = protocol.bank, len(numbers)
+    beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
+    going_on = np.arange(n)
+    asked = np.empty((n, 0), dtype=np.intp)
+    aside = np.zeros(responses.shape, dtype=bool)
+    reasons = np.full(n, "", dtype=object)
+    classified = np.zeros(levels.shape, dtype=np.intp)
+    impossible = np.zeros(n, dtype=bool)
+    values: list[Floats] = []
+    while True:
+        rows = going_on
+        moment = Moment(
+            beliefs,
+            responses[rows],
+            asked_mask(bank, asked[rows]),
+            levels[rows],
+            abilities[rows],
+            protocol.predictor,
+        )
+        values.append(_measured(protocol.measures, moment, rows, values))
+        available = eligible[rows] & ~aside[rows]
+        found = _ending(protocol, moment, asked[rows], available)
+        allowed, ended = found.allowed, found.reasons
+        stays = ended == ""
+        if not stays.all():
+            reasons[rows[~stays]] = ended[~stays]
+            classified[rows[~stays]] = moment.classified[~stays]
+            going_on, beliefs, allowed = rows[stays], beliefs.take(stays), allowed[stays]
+        if not len(going_on):
+            break
+        luck = _Luck(protocol.seed, numbers[going_on], len(values) - 1, len(bank.items))
+        selection = selector.select_batch(beliefs, allowed, luck=luck)
+        asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
+        asked[going_on, -1] = selection.items
+        aside[going_on] |= selection.set_aside
+        given = responses[going_on, selection.items].astype(np.intp)
+        beliefs = updated_batch_anyway(beliefs, selection.items, given)
+        impossible[going_on] = beliefs.error_chances > 0
+    return BatchOfTests(
+        asked,
+        reasons.astype(np.str_),
+        aside,
+        np.stack(values, axis=2),
+        classified,
+        impossible,
+    )
+
+
+def _measured(
+    measures: Sequence[Measure], moment: Moment, rows: NDArray[np.intp], before: Sequence[Floats]
+) -> Floats:
+    """Return all measures, ``(measures, examinees)``; of tests that are over as they were."""
+    now = before[-1].copy() if before else np.empty((len(measures), len(rows)))
+    if len(rows):
+        for row, measure in zip(now, measures, strict=True):
+            row[rows] = measure.function(moment)
+    return now
+
+
+def _ending(
+    protocol: TestProtocol,
+    moment: Moment,
+    asked: NDArray[np.intp],
+    available: NDArray[np.bool_],
+) -> Ending:
+    """Return which tests go on, with which items open, as `Design.outlook` does."""
+
+    def told(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        return stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed, asked))
+
+    return ending(
+        protocol.bank, protocol.rules, protocol.stopper, asked, available=available, told=told
+    )

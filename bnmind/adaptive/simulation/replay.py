@@ -1,0 +1,130 @@
+"""Adaptive replay of real answers, with banks learned from the other examinees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.responses.examinees import MAX_NUMBERS, Examinees
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.selection.rules import Rule
+from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.simulation.measures import Measure
+from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
+from bnmind.adaptive.simulation.simulate import DEFAULT_RULES, ProgressOfTests, simulate
+from bnmind.adaptive.stopping.stopper import Stopper
+from bnmind.errors import InvalidModelError
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["fold_numbers", "replay"]
+
+
+@checked
+def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray[np.intp]:
+    """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
+
+    Examples
+    --------
+    >>> fold_numbers(6, folds=2).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    if not 2 <= folds <= n_examinees:
+        raise InvalidModelError([f"expected 2 to {n_examinees} folds, got {folds}"])
+    if n_examinees > MAX_NUMBERS or seed < 0:
+        raise InvalidModelError(
+            [
+                f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
+                f" and {seed}"
+            ]
+        )
+    return np.random.default_rng(seed).permutation(n_examinees) % folds
+
+
+@checked
+def replay(
+    learn: Callable[[Responses], ItemBank],
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    selectors: Mapping[str, Selector[SkillBelief]],
+    stopper: Stopper | None = None,
+    *,
+    folds: int = 10,
+    fold_seed: int = 1,
+    rules: Sequence[Rule] = DEFAULT_RULES,
+    measures: Sequence[Measure] | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    progress: ProgressOfTests | None = None,
+) -> SimulationResult:
+    """Return what adaptive tests of recorded examinees show, cross-validated.
+
+    For each fold a bank is learned from the answers of all the others, and the examinees of
+    the fold are tested with it: an item selected is answered as it was in reality.
+
+    Parameters
+    ----------
+    learn
+        From the responses of some examinees to a bank, always of the same items and skills,
+        such as ``lambda others: learn(others, q_matrix).bank``.
+    responses
+        What all of them answered.
+    selectors, stopper, rules, measures, seed, workers
+        As for `simulate`.
+    folds, fold_seed
+        As for `fold_numbers`.
+    progress
+        Called after every fold with the number of tests done so far, and of tests in all.
+
+    Raises
+    ------
+    InvalidModelError
+        If there are more folds than examinees, or the banks have different items or skills.
+    InvalidResponsesError
+        If they are no such responses, or nobody outside a fold answered an item.
+    """
+    table = Responses.of(responses)
+    numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
+    results: list[SimulationResult] = []
+    members = [np.flatnonzero(numbers == fold) for fold in range(folds)]
+    done = 0
+    for fold, rows in enumerate(members):
+        bank = learn(table.take(numbers != fold))
+        if results and (bank.item_names, bank.skills) != (results[0].items, results[0].skills):
+            raise InvalidModelError(
+                [f"expected banks of the same items and skills, got others in fold {fold}"]
+            )
+        everyone = Examinees.recorded(bank, table)
+        results.append(
+            simulate(
+                bank,
+                everyone.take(rows),
+                selectors,
+                stopper,
+                rules=rules,
+                measures=measures,
+                seed=seed,
+                workers=workers,
+            )
+        )
+        done += len(rows)
+        if progress is not None:
+            progress(done * len(selectors), len(table) * len(selectors))
+    order = np.argsort(np.concatenate(members))
+    runs = tuple(
+        joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
+    )
+    return SimulationResult(
+        results[0].items,
+        results[0].skills,
+        results[0].measures,
+        np.concatenate([result.responses for result in results])[order],
+        np.concatenate([result.levels for result in results])[order],
+        runs,
+    )

@@ -1,0 +1,385 @@
+"""What simulated tests showed: in arrays, and as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue, sealed
+from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
+from bnmind.adaptive.responses.examinees import Levels
+from bnmind.adaptive.simulation.measures import Measure
+from bnmind.adaptive.stopping.stopper import Reasons
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.information import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SelectorRun", "SimulationResult"]
+
+_NORMAL = 1.959963984540054
+"""Half the width of a 95 % confidence band, in standard errors."""
+
+
+@dataclass(frozen=True, eq=False)
+class SelectorRun(CheckedValue):
+    """All the tests with one selector."""
+
+    _ARRAYS: ClassVar = ("asked", "reasons", "set_aside", "values", "classified", "impossible")
+
+    selector: str
+    """Its name."""
+    asked: NDArray[np.intp]
+    """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
+    reasons: Reasons
+    """``(examinees,)``, why each test ended."""
+    set_aside: NDArray[np.bool_]
+    """``(examinees, items)``, what exposure control withheld."""
+    values: Floats
+    """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
+    classified: Levels
+    """``(examinees, skills)``, the most probable level of each skill at the end."""
+    impossible: NDArray[np.bool_]
+    """``(examinees,)``, whether no profile of the skills explains all the answers, by the bank.
+
+    In these tests each answer counts as an error with a chance of 2**-20."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (SelectorRun, (self.selector, *(getattr(self, name) for name in self._ARRAYS)))
+
+    @cached_property
+    def lengths(self) -> NDArray[np.intp]:
+        """``(examinees,)``, how many items each was asked."""
+        numbers: NDArray[np.intp] = np.count_nonzero(self.asked != MISSING, axis=1)
+        return sealed(numbers)
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """``(items,)``, how many examinees were asked each item."""
+        there = self.asked[self.asked != MISSING]
+        return sealed(np.bincount(there, minlength=self.set_aside.shape[1]))
+
+    @property
+    def exposure(self) -> Floats:
+        """``(items,)``, the share of examinees who were asked each item."""
+        rates: Floats = self.counts / len(self.asked)
+        return sealed(rates)
+
+    @property
+    def asked_mask(self) -> NDArray[np.bool_]:
+        """``(examinees, items)``, which items each was asked."""
+        mask = np.zeros(self.set_aside.shape, dtype=bool)
+        rows, steps = np.nonzero(self.asked != MISSING)
+        mask[rows, self.asked[rows, steps]] = True
+        return sealed(mask)
+
+    @property
+    def selected(self) -> Floats:
+        """``(items,)``, the share of tests in which each item was selected, asked or set aside."""
+        share: Floats = (self.asked_mask | self.set_aside).mean(axis=0)
+        return sealed(share)
+
+    @property
+    def shared(self) -> Floats:
+        """``(items,)``, the share of pairs of examinees who were both asked the item."""
+        n, counts = len(self.asked), self.counts
+        if n < 2:
+            return sealed(np.full(len(counts), np.nan))
+        share: Floats = counts * (counts - 1) / (n * (n - 1))
+        return sealed(share)
+
+    @property
+    def overlap(self) -> float:
+        """How many items two examinees have in common, as a share of the mean length.
+
+        For tests of equal length it is the test overlap rate.
+
+        References
+        ----------
+        S.-Y. Chen, R. Ankenmann and J. Spray, "The relationship between item exposure and
+        test overlap in computerized adaptive testing", J. Educ. Meas. 2003.
+        """
+        mean = float(self.lengths.mean())
+        return float(self.shared.sum()) / mean if mean else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationResult(CheckedValue):
+    """What tests of the same examinees showed, with one selector or several.
+
+    Data frames are long: what is a name in one row is never a column in another frame.
+    Means over examinees stand for tests that are over, too, as they ended.
+    """
+
+    items: tuple[str, ...]
+    skills: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    responses: Responses
+    """``(examinees, items)``, what they answer to all items."""
+    levels: Levels
+    """``(examinees, skills)``, the true levels; `MISSING` where not known."""
+    runs: tuple[SelectorRun, ...]
+    """One for each selector, in the order given."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.items, self.skills, self.measures, self.responses, self.levels, self.runs)
+        return (SimulationResult, parts)
+
+    def __repr__(self) -> str:
+        return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """The names of the selectors."""
+        return tuple(run.selector for run in self.runs)
+
+    @property
+    def n_steps(self) -> int:
+        """The number of items of the longest test."""
+        return max(int(run.asked.shape[1]) for run in self.runs)
+
+    @checked
+    def run_of(self, selector: str) -> SelectorRun:
+        """Return the tests with a selector."""
+        for run in self.runs:
+            if run.selector == selector:
+                return run
+        raise UnknownNameError("selector", selector, self.selectors)
+
+    @checked
+    def measure(self, name: str) -> Measure:
+        """Return the measure of a name."""
+        return self.measures[self._row(name)]
+
+    @checked
+    def values(self, selector: str, measure: str) -> Floats:
+        """Return a measure of each test, ``(examinees, 1 + steps)``.
+
+        Tests shorter than the longest one stay as they ended.
+        """
+        values = self.run_of(selector).values[self._row(measure)]
+        missing = 1 + self.n_steps - values.shape[1]
+        return np.concatenate([values, np.repeat(values[:, -1:], missing, axis=1)], axis=1)
+
+    @checked
+    def mean(self, selector: str, measure: str) -> tuple[Floats, Floats]:
+        """Return the mean of a measure and its standard error, each ``(1 + steps,)``."""
+        return _mean(self.values(selector, measure), self._weights(measure))
+
+    @checked
+    def difference(self, measure: str, selector: str, than: str) -> tuple[Floats, Floats]:
+        """Return by how much a selector has more of a measure than another, and the error.
+
+        The examinees are the same, so that the standard error of the difference is less
+        than the two errors would suggest. Each ``(1 + steps,)``.
+        """
+        values = self.values(selector, measure) - self.values(than, measure)
+        return _mean(values, self._weights(measure))
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """A row for each selector, examinee and step, up to the end of each test.
+
+        Columns ``selector, examinee, step, item, response`` and one for each measure; in
+        step 0 nothing is asked yet.
+        """
+        import pandas as pd
+
+        parts = []
+        for run in self.runs:
+            there = np.arange(run.values.shape[2]) <= run.lengths[:, None]
+            rows, steps = np.nonzero(there)
+            asked = np.concatenate([np.full((len(self), 1), MISSING), run.asked], axis=1)
+            places = asked[rows, steps]
+            given = np.where(places == MISSING, MISSING, self.responses[rows, places])
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "examinee": rows,
+                "step": steps,
+                "item": np.array([*self.items, ""], dtype=object)[places],
+                "response": pd.array(np.where(given == MISSING, 0, given), dtype="Int64"),
+            }
+            columns["response"][given == MISSING] = pd.NA
+            for measure, values in zip(self.measures, run.values, strict=True):
+                columns[measure.name] = values[rows, steps]
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        """A row for each selector, measure and step: means over all examinees.
+
+        Columns ``selector, measure, step, mean, standard_error, low, high`` (the pointwise 95
+        % confidence band), and ``testing``, how many tests were as long as that.
+        """
+        import pandas as pd
+
+        parts = []
+        for run in self.runs:
+            steps = np.arange(1 + self.n_steps)
+            testing = (run.lengths[:, None] >= steps).sum(axis=0)
+            for measure in self.measures:
+                mean, error = self.mean(run.selector, measure.name)
+                columns: dict[str, Any] = {
+                    "selector": run.selector,
+                    "measure": measure.name,
+                    "step": steps,
+                    "mean": mean,
+                    "standard_error": error,
+                    "low": mean - _NORMAL * error,
+                    "high": mean + _NORMAL * error,
+                    "testing": testing,
+                }
+                parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    @property
+    def exposure(self) -> pd.DataFrame:
+        """A row for each selector and item.
+
+        Columns ``selector, item``, ``asked`` (of how many examinees), ``exposure`` (of what
+        share of them), ``selected`` (in what share of the tests it was asked, or set aside by
+        exposure control), ``overlap`` (what share of the pairs of examinees were both asked).
+        """
+        import pandas as pd
+
+        parts = []
+        for run in self.runs:
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "item": list(self.items),
+                "asked": run.counts,
+                "exposure": run.exposure,
+                "selected": run.selected,
+                "overlap": run.shared,
+            }
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
+
+    @property
+    def lengths(self) -> pd.DataFrame:
+        """A row for each selector and examinee.
+
+        Columns ``selector, examinee, length, reason, impossible``; the last one is
+        `SelectorRun.impossible`.
+        """
+        import pandas as pd
+
+        parts = []
+        for run in self.runs:
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "examinee": np.arange(len(self)),
+                "length": run.lengths,
+                "reason": run.reasons.astype(object),
+                "impossible": run.impossible,
+            }
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
+
+    @property
+    def attributes(self) -> pd.DataFrame:
+        """A row for each selector and skill whose true level is known.
+
+        Columns ``selector, skill, examinees, accuracy``: how many, and what share of them is
+        classified right by the most probable level at the end of the test.
+        """
+        import pandas as pd
+
+        rows = []
+        for run in self.runs:
+            for column, skill in enumerate(self.skills):
+                known = self.levels[:, column] != MISSING
+                if known.any():
+                    right = run.classified[known, column] == self.levels[known, column]
+                    rows.append((run.selector, skill, int(known.sum()), float(right.mean())))
+        return pd.DataFrame(rows, columns=["selector", "skill", "examinees", "accuracy"])
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row for each selector: lengths, exposure, and each measure at the end.
+
+        Columns ``selector, examinees, mean_length, sd_length, largest_exposure, overlap``, and
+        one for each measure.
+        """
+        import pandas as pd
+
+        rows = []
+        for run in self.runs:
+            row: dict[str, Any] = {
+                "selector": run.selector,
+                "examinees": len(self),
+                "mean_length": float(run.lengths.mean()),
+                "sd_length": float(run.lengths.std()),
+                "largest_exposure": float(run.exposure.max()),
+                "overlap": run.overlap,
+            }
+            for measure in self.measures:
+                row[measure.name] = float(self.mean(run.selector, measure.name)[0][-1])
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _row(self, measure: str) -> int:
+        names = [one.name for one in self.measures]
+        if measure not in names:
+            raise UnknownNameError("measure", measure, names)
+        return names.index(measure)
+
+    def _weights(self, measure: str) -> Floats:
+        if not self.measure(measure).of_answers:
+            return np.ones(len(self))
+        counts: Floats = (self.responses != MISSING).sum(axis=1).astype(np.float64)
+        return counts
+
+
+def _mean(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted mean of columns and its standard error; NaN counts nothing."""
+    there = ~np.isnan(values)
+    weight = np.where(there, weights[:, None], 0.0)
+    known = np.where(there, values, 0.0)
+    total, n = weight.sum(axis=0), there.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = (weight * known).sum(axis=0) / total
+        squares = (weight**2 * (known - mean) ** 2).sum(axis=0)
+        error = np.sqrt(squares * n / (n - 1)) / total
+    return mean, error
+
+
+def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
+    """Return the tests of several groups of examinees as one run.
+
+    Parameters
+    ----------
+    parts
+        The groups, of the same selector.
+    order
+        For each examinee of the whole, its place when the groups are put one after the other.
+    """
+    if len({part.selector for part in parts}) != 1:
+        raise InvalidModelError(["expected runs of one selector to join"])
+    rows = np.asarray(order)
+    width = max(part.asked.shape[1] for part in parts)
+    asked, values = [], []
+    for part in parts:
+        more = width - part.asked.shape[1]
+        asked.append(np.pad(part.asked, ((0, 0), (0, more)), constant_values=MISSING))
+        values.append(np.concatenate([part.values, *[part.values[:, :, -1:]] * more], axis=2))
+    return SelectorRun(
+        parts[0].selector,
+        np.concatenate(asked)[rows],
+        np.concatenate([part.reasons for part in parts])[rows],
+        np.concatenate([part.set_aside for part in parts])[rows],
+        np.concatenate(values, axis=1)[:, rows],
+        np.concatenate([part.classified for part in parts])[rows],
+        np.concatenate([part.impossible for part in parts])[rows],
+    )

@@ -1,0 +1,241 @@
+"""Simulating adaptive tests of many examinees, with several selectors side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind._workers import results_of
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.start import start_beliefs
+from bnmind.adaptive.beliefs.tree_batch import PlanBatch
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.responses.examinees import Examinees, Levels
+from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
+from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
+from bnmind.adaptive.simulation.measures import Measure, Predictor, default_measures
+from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
+from bnmind.adaptive.stopping.stopper import Stopper
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+
+__all__ = ["DEFAULT_RULES", "ProgressOfTests", "simulate"]
+
+DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
+"""As those of a live test: no enemies together, and testlets without a break."""
+
+ProgressOfTests: TypeAlias = Callable[[int, int], None]
+"""Called with the number of tests done so far, and of tests in all."""
+
+_BATCH_CELLS = 2**23
+"""Numbers that the largest array of a batch is to have: 64 MB of them."""
+
+_MOST_EXAMINEES = 500
+"""Of a batch: beyond that, larger ones are no faster."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """The tests of some examinees with one selector: what a worker does at a time."""
+
+    protocol: TestProtocol
+    name: str
+    selector: Selector[SkillBelief]
+    numbers: NDArray[np.intp]
+    responses: Responses
+    levels: Levels
+    abilities: Floats
+    eligible: NDArray[np.bool_]
+    batch_size: int
+
+    def run(self) -> SelectorRun:
+        parts = []
+        for start in range(0, len(self.numbers), self.batch_size):
+            some = slice(start, start + self.batch_size)
+            found = run_batch(
+                self.protocol,
+                self.selector,
+                self.numbers[some],
+                responses=self.responses[some],
+                levels=self.levels[some],
+                abilities=self.abilities[some],
+                eligible=self.eligible[some],
+            )
+            parts.append(
+                SelectorRun(
+                    self.name,
+                    found.asked,
+                    found.reasons,
+                    found.set_aside,
+                    found.values,
+                    found.classified,
+                    found.impossible,
+                )
+            )
+        return joined_runs(parts, np.arange(len(self.numbers)))
+
+
+@checked
+def simulate(
+    bank: ItemBank,
+    examinees: Examinees,
+    selectors: Mapping[str, Selector[SkillBelief]],
+    stopper: Stopper | None = None,
+    *,
+    rules: Sequence[Rule] = DEFAULT_RULES,
+    eligible: ArrayLike | None = None,
+    measures: Sequence[Measure] | None = None,
+    seed: int = 0,
+    batch_size: int | None = None,
+    workers: int = 1,
+    progress: ProgressOfTests | None = None,
+) -> SimulationResult:
+    """Return what adaptive tests of the same examinees show with each of some selectors.
+
+    The tests go on side by side in batches, question by question. A selector's tests
+    depend neither on the selectors beside it nor on the other examinees, and so neither on
+    the workers nor, up to the last digits of the measures, on the size of a batch.
+
+    An answer that the bank holds for impossible ends no test: from then on each answer of
+    this examinee counts as an error with a chance of 2**-20, as in a live session, and
+    `SelectorRun.impossible` says so.
+
+    Parameters
+    ----------
+    bank
+        The bank that the tests believe in.
+    examinees
+        Who is tested: drawn from this model or another one, or recorded. Items that
+        someone has no answer to are not asked of this one.
+    selectors
+        What selects the items, by the names in the results.
+    stopper
+        Says when a test is over; without one it ends when no item is left.
+    rules
+        Which items may be asked, each restricting those before it.
+    eligible
+        ``(examinees, items)``, which items may be asked of whom at all, as
+        `ItemEligibility.draw` says; all unless given.
+    measures
+        What is measured after every answer; `default_measures` unless given.
+    seed
+        At least 0: the luck of selectors that draw. Each examinee has a generator of its own
+        for each question, the same for every selector.
+    batch_size
+        How many examinees are computed at once; as fits the bank unless given.
+    workers
+        How many processes share the work; −1 for one for each core.
+    progress
+        Called now and then with the number of tests done so far, and of tests in all.
+
+    Raises
+    ------
+    UnknownNameError
+        If the examinees have no answers to an item of the bank.
+    InvalidResponseError
+        If an answer is not one that the item has.
+    InvalidModelError
+        If there is no selector, or a number is out of range.
+    TooLargeError
+        If the bank's junction tree is too large.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import MaximalItems, MinimalEntropy, RandomItem
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
+    >>> examinees = Examinees.drawn(bank, 500, seed=1)
+    >>> selectors = {"entropy": MinimalEntropy(), "random": RandomItem()}
+    >>> result = simulate(bank, examinees, selectors, MaximalItems(2))
+    >>> result
+    SimulationResult(500 examinees, entropy, random)
+    >>> more, error = result.difference("pattern_accuracy", "entropy", "random")
+    >>> bool(more[2] > 2 * error[2])
+    True
+    """
+    problems = []
+    if not selectors:
+        problems.append("expected at least one selector, got none")
+    if not seed >= 0:
+        problems.append(f"expected a seed of at least 0, got {seed}")
+    if batch_size is not None and not batch_size >= 1:
+        problems.append(f"expected a batch of at least 1 examinee, got {batch_size}")
+    if not (workers >= 1 or workers == -1):
+        problems.append(f"expected at least 1 worker, or -1 for all cores, got {workers}")
+    if problems:
+        raise InvalidModelError(problems)
+    responses, levels = examinees.responses_to(bank), examinees.levels_in(bank)
+    abilities = examinees.abilities_in(bank)
+    truth = bool(np.any(levels != MISSING) or np.any(~np.isnan(abilities)))
+    measured = default_measures(bank, truth=truth) if measures is None else tuple(measures)
+    may = responses != MISSING
+    if eligible is not None:
+        given = np.asarray(eligible)
+        if given.shape != may.shape or given.dtype != np.bool_:
+            raise InvalidModelError(
+                [
+                    f"expected truth values of shape {may.shape} as eligible, got an array of"
+                    f" shape {given.shape} of {given.dtype}"
+                ]
+            )
+        may = may & given
+    prior = start_beliefs(bank, 1)
+    protocol = TestProtocol(prior, stopper, tuple(rules), measured, Predictor.of(bank), seed)
+    size = batch_size or _batch_size(bank, prior)
+    blocks = _blocks(len(examinees), size, workers)
+    tasks = [
+        _Task(
+            protocol,
+            name,
+            selector,
+            examinees.numbers[rows],
+            responses[rows],
+            levels[rows],
+            abilities[rows],
+            may[rows],
+            size,
+        )
+        for name, selector in selectors.items()
+        for rows in blocks
+    ]
+    parts: list[SelectorRun] = []
+    done = 0
+    for part in results_of([task.run for task in tasks], workers):
+        parts.append(part)
+        done += len(part.asked)
+        if progress is not None:
+            progress(done, len(examinees) * len(selectors))
+    order = np.arange(len(examinees))
+    runs = tuple(
+        joined_runs(parts[first : first + len(blocks)], order)
+        for first in range(0, len(parts), len(blocks))
+    )
+    return SimulationResult(bank.item_names, bank.skills, measured, responses, levels, runs)
+
+
+def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
+    """Return how many examinees are computed at once: it depends on the bank alone."""
+    cells = prior.tree.cells if isinstance(prior, PlanBatch) else n_profiles(bank)
+    widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
+    cells = max(cells, widest * len(bank.items))
+    most: int = _BATCH_CELLS // cells
+    return max(1, min(_MOST_EXAMINEES, most))
+
+
+def _blocks(n: int, size: int, workers: int) -> list[NDArray[np.intp]]:
+    """Return the rows of the examinees in blocks of whole batches, for the workers.
+
+    One worker gets batch by batch, several get few blocks: each has to compile its plan.
+    """
+    batches = -(-n // size)
+    most = batches if workers == 1 else 8
+    together = size * -(-batches // most)
+    return [np.arange(start, min(n, start + together)) for start in range(0, n, together)]

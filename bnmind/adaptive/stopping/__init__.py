@@ -1,0 +1,1 @@
+"""Rules that end a test."""

@@ -1,0 +1,228 @@
+"""Stopping by what is known: entropy, the profile, each skill, the ability, what is to be gained.
+
+A threshold counts as reached within `TOLERANCE`, so that rounding in the last digits, which
+differs between one belief and a batch of them, does not decide when a test ends.
+
+References
+----------
+C. Tatsuoka, "Data analytic methods for latent partially ordered classification models", J.
+R. Stat. Soc. C 2002 (the most probable profile); C.-L. Hsu, W.-C. Wang and S.-Y. Chen,
+"Variable-length computerized adaptive testing based on cognitive diagnosis models", Appl.
+Psychol. Meas. 2013.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind.adaptive.beliefs.ability_estimates import ability_deviation
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.selection.entropy import MinimalEntropy
+from bnmind.adaptive.selection.selector import ScoringSelector
+from bnmind.adaptive.stopping.stopper import BatchProgress, Progress, Reasons, reasons_where
+from bnmind.errors import InvalidModelError
+
+__all__ = [
+    "TOLERANCE",
+    "DeviationBelow",
+    "EntropyBelow",
+    "GainBelow",
+    "ProfileCertain",
+    "SkillsCertain",
+]
+
+TOLERANCE = 1e-9
+"""How far from a threshold it counts as reached."""
+
+
+@dataclass(frozen=True)
+class EntropyBelow:
+    """Stop once the entropy of all skills together is small.
+
+    Parameters
+    ----------
+    bits
+        The entropy at which to stop, at least 0.
+    """
+
+    bits: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.bits >= 0:
+            raise InvalidModelError([f"expected an entropy of at least 0 bits, got {self.bits}"])
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        return self._reason if progress.belief.entropy <= self.bits + TOLERANCE else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        return reasons_where(progress.beliefs.entropy <= self.bits + TOLERANCE, self._reason)
+
+    @property
+    def _reason(self) -> str:
+        return f"the entropy of the skills is at most {self.bits:g} bits"
+
+
+@dataclass(frozen=True)
+class ProfileCertain:
+    """Stop once the most probable profile of all skills is probable enough.
+
+    Parameters
+    ----------
+    probability
+        Its probability, in (0, 1].
+    """
+
+    probability: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        _check_probability(self.probability)
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        found = progress.belief.profile().probability
+        return self._reason if found >= self.probability - TOLERANCE else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        found = progress.beliefs.profile().probabilities
+        return reasons_where(found >= self.probability - TOLERANCE, self._reason)
+
+    @property
+    def _reason(self) -> str:
+        return f"one profile of the skills has probability {self.probability:g} or more"
+
+
+@dataclass(frozen=True)
+class SkillsCertain:
+    """Stop once some level of each skill is probable enough.
+
+    Parameters
+    ----------
+    probability
+        The probability of the most probable level, in (0, 1].
+    skills
+        The skills that count; all of them unless given.
+    """
+
+    probability: float
+    skills: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "skills", tuple(self.skills))
+        _check_probability(self.probability)
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        skills = self.skills or progress.bank.skills
+        least = self.probability - TOLERANCE
+        sure = all(progress.belief.marginal(skill).max() >= least for skill in skills)
+        return self._reason if sure else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        sure = np.ones(len(progress.beliefs), dtype=bool)
+        least = self.probability - TOLERANCE
+        for skill in self.skills or progress.bank.skills:
+            sure &= progress.beliefs.marginal(skill).max(axis=1) >= least
+        return reasons_where(sure, self._reason)
+
+    @property
+    def _reason(self) -> str:
+        named = ", ".join(self.skills) or "skill"
+        which = named if len(self.skills) == 1 else f"each {'of ' * bool(self.skills)}{named}"
+        return f"{which} is known with probability {self.probability:g} or more"
+
+
+@dataclass(frozen=True)
+class DeviationBelow:
+    """Stop once the standard deviation of the ability of an IRT bank is small.
+
+    Parameters
+    ----------
+    deviation
+        The standard deviation of the belief at which to stop, above 0.
+    """
+
+    deviation: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.deviation > 0:
+            raise InvalidModelError(
+                [f"expected a standard deviation above 0, got {self.deviation}"]
+            )
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        found = ability_deviation(progress.belief)
+        return self._reason if found <= self.deviation + TOLERANCE else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        found = ability_deviation(progress.beliefs)
+        return reasons_where(found <= self.deviation + TOLERANCE, self._reason)
+
+    @property
+    def _reason(self) -> str:
+        return f"the standard deviation of the ability is at most {self.deviation:g}"
+
+
+@dataclass(frozen=True)
+class GainBelow:
+    """Stop once no item that may be asked promises much.
+
+    Parameters
+    ----------
+    gain
+        The score of the best item at which to stop, at least 0.
+    scored
+        What scores the items; information about all skills, in bits, unless given.
+    """
+
+    gain: float
+    scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.gain >= 0:
+            raise InvalidModelError([f"expected a gain of at least 0, got {self.gain}"])
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        if not progress.allowed:
+            return self._reason
+        best = self.scored.scores(progress.belief, progress.allowed).max()
+        return self._reason if best <= self.gain + TOLERANCE else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        best = self.scored.allowed_scores(progress.beliefs, progress.allowed).max(axis=1)
+        return reasons_where(best <= self.gain + TOLERANCE, self._reason)
+
+    @property
+    def _reason(self) -> str:
+        what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
+        return f"no item left promises more than {self.gain:g}{what}"
+
+
+def _check_probability(probability: float) -> None:
+    if not 0 < probability <= 1:
+        raise InvalidModelError([f"expected a probability in (0, 1], got {probability}"])

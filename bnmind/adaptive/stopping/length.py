@@ -1,0 +1,138 @@
+"""Stopping by length: the number of items, their cost, their time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind.adaptive.stopping.stopper import (
+    BatchProgress,
+    Progress,
+    Reasons,
+    Stopper,
+    reasons_where,
+)
+from bnmind.errors import InvalidModelError
+
+__all__ = ["TOLERANCE", "MaximalCost", "MaximalItems", "MaximalTime"]
+
+TOLERANCE = 1e-9
+"""The share of a cost or time that rounding of its sum may take away."""
+
+
+@dataclass(frozen=True)
+class MaximalItems:
+    """Stop after a number of items, those skipped included.
+
+    Within `AllOf` it says how many items there are at least.
+
+    Parameters
+    ----------
+    items
+        The number, at least 1.
+    """
+
+    items: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not (self.items >= 1 and self.items % 1 == 0):
+            raise InvalidModelError([f"expected a number of items of at least 1, got {self.items}"])
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        return self._reason if len(progress.asked) >= self.items else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        return reasons_where(progress.asked.sum(axis=1) >= self.items, self._reason)
+
+    def limits(self) -> Stopper:
+        """Return the stopper itself: it ends a test even if content minima are not met."""
+        return self
+
+    @property
+    def _reason(self) -> str:
+        return f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
+
+
+@dataclass(frozen=True)
+class MaximalCost:
+    """Stop once the items asked have cost so much together.
+
+    Parameters
+    ----------
+    cost
+        In the unit of `Item.cost`, above 0.
+    """
+
+    cost: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.cost > 0:
+            raise InvalidModelError([f"expected a cost above 0, got {self.cost}"])
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        spent = sum(progress.bank.item(name).cost for name in progress.asked)
+        return self._reason if spent >= self.cost * (1 - TOLERANCE) else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        each = np.array([item.cost for item in progress.bank.items])
+        return reasons_where(progress.asked @ each >= self.cost * (1 - TOLERANCE), self._reason)
+
+    def limits(self) -> Stopper:
+        """Return the stopper itself: it ends a test even if content minima are not met."""
+        return self
+
+    @property
+    def _reason(self) -> str:
+        return f"the items asked have cost {self.cost:g} or more"
+
+
+@dataclass(frozen=True)
+class MaximalTime:
+    """Stop once the items asked take so long together.
+
+    It counts the times that the bank states, not a clock.
+
+    Parameters
+    ----------
+    time
+        In the unit of `Item.time`, above 0.
+    """
+
+    time: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.time > 0:
+            raise InvalidModelError([f"expected a time above 0, got {self.time}"])
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        spent = sum(progress.bank.item(name).time for name in progress.asked)
+        return self._reason if spent >= self.time * (1 - TOLERANCE) else ""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        each = np.array([item.time for item in progress.bank.items])
+        return reasons_where(progress.asked @ each >= self.time * (1 - TOLERANCE), self._reason)
+
+    def limits(self) -> Stopper:
+        """Return the stopper itself: it ends a test even if content minima are not met."""
+        return self
+
+    @property
+    def _reason(self) -> str:
+        return f"the items asked take {self.time:g} or longer"

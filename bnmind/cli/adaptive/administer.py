@@ -1,0 +1,303 @@
+"""``bnmind test``: an adaptive test of one examinee on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._bounded_files import SMALL_FILE
+from bnmind._messages import shown
+from bnmind._text_files import check_writable
+from bnmind.cli.adaptive.options import (
+    DEFAULT_SELECTOR,
+    SelectorName,
+    StopNames,
+    selector_named,
+    stopper_named,
+)
+from bnmind.cli.shared.errors import INTERRUPTED, one_line
+from bnmind.cli.shared.options import Seed
+from bnmind.cli.shared.prompt import Command, ask
+from bnmind.cli.shared.work import interruptible, working
+from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bnmind.adaptive import Design, ItemBank, Session
+
+__all__ = ["TEST_HELP", "run_test"]
+
+TEST_HELP = """Test one examinee with the items of a bank, each selected by the answers before it.
+
+Type each answer; ITEM=ANSWER answers any other item, or changes its answer. s skips the
+item, u undoes, ? says why this item, q quits. With --session every answer is saved, and the
+same command resumes the test.
+
+\b
+Examples:
+  bnmind test models/banks/fractions.json
+  bnmind test models/banks/fractions.json --stop items:8 --stop certainty:0.9 --session ann.json
+  bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
+"""
+
+PREPARING = "preparing the test"
+
+_COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
+_IMPOSSIBLE = (
+    "By the bank nobody gives all these answers together; each of them now counts as an error"
+    " with a chance of 1 in 1,048,576."
+)
+_SHOWN = 5
+"""Items that a hint ranks."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """An answer as it was typed."""
+
+    item: str
+    response: str | None
+    """None if the item is skipped."""
+
+
+def run_test(
+    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")],
+    session: Annotated[
+        Path | None,
+        typer.Option("--session", metavar="FILE", help="Where every answer is saved."),
+    ] = None,
+    selector: SelectorName = None,
+    stop: StopNames = None,
+    salvage: Annotated[
+        bool,
+        typer.Option(
+            "--salvage", help="Print what is whole in a damaged session, saved as FILE.salvaged."
+        ),
+    ] = False,
+    seed: Seed = None,
+) -> None:
+    """Run a test, or what is left of it."""
+    from bnmind.adaptive import Session, read_bank
+    from bnmind.cli.shared.show import counted, terminal
+
+    items = read_bank(bank)
+    asked = {"selector": selector, "stop": " ".join(stop) if stop else None}
+    about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
+    resumed = session is not None and session.exists()
+    if session is not None and resumed:
+        about = _as_saved(session, about, salvage=salvage)
+    design = _design(items, about, seed)
+    if session is None or not resumed:
+        if session is not None:
+            check_writable(session)
+        run = working(PREPARING, lambda _: Session.start(design, path=session, about=about))
+    else:
+        place = session
+        run = working(PREPARING, lambda _: Session.load(place, design, salvage=salvage))
+        if seed is not None and seed != run.design.seed:
+            raise BnmindError(
+                f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
+            )
+        if salvage:
+            whole = session.with_name(f"{session.name}.salvaged")
+            if whole.exists():
+                raise BnmindError(f"{whole} exists already; --session {whole} resumes it")
+            run = run.save(whole, new=True)
+    if not interruptible(lambda: run.stop_reason):
+        interruptible(
+            run.next_item
+        )  # raises, before anything is said, if the selector does not fit the bank
+    console = terminal()
+    n_items, n_skills = len(items.items), len(items.skills)
+    console.print(
+        f"{items.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
+        + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else ""),
+        soft_wrap=True,
+    )
+    console.print("Type each answer; s skips, u undoes, ? says why this item, q quits.")
+    _converse(console, run)
+
+
+def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
+    from bnmind.adaptive import Design
+
+    return Design(
+        bank,
+        selector_named(about.get("selector", DEFAULT_SELECTOR)),
+        stopper_named(about.get("stop", "").split()),
+        seed=seed or 0,
+    )
+
+
+def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping[str, str]:
+    """Return the options of a saved test; raises if others are asked for."""
+    from bnmind.adaptive.items.bank_files import read_text
+    from bnmind.adaptive.sessions.session_json import salvaged, session_from_json
+
+    text = read_text(path, most=SMALL_FILE, damaged=True)
+    try:
+        saved = salvaged(text) if salvage else session_from_json(text)
+    except SessionFileError as fault:
+        cut = fault.line is not None and not salvage
+        more = "; --salvage saves what is whole in another file" if cut else ""
+        raise SessionFileError(f"{fault}, in {path}{more}", str(path)) from fault
+    for name, text in asked.items():
+        kept = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
+        if text != kept:
+            raise BnmindError(
+                f"expected --{name} {kept or 'not given'} as in the test saved in {path}, got"
+                f" {text}; --session may name another file"
+            )
+    return saved.about
+
+
+def _converse(console: Console, session: Session) -> None:
+    """Go from item to answer until the test is over or the examinee leaves."""
+    going: Session | None = session
+    interrupted = False
+    while going is not None:
+        session = going
+        try:
+            going = _step(console, session)
+        except KeyboardInterrupt:
+            console.print()
+            interrupted, going = True, None
+    _show_report(console, session)
+    if session.path is not None and not session.stop_reason:
+        console.print(f"Saved in {session.path}; --session {session.path} resumes the test.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _step(console: Console, session: Session) -> Session | None:
+    """Return the session after one more question to the examinee; None if that ends it."""
+    reason = interruptible(lambda: session.stop_reason)
+    if not reason:
+        item = working("selecting an item", lambda _: session.next_item())
+        _show_item(console, session, item)
+        given = _ask_answer(console, session, item)
+    else:
+        console.print(f"\nThe test is over: {reason}.")
+        given = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
+    if given is Command.QUIT:
+        return None
+    try:
+        if given is Command.UNDO:
+            session = session.undo(at=_now())
+            console.print("  undone")
+        elif given is Command.HINT:
+            _show_why(console, session)
+        elif isinstance(given, _Given):
+            was_possible = not session.impossible
+            session = _answered(session, given)
+            if session.impossible and was_possible:
+                console.print(f"  {_IMPOSSIBLE}", soft_wrap=True)
+    except SessionFileError as fault:
+        # Nothing that is typed from here on could be saved.
+        raise BnmindError(
+            f"expected {session.path} as this test left it, got another content: another program"
+            " has written to it, and the last answer here is not saved; the same command resumes"
+            " what is there"
+        ) from fault
+    except (BnmindError, NothingToAskError) as fault:
+        console.print(f"  {one_line(fault)}", soft_wrap=True)
+    return session
+
+
+def _end(text: str) -> Command:
+    if text:
+        raise BnmindError(f"expected Enter or u, got {shown(text)}")
+    return Command.QUIT
+
+
+def _now() -> str:
+    from datetime import datetime
+
+    return datetime.now().isoformat(timespec="seconds")
+
+
+def _answered(session: Session, given: _Given) -> Session:
+    if given.response is None:
+        return session.skip(given.item, at=_now())
+    act = session.change if given.item in session.state.responses else session.answer
+    return act(given.item, given.response, at=_now())
+
+
+def _ask_answer(console: Console, session: Session, item: str) -> _Given | Command:
+    bank = session.bank
+    responses = bank.responses(item)
+
+    def read(text: str) -> _Given:
+        if text in responses:
+            return _Given(item, text)
+        if text.lower() == "s":
+            return _Given(item, None)
+        if "=" in text:
+            return _of_item(bank, text)
+        bank.response(item, text)  # says what could have been answered
+        return _Given(item, text)
+
+    # A response may be called like a command: then it is a response.
+    commands = {letter: what for letter, what in _COMMANDS.items() if letter not in responses}
+    return ask(console, f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
+
+
+def _of_item(bank: ItemBank, text: str) -> _Given:
+    """Return the answer ``ITEM=ANSWER``; names may hold ``=`` too, and blanks at their ends."""
+    names = {name.strip(): name for name in bank.item_names}
+    for place, sign in enumerate(text):
+        name, response = text[:place].strip(), text[place + 1 :].strip()
+        if sign == "=" and name in names and response in bank.responses(names[name]):
+            return _Given(names[name], response)
+    name, _, response = (part.strip() for part in text.rpartition("="))
+    bank.response(names.get(name, name), response)  # says what could have been answered
+    return _Given(names.get(name, name), response)
+
+
+def _show_item(console: Console, session: Session, name: str) -> None:
+    item = session.bank.item(name)
+    number = len(session.state.asked) + 1
+    console.print(f"\n{number}. {name}" + (f": {item.text}" if item.text else ""), soft_wrap=True)
+
+
+def _show_why(console: Console, session: Session) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table
+
+    labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
+    table = plain_table("item", "bits", "mostly about", "bits")
+    shown = [row for row in interruptible(session.rank) if row.allowed][:_SHOWN]
+    for row in shown:
+        skill = row.skill
+        table.add_row(
+            row.item, f"{row.information:.3f}", labels[skill], f"{row.by_skill[skill]:.3f}"
+        )
+    console.print(f"{session.belief.entropy:.2f} bits are unknown. The items that tell most:")
+    show_table(console, table)
+
+
+def _show_report(console: Console, session: Session) -> None:
+    from bnmind.cli.shared.show import counted, percent, plain_table, show_table
+
+    report = session.report()
+    if report.impossible:
+        console.print(f"\n{_IMPOSSIBLE}", soft_wrap=True)
+    asked = counted(len(report.asked), "item")
+    skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
+    console.print(
+        f"\n{asked} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
+        f" {report.entropy:.2f} now."
+    )
+    if report.answers:
+        table = plain_table("item", "answer", "as surprising or more")
+        for answer in report.answers:
+            table.add_row(answer.item, answer.response, percent(answer.doubt))
+        show_table(console, table)
+    table = plain_table("skill", "level", "probability")
+    for skill in report.skills:
+        table.add_row(skill.label, skill.level, percent(skill.probability))
+    show_table(console, table)

@@ -1,0 +1,278 @@
+"""``bnmind learn``: a bank from responses and a Q-matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bnmind._text_files import check_writable
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.options import Json, Seed
+from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.printable import printable, tell_json
+from bnmind.cli.shared.work import working
+from bnmind.errors import BnmindError, UnknownNameError
+
+if TYPE_CHECKING:
+    from bnmind.adaptive import Gate, ItemBank, Learned, ProfileDistribution, QMatrix
+
+__all__ = ["GATE_NAMES", "LEARN_HELP", "SKILLS_NAMES", "learn"]
+
+LEARN_HELP = """Learn a bank from the responses of examinees: maximum likelihood, by EM.
+
+RESPONSES is a CSV file, the items in its first line, then a line an examinee: 0, 1, … or
+nothing where an item was not asked. A column examinee or id says who they are. The
+Q-matrix says which skills each item needs: a column item, then a column a skill.
+
+\b
+Examples:
+  bnmind learn responses.csv --qmatrix q.csv --out bank.json
+  bnmind learn responses.csv --qmatrix q.csv --out bank.json --gate table --starts 10 --seed 1
+  bnmind learn more.csv --bank bank.json --out better.json --json
+"""
+
+GATE_NAMES: Mapping[str, str] = {
+    "dina": "all skills, but for guesses and slips",
+    "dino": "any of the skills, but for guesses and slips",
+    "noisy-and": "all skills, each failing or being guessed by itself",
+    "noisy-or": "any of the skills, each failing or being guessed by itself",
+    "table": "a chance of its own for each configuration of the skills",
+}
+
+SKILLS_NAMES: Mapping[str, str] = {
+    "saturated": "any distribution over the profiles",
+    "independent": "each skill by itself",
+}
+
+_ITEMS_SHOWN = 40
+
+
+def learn(
+    responses: Annotated[
+        Path, typer.Argument(metavar="RESPONSES", help="A CSV file, a row for each examinee.")
+    ],
+    qmatrix: Annotated[
+        Path | None,
+        typer.Option("--qmatrix", metavar="FILE", help="Which skills each item needs, CSV."),
+    ] = None,
+    bank: Annotated[
+        Path | None,
+        typer.Option("--bank", metavar="FILE", help="A bank to learn anew, instead of a Q-matrix."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where the bank is written, as JSON or so."),
+    ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            "--gate",
+            metavar="NAME",
+            help=f"How skills make responses: {', '.join(GATE_NAMES)}. dina unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    skills: Annotated[
+        str | None,
+        typer.Option(
+            "--skills",
+            metavar="NAME",
+            help=f"{' or '.join(SKILLS_NAMES)}; saturated up to 12 skills unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    max_guess: Annotated[
+        float, typer.Option("--max-guess", metavar="P", help="The largest chance of a guess.")
+    ] = 1.0,
+    max_slip: Annotated[
+        float, typer.Option("--max-slip", metavar="P", help="The largest chance of a slip.")
+    ] = 1.0,
+    any_order: Annotated[
+        bool, typer.Option("--any-order", help="Let more skill lower the chance of success.")
+    ] = False,
+    starts: Annotated[
+        int, typer.Option("--starts", min=1, metavar="N", help="Starts; the best end counts.")
+    ] = 1,
+    iterations: Annotated[
+        int, typer.Option("--iterations", min=1, metavar="N", help="The most steps of a start.")
+    ] = 5000,
+    title: Annotated[
+        str | None, typer.Option("--title", help="What the bank is called.", show_default=False)
+    ] = None,
+    seed: Seed = None,
+    json_output: Json = False,
+) -> None:
+    """Learn, write the bank, and say how well it fits."""
+    from bnmind.adaptive import Bounds, LearningOptions, Responses, write_bank
+    from bnmind.adaptive import learn as learned_from
+    from bnmind.adaptive.learning.model import bank_to_learn
+
+    options = LearningOptions(
+        starts=starts,
+        seed=seed or 0,
+        bounds=Bounds((0.0, max_guess), (0.0, max_slip)),
+        monotone=not any_order,
+        max_iterations=iterations,
+    )
+    model = _model(qmatrix, bank, gate, skills)
+    start = bank_to_learn(model, _gate(gate or "dina"), _skills(skills))
+    learned_in = printable(responses.name)
+    if out is not None:
+        _check_place(start, out, title or "")
+    data = Responses.from_csv(responses)
+    found = working(
+        "learning",
+        lambda report: learned_from(
+            data,
+            start,
+            options=options,
+            title=title,
+            source=f"learned from {len(data)} examinees in {learned_in}",
+            # A start may converge long before the most steps: no share of them tells anything.
+            progress=lambda done, _: (
+                report(done // iterations, starts) if starts > 1 else report(done, None)
+            ),
+        ),
+    )
+    if out is not None:
+        write_bank(found.bank, out)
+        _tell_names(found.bank, out)
+    if json_output:
+        tell_json(_as_json(found, out))
+    else:
+        _show(found, out)
+
+
+def _model(
+    qmatrix: Path | None, bank: Path | None, gate: str | None, skills: str | None
+) -> ItemBank | QMatrix:
+    from bnmind.adaptive import read_bank
+    from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+
+    if (qmatrix is None) == (bank is None):
+        raise BnmindError(
+            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'}"
+        )
+    if bank is not None:
+        if gate is not None or skills is not None:
+            given = "--gate" if gate is not None else "--skills"
+            raise BnmindError(f"expected {given} with --qmatrix, got it with --bank")
+        return read_bank(bank)
+    assert qmatrix is not None
+    return read_qmatrix(qmatrix)
+
+
+def _gate(name: str) -> Callable[..., Gate]:
+    from bnmind import adaptive
+
+    made: dict[str, Callable[..., Gate]] = {
+        "dina": adaptive.Dina,
+        "dino": adaptive.Dino,
+        "noisy-and": adaptive.NoisyAnd,
+        "noisy-or": adaptive.NoisyOr,
+        "table": adaptive.FreeTable,
+    }
+    if name not in made:
+        raise UnknownNameError("gate", name, made)
+    return made[name]
+
+
+def _skills(name: str | None) -> ProfileDistribution | None:
+    from bnmind.adaptive import Independent, Saturated
+
+    if name is None:
+        return None
+    if name not in SKILLS_NAMES:
+        raise UnknownNameError("distribution of the skills", name, SKILLS_NAMES)
+    return Saturated() if name == "saturated" else Independent()
+
+
+def _check_place(start: ItemBank, out: Path, title: str) -> None:
+    """Raise before the work is done if its result could not be written."""
+    from bnmind.adaptive.items.bank_files import bank_contents
+    from bnmind.pgm.files import NETWORK_SUFFIXES
+
+    check_place(out, NETWORK_SUFFIXES, "bank")
+    # All but the numbers is known now: the names, the sizes of the tables and the places.
+    check_writable(*bank_contents(replace(start, title=title), out))
+
+
+def _tell_names(bank: ItemBank, out: Path) -> None:
+    """Say which names the file holds in another form."""
+    from bnmind.pgm.files import file_names
+
+    if names := file_names(bank.network, out):
+        first = str(names).split("; ")
+        more = f"; and {len(first) - 5} more" if len(first) > 5 else ""
+        say(
+            f"note: {out.suffix} files cannot hold some names; they are written encoded, and"
+            f" decoded when bnmind reads the file: {'; '.join(first[:5])}{more}",
+        )
+
+
+def _mastery(found: Learned) -> dict[str, list[float]]:
+    """Return how probable each level of each skill is."""
+    from bnmind.adaptive import start_belief
+
+    belief = start_belief(found.bank)
+    return {name: belief.marginal(name).tolist() for name in found.bank.skills}
+
+
+def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
+    record = found.record
+    return {
+        "log_likelihood": found.log_likelihood,
+        "parameters": found.n_parameters,
+        "aic": found.aic,
+        "bic": found.bic,
+        "examinees": len(found.responses),
+        "missing": found.responses.n_missing,
+        "converged": record.converged,
+        "steps": record.steps,
+        "starts": list(record.starts),
+        "seed": record.seed,
+        "skills": [{"name": name, "levels": levels} for name, levels in _mastery(found).items()],
+        "items": [
+            {"name": item.name, "guess": item.guess, "slip": item.slip} for item in found.items
+        ],
+        "out": None if out is None else str(out),
+    }
+
+
+def _show(found: Learned, out: Path | None) -> None:
+    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+
+    console = terminal()
+    record = found.record
+    n = len(found.responses)
+    console.print(
+        f"{counted(n, 'examinee')}, {counted(len(found.bank.items), 'item')},"
+        f" {counted(len(found.bank.skills), 'skill')};"
+        f" {counted(found.responses.n_missing, 'response')} missing.",
+        soft_wrap=True,
+    )
+    console.print(
+        f"Log-likelihood {found.log_likelihood:.2f}, {counted(found.n_parameters, 'parameter')},"
+        f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",
+        soft_wrap=True,
+    )
+    state = "Converged" if record.converged else "Not converged"
+    starts = len(record.starts)
+    of = f", the best of {starts} starts (number {record.best_start + 1})" if starts > 1 else ""
+    console.print(f"{state} after {counted(record.steps, 'step')}{of}.", soft_wrap=True)
+    table = plain_table("item", "guess", "slip")
+    for item in found.items[:_ITEMS_SHOWN]:
+        table.add_row(item.name, f"{item.guess:.3f}", f"{item.slip:.3f}")
+    show_table(console, table)
+    if len(found.items) > _ITEMS_SHOWN:
+        console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
+    table = plain_table("skill", "highest level")
+    for name, levels in _mastery(found).items():
+        table.add_row(name, percent(levels[-1]))
+    show_table(console, table)
+    if out is not None:
+        console.print(f"Written to {out}.", soft_wrap=True)

@@ -1,0 +1,369 @@
+"""``bnmind simulate``: many adaptive tests, of drawn or of recorded examinees, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._text_files import check_writable_directory
+from bnmind.cli.adaptive.options import (
+    SELECTOR_HELP,
+    StopNames,
+    selector_named,
+    stopper_named,
+)
+from bnmind.cli.shared.options import Json, Seed
+from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.work import working
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bnmind.adaptive import (
+        ItemBank,
+        LearningOptions,
+        Selector,
+        SimulationResult,
+        SkillBelief,
+        Stopper,
+    )
+
+__all__ = ["DEFAULT_EXAMINEES", "DEFAULT_SELECTORS", "SIMULATE_HELP", "simulate"]
+
+DEFAULT_SELECTORS = ("entropy", "random")
+DEFAULT_EXAMINEES = 1000
+DEFAULT_FOLDS = 10
+
+SIMULATE_HELP = """Let selectors test the same examinees, and compare what they find out.
+
+The examinees are drawn from the bank, or are those of --responses: a CSV file with a column
+for each item and a row for each examinee, empty where there is no answer. An item selected
+is then answered as it was in reality. With --folds the bank's parameters are learned anew,
+for each fold from all others, so that nobody is tested with a bank that has seen the
+answers; with --qmatrix there need be no bank.
+
+Tables (summary, curves, steps, exposure, lengths) and plots go to the directory of --out.
+
+\b
+Examples:
+  bnmind simulate models/banks/fractions.json --stop items:10
+  bnmind simulate BANK.json --selector gdi --selector random --stop certainty:0.9 --out gdi
+  bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
+"""
+
+
+def simulate(
+    bank: Annotated[
+        Path | None,
+        typer.Argument(metavar="BANK", help="The file of the item bank.", show_default=False),
+    ] = None,
+    responses: Annotated[
+        Path | None,
+        typer.Option("--responses", metavar="FILE", help="Real answers to replay, as CSV."),
+    ] = None,
+    qmatrix: Annotated[
+        Path | None,
+        typer.Option(
+            "--qmatrix", metavar="FILE", help="Instead of a bank: which skills the items need."
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            "--folds",
+            min=2,
+            metavar="N",
+            help=f"Learn the parameters for each of N folds; {DEFAULT_FOLDS} with --qmatrix.",
+            show_default=False,
+        ),
+    ] = None,
+    max_guess: Annotated[
+        float | None,
+        typer.Option(
+            "--max-guess", metavar="P", help="In learning, the largest chance of a guess."
+        ),
+    ] = None,
+    max_slip: Annotated[
+        float | None,
+        typer.Option("--max-slip", metavar="P", help="In learning, the largest chance of a slip."),
+    ] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(
+            "--starts",
+            min=1,
+            metavar="N",
+            help="In learning, from how many starts; 1 unless given.",
+        ),
+    ] = None,
+    selector: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--selector",
+            metavar="NAME[:ARG]",
+            help=f"{SELECTOR_HELP} May be given again; unless given,"
+            f" {' and '.join(DEFAULT_SELECTORS)}.",
+            show_default=False,
+        ),
+    ] = None,
+    stop: StopNames = None,
+    examinees: Annotated[
+        int | None,
+        typer.Option(
+            "--examinees",
+            min=1,
+            metavar="N",
+            help=f"How many examinees are drawn; {DEFAULT_EXAMINEES} unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the results are written.")
+    ] = Path("results"),
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", help="Processes that share the work; -1: all.")
+    ] = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Simulate the tests, print what they showed, and write it to files."""
+    from bnmind.lab import save_simulation
+
+    names = tuple(selector or DEFAULT_SELECTORS)
+    if len(set(names)) < len(names):
+        raise BnmindError(f"expected different selectors, got {', '.join(names)}")
+    selectors = {name: selector_named(name) for name in names}
+    stopper = stopper_named(stop or [])
+    if out.exists() and not out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
+    if (bank is None) == (qmatrix is None):
+        raise BnmindError("expected either a bank or --qmatrix")
+    if responses is None and (qmatrix is not None or folds is not None):
+        raise BnmindError("expected --responses to learn from with --qmatrix or --folds")
+    if qmatrix is None and folds is None and (max_guess, max_slip, starts) != (None,) * 3:
+        raise BnmindError(
+            "expected --qmatrix or --folds, as nothing is learned without, got --max-guess,"
+            " --max-slip or --starts"
+        )
+    if responses is not None and examinees is not None:
+        raise BnmindError("expected either --responses or --examinees, got both")
+    tests = _Tests(selectors, stopper, seed or 0, workers)
+    if responses is None:
+        assert bank is not None
+        result = tests.drawn(_bank(bank), examinees or DEFAULT_EXAMINEES)
+    elif qmatrix is None and folds is None:
+        assert bank is not None
+        result = tests.recorded(_bank(bank), responses)
+    else:
+        result = tests.cross_validated(
+            _model(bank, qmatrix),
+            responses,
+            folds or DEFAULT_FOLDS,
+            _learning(max_guess, max_slip, starts, seed),
+        )
+    written = save_simulation(result, out)
+    if as_json:
+        tell_json(_as_json(result, seed or 0, written))
+    else:
+        _show(result, out, written)
+
+
+class _Tests:
+    """The tests to be run, whoever is tested."""
+
+    def __init__(
+        self,
+        selectors: dict[str, Selector[SkillBelief]],
+        stopper: Stopper | None,
+        seed: int,
+        workers: int,
+    ) -> None:
+        self.selectors, self.stopper, self.seed, self.workers = selectors, stopper, seed, workers
+
+    def drawn(self, bank: ItemBank, n_examinees: int) -> SimulationResult:
+        from bnmind.adaptive import Examinees
+        from bnmind.adaptive import simulate as simulate_tests
+
+        people = working(
+            "drawing examinees", lambda _: Examinees.drawn(bank, n_examinees, seed=self.seed)
+        )
+        return working(
+            "testing",
+            lambda report: simulate_tests(
+                bank,
+                people,
+                self.selectors,
+                self.stopper,
+                seed=self.seed,
+                workers=self.workers,
+                progress=report,
+            ),
+        )
+
+    def recorded(self, bank: ItemBank, path: Path) -> SimulationResult:
+        from bnmind.adaptive import Examinees
+        from bnmind.adaptive import simulate as simulate_tests
+        from bnmind.adaptive.responses.responses import Responses
+
+        people = Examinees.recorded(bank, Responses.from_csv(path))
+        return working(
+            "testing",
+            lambda report: simulate_tests(
+                bank,
+                people,
+                self.selectors,
+                self.stopper,
+                seed=self.seed,
+                workers=self.workers,
+                progress=report,
+            ),
+        )
+
+    def cross_validated(
+        self, model: ItemBank, path: Path, folds: int, options: LearningOptions
+    ) -> SimulationResult:
+        from bnmind.adaptive import replay
+        from bnmind.adaptive.learning.learn import learn
+        from bnmind.adaptive.responses.responses import Responses
+
+        answers = Responses.from_csv(path)
+        answers = answers.for_bank(model)  # what does not fit is told before learning
+        return working(
+            "learning and testing",
+            lambda report: replay(
+                lambda others: learn(others, model, options=options).bank,
+                answers,
+                self.selectors,
+                self.stopper,
+                folds=folds,
+                seed=self.seed,
+                workers=self.workers,
+                progress=report,
+            ),
+        )
+
+
+def _bank(path: Path) -> ItemBank:
+    from bnmind.adaptive import read_bank
+
+    return read_bank(path)
+
+
+def _model(bank: Path | None, qmatrix: Path | None) -> ItemBank:
+    """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
+    from bnmind.adaptive import ItemBank
+    from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+
+    if qmatrix is None:
+        assert bank is not None
+        return _bank(bank)
+    q = read_qmatrix(qmatrix)
+    return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
+
+
+def _learning(
+    max_guess: float | None, max_slip: float | None, starts: int | None, seed: int | None
+) -> LearningOptions:
+    from bnmind.adaptive import Bounds, LearningOptions
+
+    guess, slip = (1.0 if most is None else most for most in (max_guess, max_slip))
+    return LearningOptions(
+        starts=starts or 1, seed=seed or 0, bounds=Bounds((0.0, guess), (0.0, slip))
+    )
+
+
+_HEADS = {
+    "accuracy": "answers",
+    "entropy": "bits",
+    "pattern_accuracy": "profiles",
+    "attribute_accuracy": "skills",
+    "ability_deviation": "deviation",
+    "ability_squared_error": "squared error",
+}
+"""The measures on the terminal, and what their columns are called."""
+
+
+def _show(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
+    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+
+    console = terminal()
+    shown = [m.name for m in result.measures if m.name in _HEADS]
+    console.print(
+        f"{counted(len(result), 'examinee')}, {counted(len(result.items), 'item')}."
+        " At the end of the tests:"
+    )
+    table = plain_table(
+        "selector", "length", *(_HEADS[name] for name in shown), "exposed", "overlap"
+    )
+    for run in result.runs:
+        table.add_row(
+            run.selector,
+            f"{run.lengths.mean():.2f}",
+            *(f"{result.mean(run.selector, name)[0][-1]:.3f}" for name in shown),
+            percent(run.exposure.max()),
+            "-" if math.isnan(run.overlap) else percent(run.overlap),
+        )
+    show_table(console, table)
+    for run in result.runs:
+        if run.impossible.any():
+            console.print(
+                f"{run.selector}: by the bank nobody gives all the answers of"
+                f" {counted(int(run.impossible.sum()), 'examinee')}; each of these answers counts"
+                " as an error with a chance of 1 in 1,048,576.",
+                soft_wrap=True,
+            )
+    _show_steps(console, result)
+    console.print(f"Written: {counted(len(written), 'file')} in {out}", soft_wrap=True)
+
+
+def _show_steps(console: Console, result: SimulationResult) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table
+
+    steps = sorted({step for step in (0, 1, 2, 3, 5, 10, 20, 40) if step < result.n_steps})
+    steps.append(result.n_steps)
+    console.print("Share of all answers predicted, by the number of items asked:")
+    table = plain_table("selector", *map(str, steps))
+    for name in result.selectors:
+        mean, _ = result.mean(name, "accuracy")
+        table.add_row(name, *(f"{mean[step]:.3f}" for step in steps))
+    show_table(console, table)
+
+
+def _as_json(result: SimulationResult, seed: int, written: Sequence[Path]) -> dict[str, object]:
+    selectors = []
+    for run in result.runs:
+        curves = {}
+        for measure in result.measures:
+            mean, error = result.mean(run.selector, measure.name)
+            curves[measure.name] = {
+                "mean": [_finite(value) for value in mean.tolist()],
+                "standard_error": [_finite(value) for value in error.tolist()],
+            }
+        selectors.append(
+            {
+                "selector": run.selector,
+                "mean_length": float(run.lengths.mean()),
+                "overlap": _finite(run.overlap),
+                "impossible": int(run.impossible.sum()),
+                "exposure": dict(zip(result.items, run.exposure.tolist(), strict=True)),
+                "by_items_asked": curves,
+            }
+        )
+    return {
+        "examinees": len(result),
+        "items": len(result.items),
+        "skills": list(result.skills),
+        "seed": seed,
+        "selectors": selectors,
+        "files": [str(path) for path in written],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,314 @@
+"""``bnmind assist``: help against a code-maker, one reply after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._messages import shown
+from bnmind._text_files import check_writable
+from bnmind.cli.shared.errors import INTERRUPTED
+from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
+from bnmind.cli.shared.prompt import Command, ask
+from bnmind.cli.shared.work import interruptible, working
+from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
+from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
+    from bnmind.lab.mastermind.advice import Advice
+    from bnmind.mastermind import Belief, Channel, Reply, Turn
+
+__all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
+
+DEFAULT_SAVE = Path("bnmind-game.json")
+
+ASSIST_HELP = f"""Help you against a code-maker, one reply after the other.
+
+A guess is proposed: Enter accepts it, or type any other. Then type the reply, as 1b2w or
+12. At every question u undoes and q quits. The game is saved after every reply, in
+{DEFAULT_SAVE} of the current directory unless --save names another file, and the same
+command resumes it.
+
+\b
+Examples:
+  bnmind assist
+  bnmind assist --pegs 5 --colors 8 --noise false:0.2 --save friday.json
+  bnmind assist --new --history "1123 1b1w, 2345 0b2w"
+"""
+
+_COMMANDS = {"u": Command.UNDO, "q": Command.QUIT}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Where the game is played: what stays the same from turn to turn."""
+
+    console: Console
+    path: Path
+    channel: Channel
+    noise: str
+    rng: np.random.Generator
+    content: bytes | None
+    """The content of the file when it was last read or written; None if there is none."""
+
+    def save(self, turns: tuple[Turn, ...], *, over: bool = False) -> _Table:
+        """Save the game, unless another program has written to the file meanwhile."""
+        game = SavedGame(self.channel.board, self.noise, turns, over)
+        return replace(self, content=write_game(self.path, game, before=self.content))
+
+
+def assist(
+    save: Annotated[
+        Path, typer.Option("--save", metavar="FILE", help="Where the game is saved.")
+    ] = DEFAULT_SAVE,
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a new game, whatever is saved.")
+    ] = False,
+    history: History = "",
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            "--noise",
+            metavar="NOISE",
+            help="How replies are falsified: exact, false:P, independent:P or file:PATH. "
+            "[default: exact, or as saved]",
+        ),
+    ] = None,
+    pegs: Annotated[
+        int | None,
+        typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
+    ] = None,
+    colors: Annotated[
+        int | None,
+        typer.Option(
+            "--colors",
+            help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]",
+        ),
+    ] = None,
+    no_repeats: Annotated[
+        bool | None,
+        typer.Option(
+            "--no-repeats/--repeats",
+            help="Whether a color may occur twice. [default: it may, or as saved]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = None,
+) -> None:
+    """Play a game with the help of the entropy strategy."""
+    import numpy as np
+
+    from bnmind.cli.shared.show import counted, terminal
+    from bnmind.lab.mastermind.advice import belief_after, ending, start
+    from bnmind.mastermind import Board, format_history, parse_history, parse_noise
+
+    check_writable(save)
+    # Before the game is read: what another program writes in between is noticed at the first save.
+    content = content_of(save)
+    saved = read_game(save) if save.exists() and not new else None
+    console = terminal()
+    if saved is not None and saved.over:
+        console.print(f"The game in {save} is over; a new one begins.")
+        saved = None
+    if saved is not None:
+        _require_same(save, saved, noise=noise, pegs=pegs, colors=colors, no_repeats=no_repeats)
+        board, noise = saved.board, saved.noise
+    else:
+        board = Board(
+            DEFAULT_PEGS if pegs is None else pegs,
+            DEFAULT_COLORS if colors is None else colors,
+            repeats=not no_repeats,
+        )
+        noise = noise or "exact"
+    turns = parse_history(board, history)
+    if saved is not None and turns != saved.turns[: len(turns)]:
+        raise InvalidHistoryError(
+            f"expected a history that the game in {save} begins with, which is "
+            f"{format_history(board, saved.turns) or 'empty'}, got "
+            f"{format_history(board, turns)}; --new begins a new game",
+            history,
+        )
+    turns = saved.turns if saved is not None else turns
+    channel = parse_noise(board, noise)
+    # A game over is not saved as one that goes on, so these turns are all of a game that does.
+    ending(channel, turns, goes_on=True)
+    belief = start(channel)
+    beliefs = [belief]
+    for turn in turns:
+        belief = belief_after(belief, [turn])
+        beliefs.append(belief)
+    table = _Table(console, save, channel, noise, np.random.default_rng(seed), content)
+    replies = counted(len(turns), "reply", "replies")
+    console.print(
+        f"Board {board}, noise {noise}. "
+        + (f"Resumed from {save} after {replies}." if saved else f"Saved in {save}.")
+    )
+    console.print("Enter takes what is proposed, u undoes, q quits.")
+    if turns:
+        console.print(f"So far: {format_history(board, turns)}")
+        table = table.save(turns)
+    _converse(table, tuple(beliefs))
+
+
+def _require_same(
+    path: Path,
+    saved: SavedGame,
+    *,
+    noise: str | None,
+    pegs: int | None,
+    colors: int | None,
+    no_repeats: bool | None,
+) -> None:
+    """Raise if an option asks for another game than the one that is saved."""
+    board = saved.board
+    asked = {
+        "--pegs": (pegs, board.pegs),
+        "--colors": (colors, board.colors),
+        "--no-repeats": (no_repeats, not board.repeats),
+        "--noise": (noise, saved.noise),
+    }
+    for option, (wanted, kept) in asked.items():
+        if wanted is not None and wanted != kept:
+            raise BnmindError(
+                f"expected {option} {kept} of the game saved in {path}, got {wanted}; --new begins "
+                f"a new game, --save names another file"
+            )
+
+
+def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
+    """Go from guess to reply until the code is found or the player quits.
+
+    ``beliefs`` holds the belief after every turn, so that to undo one is to drop the last.
+    """
+    from bnmind.cli.shared.show import show_advice
+    from bnmind.lab.mastermind.advice import found
+    from bnmind.mastermind import Turn
+
+    over = False
+    try:
+        while True:
+            belief = beliefs[-1]
+            advice: Advice | None = None
+            try:
+                advice = _advice(belief, table.rng)
+            except TooLargeError as error:
+                table.console.print(f"No proposal: {error}", soft_wrap=True)
+            answer = _ask_guess(table, belief, advice)
+            if answer is Command.QUIT:
+                return _farewell(table, belief)
+            if not isinstance(answer, tuple):
+                if len(beliefs) == 1:
+                    table.console.print("  nothing to undo")
+                    continue
+                beliefs = beliefs[:-1]
+                table = table.save(beliefs[-1].history)
+                table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
+                continue
+            result = _ask_reply(table, belief, answer)
+            if result is Command.QUIT:
+                return _farewell(table, belief)
+            if isinstance(result, Command):
+                continue
+            after, reply = result
+            if after is not None:
+                beliefs = (*beliefs, after)
+                table = table.save(after.history)
+                continue
+            last = Turn(answer, reply)
+            show_advice(found(belief, last))
+            table, over = table.save((*belief.history, last), over=True), True
+            if _ask_end(table) is Command.UNDO:
+                table, over = table.save(belief.history), False
+                table.console.print(f"  undone: {_words(belief, last)}")
+                continue
+            return None
+    except KeyboardInterrupt:
+        table.console.print()
+        if not over:
+            _farewell(table, beliefs[-1])
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _advice(belief: Belief, rng: np.random.Generator) -> Advice:
+    from bnmind.lab.mastermind.advice import advise, choosing
+
+    return working(choosing(belief.board), lambda _: advise(belief, rng))
+
+
+def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[int, ...] | Command:
+    from bnmind.cli.shared.show import show_in_brief
+    from bnmind.strategies import describe_guess
+
+    board = belief.board
+    table.console.print()
+    if advice is not None:
+        show_in_brief(table.console, advice)
+
+    def read(text: str) -> tuple[int, ...]:
+        return board.parse(text or (advice.guess if advice else ""))
+
+    proposal = f" [{advice.guess}]" if advice else ""
+    guess = ask(table.console, f"Guess{proposal}: ", read, commands=_COMMANDS)
+    if isinstance(guess, tuple) and advice is not None and board.format(guess) != advice.guess:
+        own = interruptible(lambda: describe_guess(belief, guess))
+        table.console.print(
+            f"  {board.format(guess)} should tell {own.information:.2f} bits, "
+            f"{advice.guess} would {advice.information:.2f}"
+        )
+    return guess
+
+
+def _ask_reply(
+    table: _Table, belief: Belief, guess: tuple[int, ...]
+) -> tuple[Belief | None, Reply] | Command:
+    """Return the belief after the reply, None if the reply has won; and the reply."""
+    from bnmind.lab.mastermind.advice import found, winning_report_ends
+    from bnmind.mastermind import Reply, Turn
+
+    board = belief.board
+
+    def read(text: str) -> tuple[Belief | None, Reply] | Command:
+        reply = Reply.parse(text, pegs=board.pegs)
+        if reply != board.winning:
+            return interruptible(lambda: belief.update(guess, reply)), reply
+        if not winning_report_ends(table.channel):
+            over = ask(table.console, "Is the game over? [y/n] ", _yes_or_no, commands=_COMMANDS)
+            if isinstance(over, Command):
+                return over
+            if not over:
+                return interruptible(lambda: belief.update(guess, reply)), reply
+        found(belief, Turn(guess, reply))  # raises if the earlier replies rule it out
+        return None, reply
+
+    return ask(table.console, f"Reply to {board.format(guess)}: ", read, commands=_COMMANDS)
+
+
+def _yes_or_no(text: str) -> bool:
+    answer = text.lower()
+    if answer not in ("y", "yes", "n", "no"):
+        raise InvalidReplyError(f"expected y or n, got {shown(text)}", text)
+    return answer.startswith("y")
+
+
+def _ask_end(table: _Table) -> Command:
+    def read(text: str) -> Command:
+        if text:
+            raise BnmindError(f"expected Enter or u, got {shown(text)}")
+        return Command.QUIT
+
+    return ask(table.console, "Enter ends, u undoes: ", read, commands=_COMMANDS)
+
+
+def _farewell(table: _Table, belief: Belief) -> None:
+    if belief.history:
+        table.console.print(f"Saved in {table.path}; the same command resumes the game.")
+
+
+def _words(belief: Belief, turn: Turn) -> str:
+    return f"{belief.board.format(turn.guess)} {turn.reply}"

@@ -1,0 +1,235 @@
+"""``bnmind compare``: the same secrets and the same noise, met by each of several strategies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._messages import shown
+from bnmind._text_files import check_writable_directory
+from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
+from bnmind.cli.shared.options import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    Colors,
+    Json,
+    Noise,
+    NoRepeats,
+    Pegs,
+    Seed,
+)
+from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.work import Report, working
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind.lab import Comparison, Contest, GameRow
+
+__all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
+
+DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
+DEFAULT_GAMES = 2000
+"""With all strategies on the 4x6 board about a quarter of a minute."""
+
+COMPARE_HELP = """Let strategies play the same secrets through the same noise, and compare them.
+
+entropy minimizes the expected entropy, and map guesses the most probable code: both know the
+noise. kooi (most parts), knuth (worst case) and random (any possible code) trust every reply,
+as far as they agree. A strategy of your own is named as module:name. A row for each game
+(games.csv) and a plot of the game lengths (game-lengths.png) go to the directory of --out;
+after Ctrl-C, of the games played.
+
+\b
+Examples:
+  bnmind compare
+  bnmind compare entropy map --games 5000 --noise false:0.2 --out results
+  bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
+"""
+
+
+def compare(
+    strategies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STRATEGY]...",
+            help=f"Strategies to compare. [default: {' '.join(DEFAULT_STRATEGIES)}]",
+            show_default=False,
+        ),
+    ] = None,
+    games: Annotated[
+        str,
+        typer.Option(
+            "--games", metavar="N|all", help="Games of each strategy; all plays every code once."
+        ),
+    ] = str(DEFAULT_GAMES),
+    noise: Noise = "false:0.2",
+    assume: Annotated[
+        str | None,
+        typer.Option(
+            "--assume", metavar="NOISE", help="The noise that strategies assume, if another."
+        ),
+    ] = None,
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    max_guesses: Annotated[
+        int,
+        typer.Option("--max-guesses", metavar="N", help="A game of more guesses is given up."),
+    ] = 100,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the results are written.")
+    ] = Path("results"),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Compare strategies, print how they fared, and write all games to files."""
+    from bnmind.lab import Contest, save_comparison
+    from bnmind.mastermind import Board, parse_noise
+    from bnmind.strategies import strategy_by_name
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    with _blamed_on(strategies or ()):
+        contest = Contest(
+            tuple(strategy_by_name(name) for name in strategies or DEFAULT_STRATEGIES),
+            parse_noise(board, noise),
+            games=_number_of_games(games),
+            seed=seed or 0,
+            max_guesses=max_guesses,
+            assumed=None if assume is None else parse_noise(board, assume),
+        )
+    if out.exists() and not out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
+    with _blamed_on(strategies or ()):
+        comparison = _played(contest)
+    written = save_comparison(comparison, out)
+    if as_json:
+        tell_json(_as_json(comparison, written))
+    else:
+        _show(comparison, written)
+        _show_twins(contest)
+    if comparison.games < contest.n_games:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _played(contest: Contest) -> Comparison:
+    """Play the games; those that Ctrl-C has left are kept, if every strategy has played one."""
+    rows: list[GameRow] = []
+    stopped = Event()
+
+    def play(report: Report) -> None:
+        for row in contest.play():
+            if stopped.is_set():
+                return
+            rows.append(row)
+            report(len(rows), contest.n_rows)
+
+    try:
+        working("playing", play)
+    except KeyboardInterrupt:
+        stopped.set()
+        kept = tuple(rows)
+        if len(kept) < len(contest.strategies):
+            raise
+        comparison = contest.comparison(kept)
+        say_interrupted(
+            f"interrupted after {comparison.games:,} of {contest.n_games:,} games, which are kept"
+        )
+        return comparison
+    return contest.comparison(rows)
+
+
+@contextmanager
+def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
+    """Tell what goes wrong in strategies of the user's own, if there are any, in one line."""
+    names = [name for name in strategies if ":" in name]
+    try:
+        yield
+    except BnmindError:
+        raise
+    except Exception as fault:
+        if not names:
+            raise
+        reason = " ".join(str(fault).split()) or "no message"
+        raise BnmindError(
+            f"expected guesses of {' and '.join(names)}, got {type(fault).__name__}: {reason}"
+        ) from fault
+
+
+def _number_of_games(text: str) -> int | None:
+    """Return how many games to play; None for every code once."""
+    if text.strip().lower() == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
+
+
+def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
+    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+
+    console = terminal()
+    assumed = (
+        "" if comparison.assumed == comparison.channel else f", assumed to be {comparison.assumed}"
+    )
+    console.print(
+        f"Board {comparison.board}, noise {comparison.channel}{assumed}, seed {comparison.seed}; "
+        f"guesses a game:"
+    )
+    table = plain_table(
+        "strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds"
+    )
+    for summary in comparison.summaries:
+        table.add_row(
+            summary.strategy,
+            f"{summary.games:,}",
+            f"{summary.mean:.3f}",
+            _number(summary.standard_error),
+            _number(summary.sd),
+            f"{summary.worst}",
+            percent(summary.within_ten),
+            f"{summary.seconds_per_game:.4f}",
+        )
+    show_table(console, table)
+    lost = [f"{s.strategy} lost {percent(1 - s.won)}" for s in comparison.summaries if s.won < 1]
+    console.print(
+        f"At most {counted(comparison.max_guesses, 'guess', 'guesses')} a game, which lost games "
+        f"count as: {', '.join(lost) or 'none was lost'}."
+    )
+    console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
+
+
+def _show_twins(contest: Contest) -> None:
+    """Say it if two of the strategies are one and the same player here."""
+    from bnmind.strategies import MapCode, RandomCode, trust_suffices
+
+    names = [one.name for one in contest.strategies if isinstance(one, MapCode | RandomCode)]
+    if len(names) > 1 and trust_suffices(contest.believed):
+        tell(
+            f"{' and '.join(names)} play the same games here: under {contest.believed.name} the\n"
+            "most probable codes are those that contradict the fewest replies."
+        )
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _as_json(comparison: Comparison, written: tuple[Path, ...]) -> dict[str, object]:
+    return {
+        "board": comparison.board,
+        "channel": comparison.channel,
+        "assumed": comparison.assumed,
+        "games": comparison.games,
+        "seed": comparison.seed,
+        "max_guesses": comparison.max_guesses,
+        "strategies": [summary.as_dict() for summary in comparison.summaries],
+        "files": [str(path) for path in written],
+    }

@@ -1,0 +1,154 @@
+"""``bnmind regret``: what each guess of a game lost against the best guess at that point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
+from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.errors import BnmindError, TooLargeError
+
+if TYPE_CHECKING:
+    from bnmind.mastermind import Board, Turn
+    from bnmind.strategies import GuessRegret
+
+__all__ = ["REGRET_HELP", "regret"]
+
+OPTIMAL = "optimal"
+SCORE_ELSE = "neuwirth"
+"""By which strategy a guess is judged where the optimum is out of reach."""
+
+MOST_TRIED = 300_000
+"""How many guesses may be tried for the optimum: some seconds, 4x7 from the start."""
+
+JUDGING = "judging the guesses"
+
+REGRET_HELP = """Say what each guess of a game lost against the best guess at that point.
+
+Replies are taken for the truth. A guess is judged by the mean number of guesses that the game
+still takes if all that follow are optimal; where that is out of reach, or with --by NAME, by the
+score of a strategy: knuth, irving, neuwirth (in bits), larmouth, kooi, weighted-entropy.
+
+\b
+Examples:
+  bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
+  bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
+"""
+
+
+def regret(
+    history: Annotated[
+        str,
+        typer.Argument(
+            metavar="HISTORY", help='Guesses and the replies, like "1123 1b1w, 2345 0b2w".'
+        ),
+    ],
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="NAME", help="optimal, or a strategy by whose score."),
+    ] = None,
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    as_json: Json = False,
+) -> None:
+    """Print a row for each guess."""
+    from bnmind.lab.mastermind.advice import ending
+    from bnmind.mastermind import Board, Channel, parse_history
+    from bnmind.strategies.analysis.regret import codes_left
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    turns = parse_history(board, history)
+    if not turns:
+        raise BnmindError("expected a game of at least one guess, got none")
+    # Both raise, before the work, if there is no such game.
+    interruptible(lambda: codes_left(board, turns))
+    ending(Channel.exact(board), turns, goes_on=False)
+    if by is not None and by != OPTIMAL:
+        name = by
+        judged = working(JUDGING, lambda _: [(name, r) for r in _by_score(board, turns, name)])
+    else:
+        judged = working(
+            JUDGING, lambda report: _by_optimum(board, turns, report, or_score=by is None)
+        )
+    if as_json:
+        tell_json(_as_json(board, turns, judged))
+    else:
+        _show(board, turns, judged)
+
+
+def _by_optimum(
+    board: Board, turns: tuple[Turn, ...], report: Report, *, or_score: bool
+) -> list[tuple[str, GuessRegret]]:
+    """Return each guess judged by the optimum, or else by a score, and by which of them."""
+    from bnmind.strategies import exact_regret
+    from bnmind.strategies.optimal.board_search import SearchRules
+
+    judged: list[tuple[str, GuessRegret]] = []
+    rules = SearchRules(max_tried=MOST_TRIED)
+    for number in range(1, len(turns) + 1):
+        report(number - 1, len(turns))
+        try:
+            judged.append((OPTIMAL, exact_regret(board, turns[:number], rules=rules)))
+        except TooLargeError:
+            if not or_score:
+                raise
+            judged.append((SCORE_ELSE, _by_score(board, turns[:number], SCORE_ELSE)[-1]))
+    return judged
+
+
+def _by_score(board: Board, turns: tuple[Turn, ...], name: str) -> tuple[GuessRegret, ...]:
+    from bnmind.strategies import regrets, strategy_by_name
+    from bnmind.strategies.trees.myopic_tree import myopic_rule
+
+    rule = myopic_rule(strategy_by_name(name))
+    if rule is None:
+        raise BnmindError(f"expected optimal or a strategy of one score for --by, got {name}")
+    return regrets(board, turns, rule.score)
+
+
+def _show(board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRegret]]) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
+
+    console = terminal()
+    table = plain_table("guess", "reply", "codes", "judged by", "value", "best", "value", "lost")
+    for turn, (judge, row) in zip(turns, judged, strict=True):
+        table.add_row(
+            board.format(row.guess),
+            str(turn.reply),
+            f"{row.codes:,}",
+            judge,
+            f"{row.value:.3f}",
+            board.format(row.best),
+            f"{row.best_value:.3f}",
+            f"{row.regret:.3f}",
+        )
+    show_table(console, table)
+    lost = [row.regret for judge, row in judged if judge == OPTIMAL]
+    if lost:
+        console.print(f"Lost against optimal guesses: {sum(lost):.3f} guesses.")
+
+
+def _as_json(
+    board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRegret]]
+) -> dict[str, object]:
+    return {
+        "board": str(board),
+        "guesses": [
+            {
+                "guess": board.format(row.guess),
+                "reply": str(turn.reply),
+                "possible_codes": row.codes,
+                "is_possible": row.is_possible,
+                "by": judge,
+                "value": row.value,
+                "best": board.format(row.best),
+                "best_value": row.best_value,
+                "regret": row.regret,
+            }
+            for turn, (judge, row) in zip(turns, judged, strict=True)
+        ],
+    }

@@ -1,0 +1,306 @@
+"""``bnmind strategy``: how many guesses a strategy needs, exactly, and its tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._text_files import write_file
+from bnmind.cli.shared.options import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    Colors,
+    Json,
+    NoRepeats,
+    Pegs,
+    Seed,
+)
+from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.work import working
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind.mastermind import Board
+    from bnmind.strategies import Measured, Optimum, Strategy, StrategyTree
+
+__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "strategy"]
+
+DEFAULT_GAMES = 1000
+
+STRATEGY_HELP = """Count the guesses that a strategy needs to find each code once, without noise.
+
+The names are knuth and maxmin (worst case), irving (expected size), neuwirth and larmouth
+(entropy), kooi (most parts), weighted-entropy, shapiro (the first possible code), random (any
+possible code), entropy and map, or module:name for your own. Where chance has a say, games
+are played. On boards too large for trees, shapiro and random search for a possible code.
+
+optimal is proven to take the fewest guesses in all, and optimal-worst the fewest in the worst
+case; of these the options --first, --consistent, --max-guesses and --determining ask for the
+best strategy that does as they say. deeper looks further ahead than one guess where the optimum
+is out of reach; 5x8 takes it a minute.
+
+\b
+Examples:
+  bnmind strategy knuth
+  bnmind strategy irving --first 1123 --consistent --tree irving.json
+  bnmind strategy optimal --max-guesses 5
+  bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
+"""
+
+
+def strategy(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which strategy.")],
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    first: Annotated[
+        str | None,
+        typer.Option("--first", metavar="CODE", help="The first guess, instead of its own."),
+    ] = None,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="Guess only codes that are still possible.")
+    ] = False,
+    random_ties: Annotated[
+        bool, typer.Option("--random-ties", help="Break ties by chance; then games are played.")
+    ] = False,
+    max_guesses: Annotated[
+        int | None,
+        typer.Option(
+            "--max-guesses",
+            min=1,
+            metavar="N",
+            help="Count the codes found in so many; optimal strategies find all in so many.",
+        ),
+    ] = None,
+    determining: Annotated[
+        bool, typer.Option("--determining", help="The game is over when one code is left.")
+    ] = False,
+    weights: Annotated[
+        Path | None,
+        typer.Option("--weights", metavar="FILE", help="Weights for weighted-entropy."),
+    ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option("--tree", metavar="FILE", help="Write the tree: .json, .txt, .dot or .svg."),
+    ] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(
+            "--games",
+            min=1,
+            metavar="N",
+            help=f"Play so many games against random codes; {DEFAULT_GAMES} where it has to be.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Print the total, the mean, the worst case and the distribution."""
+    from dataclasses import replace
+
+    from bnmind.mastermind import Board
+    from bnmind.strategies import Goal, Optimal, measure_games, measure_tree, strategy_tree
+    from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    opening = None if first is None else board.parse(first)
+    goal = Goal.DETERMINING if determining else Goal.REVEALING
+    player = _player(name, opening, consistent=consistent, random_ties=random_ties, weights=weights)
+    if isinstance(player, Optimal):
+        player = replace(player, goal=goal, max_guesses=max_guesses)
+    optimum: Optimum | None = None
+    grown: StrategyTree | None = None
+    searched = is_searched(player, board)
+    if tree is not None:
+        _check_tree(tree, name, grows=not searched and games is None and player.deterministic)
+    if searched:
+        measured = working(
+            "playing",
+            lambda report: measure_search(
+                player,
+                board,
+                games=games or DEFAULT_GAMES,
+                seed=seed or 0,
+                first=opening,
+                progress=report,
+            ),
+        )
+    elif games is not None or not player.deterministic:
+        measured = working(
+            "playing",
+            lambda report: measure_games(
+                player,
+                board,
+                games=games or DEFAULT_GAMES,
+                seed=seed or 0,
+                first=opening,
+                progress=report,
+            ),
+        )
+    else:
+        if isinstance(player, Optimal):
+            sought = player
+            optimum = working("searching for the optimum", lambda _: sought.optimum(board))
+        tree_of = working(
+            f"growing the tree of {printable(player.name)}",
+            lambda report: strategy_tree(player, board, progress=report),
+        )
+        grown, measured = tree_of, measure_tree(player.name, tree_of, goal=goal)
+    if determining and grown is None:
+        raise BnmindError(f"expected a strategy that has a tree for --determining, got {name}")
+    if tree is not None and grown is not None:
+        _write(grown, tree)
+    if as_json:
+        certificate = {} if optimum is None else {"certificate": _certificate(optimum)}
+        tell_json(_as_json(measured, grown, max_guesses) | certificate)
+    else:
+        _show(measured, grown, max_guesses)
+        if optimum is not None:
+            _show_certificate(optimum)
+
+
+def _player(
+    name: str,
+    first: tuple[int, ...] | None,
+    *,
+    consistent: bool,
+    random_ties: bool,
+    weights: Path | None,
+) -> Strategy:
+    """Return the strategy asked for; options that it does not have are an error."""
+    from dataclasses import replace
+
+    from bnmind.strategies import Among, Myopic, Optimal, Ties, read_weights, strategy_by_name
+    from bnmind.strategies.trees.myopic_tree import myopic_rule
+
+    player = strategy_by_name(name)
+    if weights is not None:
+        if name != "weighted-entropy":
+            raise BnmindError(f"expected weighted-entropy for --weights, got {name}")
+        player = Myopic(read_weights(weights), name=name)
+    if not (first is not None or consistent or random_ties):
+        return player
+    if isinstance(player, Optimal):
+        if random_ties:
+            raise BnmindError(f"expected a strategy of one score for --random-ties, got {name}")
+        among = Among.POSSIBLE if consistent else player.among
+        return replace(player, first=first, among=among)
+    rule = myopic_rule(player)
+    if rule is None:
+        if name == "random" and not random_ties:
+            return player  # all its guesses are possible ones
+        raise BnmindError(
+            f"expected a strategy of one score, like knuth, for --first, --consistent and "
+            f"--random-ties, got {name}"
+        )
+    return replace(
+        rule,
+        first=first,
+        among=Among.POSSIBLE if consistent else rule.among,
+        ties=Ties.RANDOM if random_ties else rule.ties,
+    )
+
+
+def _check_tree(path: Path, name: str, *, grows: bool) -> None:
+    """Raise before the work is done if there will be no tree, or it could not be written."""
+    from bnmind.strategies.trees.files import TREE_SUFFIXES
+
+    if not grows:
+        raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")
+    check_place(path, (*TREE_SUFFIXES, ".svg"), "tree")
+
+
+def _write(tree: StrategyTree, path: Path) -> None:
+    from bnmind.strategies import tree_to_svg, write_tree
+
+    if path.suffix.lower() == ".svg":
+        write_file(path, tree_to_svg(tree))
+    else:
+        write_tree(tree, path)
+
+
+def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None) -> None:
+    from bnmind.cli.shared.show import counted, percent
+
+    board = measured.board
+    what = f"{board.n_codes:,} codes" if measured.is_exact else counted(measured.games, "game")
+    tell(
+        f"{measured.strategy} on {board}: {measured.total:,} guesses for {what}, "
+        f"mean {measured.mean:.4f}, at most {measured.max}"
+    )
+    for guess, found in enumerate(measured.distribution, start=1):
+        tell(f"  {counted(guess, 'guess', 'guesses'):<10} {found:>9,}")
+    if tree is not None:
+        lengths = tree.lengths
+        tell(
+            f"Until one code is left: mean {lengths.determining:.4f} guesses "
+            f"({lengths.paper_EL:.4f} nodes)."
+        )
+    if max_guesses is not None:
+        share = percent(measured.within(max_guesses) / measured.games)
+        within = counted(max_guesses, "guess", "guesses")
+        tell(f"Found within {within}: {measured.within(max_guesses):,} ({share}).")
+
+
+def _show_certificate(optimum: Optimum) -> None:
+    from bnmind.cli.shared.show import counted
+
+    board, rules = optimum.tree.board, optimum.rules
+    within = rules.max_guesses
+    limit = "" if within is None else f" within {counted(within, 'guess', 'guesses')}"
+    sets = counted(optimum.solved, "set of codes", "sets of codes")
+    tell(
+        f"Proven: no strategy by these rules takes fewer{limit}.\n"
+        f"Searched {sets}, tried {counted(optimum.tried, 'guess', 'guesses')} for them."
+    )
+    tell("At least, by first guess:")
+    for guess, total in optimum.openings.items():
+        shown = "impossible" if total is None else f"{total:,}"
+        tell(f"  {board.format(guess)} {shown:>12}")
+
+
+def _certificate(optimum: Optimum) -> dict[str, object]:
+    board = optimum.tree.board
+    return {
+        "bound": optimum.bound,
+        "openings": {board.format(guess): total for guess, total in optimum.openings.items()},
+        "sets_searched": optimum.solved,
+        "guesses_tried": optimum.tried,
+    }
+
+
+def _as_json(
+    measured: Measured, tree: StrategyTree | None, max_guesses: int | None
+) -> dict[str, object]:
+    result: dict[str, object] = {
+        "strategy": measured.strategy,
+        "board": str(measured.board),
+        "goal": measured.goal.value,
+        "codes": measured.board.n_codes,
+        "games": None if measured.is_exact else measured.games,
+        "total": measured.total,
+        "mean": measured.mean,
+        "max": measured.max,
+        "distribution": list(measured.distribution),
+    }
+    if tree is not None:
+        lengths = tree.lengths
+        result["lengths"] = {
+            "revealing": lengths.revealing,
+            "determining": lengths.determining,
+            "paper_EL": lengths.paper_EL,
+        }
+        result["first"] = _first(tree, measured.board)
+    if max_guesses is not None:
+        result["max_guesses"] = max_guesses
+        result["found_within"] = measured.within(max_guesses)
+    return result
+
+
+def _first(tree: StrategyTree, board: Board) -> str | None:
+    guess = tree.root.guess
+    return None if guess is None else board.format(board.code(guess))

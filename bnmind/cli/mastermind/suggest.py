@@ -1,0 +1,76 @@
+"""``bnmind suggest``: the next guess, once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bnmind.cli.shared.options import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    Colors,
+    History,
+    Json,
+    Noise,
+    NoRepeats,
+    Pegs,
+    Seed,
+)
+from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.work import interruptible, working
+
+__all__ = ["SUGGEST_HELP", "suggest"]
+
+SUGGEST_HELP = """Say what to guess next, what is known of the code, and which replies to doubt.
+
+The guess is the one of minimal expected entropy among all guesses. With exact noise
+replies that contradict each other are told, and the advice goes on.
+
+\b
+Examples:
+  bnmind suggest
+  bnmind suggest --history "1123 1b1w, 2345 0b2w"
+  bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
+"""
+
+
+def suggest(
+    history: History = "",
+    noise: Noise = "exact",
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    goes_on: Annotated[
+        bool,
+        typer.Option(
+            "--goes-on",
+            help="The game goes on after the last reply, even if that reports all pegs black.",
+        ),
+    ] = False,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Say what to guess next."""
+    import numpy as np
+
+    from bnmind.cli.shared.show import advice_as_json, show_advice
+    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+    from bnmind.mastermind import Board, parse_history, parse_noise
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    channel = parse_noise(board, noise)
+    turns = parse_history(board, history)
+    if ending(channel, turns, goes_on=goes_on):
+        advice = interruptible(lambda: found(belief_after(start(channel), turns[:-1]), turns[-1]))
+    else:
+        rng = np.random.default_rng(seed)
+        advice = working(
+            choosing(board), lambda _: advise(belief_after(start(channel), turns), rng)
+        )
+    if as_json:
+        game = {"board": str(board), "noise": channel.name}
+        tell_json(game | advice_as_json(advice))
+    else:
+        tell(f"Board {board}, noise {channel.name}.")
+        show_advice(advice)

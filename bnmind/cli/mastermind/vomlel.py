@@ -1,0 +1,132 @@
+"""``bnmind network``: Vomlel's Bayesian network, its cliques and their sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.options import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    Colors,
+    Json,
+    NoRepeats,
+    Pegs,
+    Seed,
+)
+from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.work import working
+
+if TYPE_CHECKING:
+    from bnmind.mastermind.network.vomlel import Stage
+
+__all__ = ["NETWORK_HELP", "network"]
+
+NETWORK_HELP = """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
+
+Stage 1 is the full network; at stage 2 a guess is inserted; at stage 3 the table of C is
+replaced by an auxiliary variable B. The sizes are those of the smallest junction tree
+that is found, without the reports P' and C', and do not depend on the guess.
+
+\b
+Examples:
+  bnmind network --stage 3
+  bnmind network --stage 2 --no-arc --json
+  bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
+"""
+
+
+def network(
+    stage: Annotated[int, typer.Option("--stage", help="1, 2 or 3.")] = 1,
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    guess: Annotated[
+        str | None,
+        typer.Option(
+            "--guess",
+            metavar="CODE",
+            help="The guess to insert at stages 2 and 3; unless given, the first colors in turn.",
+        ),
+    ] = None,
+    no_arc: Annotated[
+        bool, typer.Option("--no-arc", help="Leave out the arc from P to C, as the paper compares.")
+    ] = False,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            "--noise",
+            metavar="NOISE",
+            help="Adds the reports P' and C', passed through this noise, to what is written.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the network: .bif, .xdsl, .xmlbif, .xml or .net, or .json, which alone "
+            "can hold stage 3.",
+        ),
+    ] = None,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Show a stage of Vomlel's network, and write it to a file if asked to."""
+    from bnmind.junction import BestOrder
+    from bnmind.mastermind import Board, parse_noise
+    from bnmind.mastermind.network.vomlel import stage as stage_of
+
+    if out is not None:
+        from bnmind.pgm.files import NETWORK_SUFFIXES
+
+        check_place(out, NETWORK_SUFFIXES, "network")
+    board = Board(pegs, colors, repeats=not no_repeats)
+    channel = None if noise is None else parse_noise(board, noise)
+    code = None if guess is None else board.parse(guess)
+    shown = working(
+        "looking for the smallest junction tree",
+        lambda _: stage_of(
+            board,
+            stage,
+            guess=code,
+            arc=not no_arc,
+            channel=channel,
+            order=None if seed is None else BestOrder(seed=seed),
+        ),
+    )
+    if shown.guess is None and guess is not None:
+        say("note: stage 1 stands before any guess; --guess is not used")
+    if out is not None:
+        from bnmind.pgm.files import write_model
+
+        write_model(shown.model, out)
+    if as_json:
+        tell_json(_as_json(shown, None if channel is None else channel.name))
+        return
+    tell(str(shown))
+    if out is not None:
+        tell(f"written to {out}")
+
+
+def _as_json(stage: Stage, noise: str | None) -> dict[str, object]:
+    tree, board = stage.tree, stage.board
+    return {
+        "stage": stage.number,
+        "board": {"pegs": board.pegs, "colors": board.colors, "repeats": board.repeats},
+        "guess": None if stage.guess is None else board.format(stage.guess),
+        "arc": stage.arc,
+        "noise": noise,
+        "total_size": tree.total_size,
+        "largest": tree.largest,
+        "proven": tree.order.proven,
+        "method": tree.order.method,
+        "order": list(tree.order.variables),
+        "cliques": [
+            {"variables": list(clique.variables), "size": clique.size} for clique in tree.cliques
+        ],
+    }

@@ -1,0 +1,218 @@
+"""``bnmind query``: what a network says of its variables, given evidence."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence, Set
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from bnmind._messages import shown
+from bnmind._text_files import check_writable, write_file
+from bnmind.cli.shared.options import Json, listed_names
+from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.work import interruptible, working
+
+if TYPE_CHECKING:
+    from bnmind.junction import Plan, Posterior
+
+__all__ = ["QUERY_HELP", "query"]
+
+WIDEST = 100
+"""Columns beyond which a table only becomes harder to read."""
+
+QUERY_HELP = """Ask a Bayesian network for the distribution of its variables, given evidence.
+
+The model is a file: .bif, .xdsl, .xmlbif, .xml, .net, .uai or .json, or one of them in .gz.
+
+\b
+Examples:
+  bnmind query models/mastermind-3x4.bif --evidence T1=1,T2=1,T3=2 --targets P,C
+  bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
+  bnmind query alarm.bif --evidence HR=HIGH --svg alarm.svg
+"""
+
+
+def query(
+    model: Annotated[Path, typer.Argument(help="The file that holds the model.")],
+    evidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--evidence",
+            metavar="A=x,B=y",
+            help="What is known: variables and their states. May be given several times. Names"
+            " and states may hold commas and =, unless that leaves two ways to read them.",
+        ),
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--targets",
+            metavar="A,B",
+            help="The variables asked for; unless given, all that are not evidence. May be given"
+            " several times. A name that holds a comma stands in double quotes, or alone.",
+        ),
+    ] = None,
+    show_plan: Annotated[
+        bool, typer.Option("--plan", help="Show the junction tree and its cost too.")
+    ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="Draw the network with what it says, into this file."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the marginals of the targets and the probability of the evidence."""
+    from bnmind.junction import compile_plan
+    from bnmind.pgm.files import read_model
+    from bnmind.views import belief_view
+
+    if picture is not None:
+        check_writable(picture)
+    network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
+    known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
+    wanted = _targets(targets or [], {v.name for v in network.variables})
+    names = wanted or [v.name for v in network.variables if v.name not in known]
+
+    def planned() -> tuple[Plan, dict[str, str]]:
+        plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
+        # Where the evidence decides what there is to do, its own plan is the one to show.
+        return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
+
+    plan, given = working("planning", lambda _: planned())
+    posterior = working("computing", lambda _: plan.run(given))
+    view = interruptible(lambda: belief_view(network, posterior, evidence=known))
+    if picture is not None:
+        write_file(picture, working("drawing", lambda _: view.svg()))
+    if as_json:
+        tell_json(_as_json(plan, posterior, show_plan=show_plan))
+        return
+    shown = list(dict.fromkeys([*known, *names]))
+    if shown:
+        width = shutil.get_terminal_size().columns
+        tell(working("printing", lambda _: view.text(width=min(width, WIDEST), names=shown)))
+    tell(f"log-probability of the evidence {posterior.log_evidence:.6g}")
+    if show_plan:
+        tell(f"\n{plan}")
+    if picture is not None:
+        tell(f"\nWritten: {picture}")
+
+
+def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the findings; a state may hold ``=`` and commas, where that leaves no doubt."""
+    from bnmind.errors import BnmindError
+
+    found: dict[str, str] = {}
+    for text in texts:
+        readings = _readings(text.split(","), states)
+        if len(readings) > 1:
+            both = " or ".join(" and ".join(map("=".join, reading)) for reading in readings)
+            raise BnmindError(
+                f"expected evidence of one meaning, got {shown(text)}, which may be {both}"
+            )
+        for name, state in readings[0] if readings else map(_entry, text.split(",")):
+            if not (name and state):
+                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {shown(text)}")
+            if name in found:
+                raise BnmindError(f"expected evidence on {name} once, got it twice")
+            found[name] = state
+    return found
+
+
+def _targets(texts: Sequence[str], known: Set[str]) -> list[str]:
+    """Return the variables asked for; a text that is the name of one stands for that one."""
+    wanted: list[str] = []
+    for text in texts:
+        names = (text,) if text in known else listed_names(text, ",")
+        wanted += [name for name in names if name]
+    return wanted
+
+
+def _entry(text: str) -> tuple[str, str]:
+    """Return a variable and its state: the first ``=`` parts them."""
+    name, _, state = text.partition("=")
+    return name.strip(), state.strip()
+
+
+def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
+    """Yield the variables and states that a text may mean: the first ``=`` or later ones part them.
+
+    No more of these are looked at than ``most``.
+    """
+    place = -1
+    for _ in range(most):
+        place = text.find("=", place + 1)
+        if place < 0:
+            return
+        yield text[:place].strip(), text[place + 1 :].strip()
+
+
+def _readings(
+    parts: Sequence[str], states: Mapping[str, Sequence[str]]
+) -> list[tuple[tuple[str, str], ...]]:
+    """Return up to two ways to read what stands between commas as states of known variables."""
+    # The readings of the first parts, for any number of them; each is the last entry and the
+    # reading before it, so that long ones are not copied.
+    found: list[list[_Reading | None]] = [[None]]
+    of_states = max((state.count(",") for known in states.values() for state in known), default=0)
+    most = 1 + of_states + max((name.count(",") for name in states), default=0)
+    signs = 1 + max((name.count("=") for name in states), default=0)
+    for end in range(1, len(parts) + 1):
+        here: list[_Reading | None] = []
+        for start in range(max(0, end - most), end):
+            for name, state in _entries(",".join(parts[start:end]), signs):
+                if state in states.get(name, ()):
+                    here += [_Reading((name, state), before) for before in found[start]]
+        found.append(here[:2])
+    return [_unrolled(reading) for reading in found[-1]]
+
+
+class _Reading(NamedTuple):
+    last: tuple[str, str]
+    before: _Reading | None
+
+
+def _unrolled(reading: _Reading | None) -> tuple[tuple[str, str], ...]:
+    entries = []
+    while reading is not None:
+        entries.append(reading.last)
+        reading = reading.before
+    return tuple(reversed(entries))
+
+
+def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, object]:
+    result: dict[str, object] = {
+        "marginals": {
+            variable.name: dict(zip(variable.states, target.values.tolist(), strict=True))
+            for target in posterior.targets
+            for variable in target.scope
+        },
+        "log_evidence": posterior.log_evidence,
+    }
+    if show_plan:
+        saved, trees = plan.savings, plan.trees
+        result["plan"] = {
+            "total_size": plan.cells,
+            "largest": plan.largest.size,
+            "multiplications": plan.multiplications,
+            "memory": plan.memory,
+            "proven": all(tree.order.proven for tree in trees),
+            "left_out": {
+                "barren_variables": saved.barren,
+                "certain_variables": saved.observed,
+                "impossible_states": saved.states,
+            },
+            "trees": len(trees),
+            "order": [name for tree in trees for name in tree.order.variables],
+            "cliques": [
+                {"variables": list(clique.variables), "size": clique.size}
+                for tree in trees
+                for clique in tree.cliques
+            ],
+            "separators": [list(edge.separator) for tree in trees for edge in tree.edges],
+        }
+    return result

@@ -1,0 +1,1 @@
+"""Options, messages and tables that all commands share."""

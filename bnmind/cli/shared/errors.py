@@ -1,0 +1,117 @@
+"""Errors at the command line: one line on the standard error stream, exit code 2."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from bnmind.cli.shared.printable import printable, tell
+from bnmind.errors import BnmindError
+
+__all__ = [
+    "EXIT_CODE",
+    "INTERRUPTED",
+    "OneLineErrors",
+    "one_line",
+    "os_fault",
+    "say",
+    "say_interrupted",
+]
+
+EXIT_CODE = 2
+"""What bnmind exits with when the input is at fault."""
+
+INTERRUPTED = 130
+"""What bnmind exits with after Ctrl-C."""
+
+
+def one_line(error: Exception) -> str:
+    """Return what an error says, on one line, as it may be shown."""
+    # Usage errors keep their full sentence in a method of their own.
+    say = getattr(error, "format_message", None)
+    text = say() if say else str(error)
+    return printable(" ".join(text.split())) or type(error).__name__
+
+
+def say(message: str) -> None:
+    """Write a line on the standard error stream, if it can be written at all."""
+    with contextlib.suppress(OSError):
+        tell(message, err=True)
+
+
+def say_interrupted(message: str) -> None:
+    """Say that Ctrl-C was heard, on a line of its own."""
+    # A terminal stands behind the ^C that it shows.
+    say(f"\n{message}" if sys.stderr.isatty() else message)
+
+
+def os_fault(error: OSError) -> str:
+    """Return what an error of the operating system says, and of which file or stream."""
+    place = "" if error.filename is None else f"{error.filename}: "
+    reason = error.strerror or one_line(error)
+    return f"expected a file that can be read and written, got {place}{reason}"
+
+
+class OneLineErrors(TyperGroup):
+    """A group of commands that reports what is wrong with the input on one line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say_interrupted("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command, and exit."""
+        try:
+            code = super().main(
+                args=args,
+                prog_name=prog_name,
+                complete_var=complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+        except BnmindError as error:
+            _fail(one_line(error))
+        except (typer.Abort, KeyboardInterrupt) as error:
+            if isinstance(error, KeyboardInterrupt) or isinstance(
+                error.__cause__, KeyboardInterrupt
+            ):
+                sys.exit(INTERRUPTED)
+            _fail("expected more input, got its end")
+        except OSError as error:
+            _fail(os_fault(error))
+        except MemoryError as error:
+            _fail(f"expected something that fits in memory, got: {one_line(error)}")
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise  # a fault of the program, not of the input
+            _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _help_of(error: Exception, prog_name: str | None) -> str:
+    """Return the command line that explains the command at fault."""
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context else prog_name or 'bnmind'} --help"
+
+
+def _fail(message: str) -> None:
+    say(f"error: {message}")
+    sys.exit(EXIT_CODE)

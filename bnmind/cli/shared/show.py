@@ -1,0 +1,181 @@
+"""How advice looks, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bnmind.cli.shared.printable import printable
+from bnmind.lab.mastermind.advice import Advice, Doubt
+
+__all__ = [
+    "advice_as_json",
+    "counted",
+    "percent",
+    "plain_table",
+    "show_advice",
+    "show_doubts",
+    "show_in_brief",
+    "show_table",
+    "terminal",
+]
+
+
+class _Terminal(Console):
+    """A terminal that obeys nothing in the texts that it shows."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text with its style, as every text printed and every cell gets it."""
+        return super().render_str(printable(text), **options)
+
+
+def terminal(*, stderr: bool = False) -> Console:
+    """Return the terminal, which shows texts and numbers as they are, and obeys nothing in them."""
+    return _Terminal(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def percent(probability: float) -> str:
+    """Return a probability in percent; what is not certain is not shown as certain."""
+    if 0 < probability < 1e-5:
+        return "<0.001 %"
+    if 0.999 < probability < 1:
+        return ">99.9 %"
+    if probability < 0.01:
+        return f"{100 * probability:.2g} %"
+    return f"{100 * probability:.1f} %"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return ``1 code``, ``1,296 codes``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def plain_table(*columns: str) -> Table:
+    """Return a table without lines, its first column to the left and all others to the right."""
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="", show_header=any(columns)
+    )
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left")
+    return table
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table, indented."""
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+def advice_as_json(advice: Advice) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
+        "guess": advice.guess,
+        "information": advice.information,
+        "expected_entropy": advice.expected_entropy,
+        "entropy": advice.entropy,
+        "possible_codes": advice.possible_codes,
+        "most_probable": [
+            {"code": code, "probability": probability} for code, probability in advice.most_probable
+        ],
+        "doubts": [
+            {
+                "guess": doubt.guess,
+                "reply": doubt.reply,
+                "probability_wrong": doubt.probability_wrong,
+            }
+            for doubt in advice.doubts
+        ],
+        "contradictions": advice.contradictions,
+        "found": advice.found,
+    }
+
+
+def show_advice(advice: Advice) -> None:
+    """Print advice on the terminal."""
+    console = terminal()
+    if advice.found:
+        guesses = counted(len(advice.doubts), "guess", "guesses")
+        text = ("The code is ", (advice.guess, "bold"), f", found in {guesses}.")
+        console.print(Text.assemble(*text))
+        _show_contradictions(console, advice.contradictions)
+        show_doubts(console, advice.doubts)
+        return
+    codes = counted(advice.possible_codes, "code")
+    console.print(f"{codes} possible, {advice.entropy:.2f} bits unknown.")
+    _show_contradictions(console, advice.contradictions)
+    show_doubts(console, advice.doubts)
+    console.print("Most probable:")
+    table = plain_table("", "")
+    table.columns[1].justify = "left"
+    for probability, alike in _by_percentage(advice.most_probable).items():
+        first, *more = _lines(alike)
+        table.add_row(probability, first)
+        for line in more:
+            table.add_row("", line)
+    show_table(console, table)
+    console.print(
+        Text.assemble(
+            "Guess ",
+            (advice.guess, "bold"),
+            f": it should tell {advice.information:.2f} bits and leave "
+            f"{advice.expected_entropy:.2f}.",
+        )
+    )
+
+
+def _lines(codes: Sequence[str]) -> list[str]:
+    """Return codes on lines that end between codes, which may hold spaces themselves."""
+    kept = "  ".join(code.replace(" ", "\u00a0") for code in codes)
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(kept, 64)]
+
+
+def show_in_brief(console: Console, advice: Advice) -> None:
+    """Print on a few lines what is known, as between two turns of a game."""
+    codes = counted(advice.possible_codes, "code")
+    console.print(f"{codes} possible, {advice.entropy:.2f} bits unknown.")
+    groups = _by_percentage(advice.most_probable[:5]).items()
+    shown = "; ".join(f"{', '.join(alike)} ({probability})" for probability, alike in groups)
+    console.print(f"Most probable: {shown}")
+    _show_contradictions(console, advice.contradictions)
+    doubted = sorted(
+        (doubt for doubt in advice.doubts if doubt.probability_wrong),
+        key=lambda doubt: -doubt.probability_wrong,
+    )
+    rows = [f"{d.guess} {d.reply} ({percent(d.probability_wrong)})" for d in doubted[:3]]
+    if rows:
+        console.print(f"Most likely wrong: {', '.join(rows)}")
+
+
+def show_doubts(console: Console, doubts: Sequence[Doubt]) -> None:
+    """Print how probable it is that each reply is wrong, if any may be."""
+    most = max((doubt.probability_wrong for doubt in doubts), default=0.0)
+    if not most:
+        return
+    table = plain_table("guess", "reply", "probably wrong")
+    for doubt in doubts:
+        table.add_row(
+            doubt.guess,
+            doubt.reply,
+            percent(doubt.probability_wrong),
+            style="bold" if doubt.probability_wrong >= min(most, 0.5) else None,
+        )
+    show_table(console, table)
+
+
+def _by_percentage(codes: Sequence[tuple[str, float]]) -> dict[str, list[str]]:
+    """Return the codes that look equally probable side by side."""
+    groups: dict[str, list[str]] = {}
+    for code, probability in codes:
+        groups.setdefault(percent(probability), []).append(code)
+    return groups
+
+
+def _show_contradictions(console: Console, number: int | None) -> None:
+    if number:
+        wrong = "one reply is" if number == 1 else f"{number} replies are"
+        console.print(f"The replies contradict each other: at least {wrong} wrong.", style="bold")

@@ -1,0 +1,108 @@
+"""Long work in a thread beside the main one, which stays free to hear Ctrl-C."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeAlias, TypeVar
+
+from bnmind.cli.shared.progress import Account, shown_progress
+
+__all__ = ["Report", "interruptible", "is_working", "working"]
+
+Report: TypeAlias = Callable[[int, int | None], None]
+
+_T = TypeVar("_T")
+_NAME = "bnmind work"
+_MOMENT = 0.1
+"""Seconds between two looks at the progress."""
+
+
+class _Task(threading.Thread, Generic[_T]):
+    """A thread that keeps what a function returns or raises; the process does not wait for it."""
+
+    def __init__(self, function: Callable[[], _T]) -> None:
+        super().__init__(name=_NAME, daemon=True)
+        self.function = function
+        self.context = contextvars.copy_context()
+        self.returned: list[_T] = []
+        self.raised: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.returned.append(self.context.run(self.function))
+        except BaseException as error:
+            self.raised = error
+
+    def begin(self) -> None:
+        """Start the thread; where there can be none, do the work here and now."""
+        try:
+            self.start()
+        except RuntimeError:
+            self.run()
+
+    def result(self) -> _T:
+        """Return or raise what the function did; the thread has ended."""
+        if self.raised is not None:
+            try:
+                raise self.raised
+            finally:
+                # Else the error would refer to itself through this frame.
+                self.raised = None
+        return self.returned[0]
+
+
+def interruptible(work: Callable[[], _T]) -> _T:
+    """Return what some work returns, or raise what it raises; Ctrl-C is heard meanwhile.
+
+    Python hears signals between two steps of the main thread, and a call of compiled code is
+    one step, however long. So the work is done in another thread, which goes on after Ctrl-C
+    until the process ends; its results are lost.
+
+    Parameters
+    ----------
+    work
+        Takes no arguments. It must not open a dialogue: that belongs into the main thread.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At once if Ctrl-C is pressed.
+    """
+    task = _Task(work)
+    task.begin()
+    if task.is_alive():
+        task.join()
+    return task.result()
+
+
+def working(what: str, work: Callable[[Report], _T]) -> _T:
+    """Return what some work returns, as `interruptible`; if it takes long, say what is done.
+
+    Parameters
+    ----------
+    what
+        What is done, as ``choosing a guess``.
+    work
+        Is given a function to tell how much is done, and how much there is to do in all, or
+        None if nobody knows.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At once if Ctrl-C is pressed.
+    """
+    account = Account()
+    task = _Task(lambda: work(account.report))
+    task.begin()
+    with shown_progress(what, account) as update:
+        while task.is_alive():
+            task.join(_MOMENT)
+            update()
+    return task.result()
+
+
+def is_working() -> bool:
+    """Return whether some work goes on that nobody waits for any more."""
+    return any(thread.name == _NAME and thread.is_alive() for thread in threading.enumerate())

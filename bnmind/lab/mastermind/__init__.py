@@ -1,0 +1,1 @@
+"""Games, comparisons of strategies, and their records."""

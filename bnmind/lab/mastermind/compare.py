@@ -1,0 +1,377 @@
+"""Comparisons: the same secrets and the same luck, met by each of several strategies."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, asdict, astuple, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked
+from bnmind._messages import many
+from bnmind._values import CheckedValue
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.lab.mastermind.code_maker import CodeMaker
+from bnmind.lab.mastermind.endings import Revealed
+from bnmind.lab.mastermind.games import assumed_channel, play_game
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn
+from bnmind.strategies.base.strategy import GuessInfo, Strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
+
+
+MAX_ROWS = 2**21
+"""Games of all strategies together that a comparison keeps: some 600 MB."""
+
+_REMEMBERED = 2**16
+"""Choices that are remembered of a strategy: those of the first games, which recur most."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameRow(CheckedValue):
+    """One game of a comparison, a row of its CSV file."""
+
+    board: str
+    """The board, as 4x6."""
+    channel: str
+    """The name of the channel that the replies passed through."""
+    strategy: str
+    """The name of the strategy."""
+    game: int
+    """The number of the game, from 1; it is the same game for every strategy."""
+    seed: int
+    """What the secret, the luck and the choices left to chance were drawn from."""
+    secret: str
+    """The hidden code; given, not drawn, when every code is played once."""
+    guesses: int
+    """How many guesses were made: of a game that was not won, the most allowed."""
+    won: bool
+    """Whether the code was guessed."""
+    seconds: float
+    """What the game took; choices remembered from an earlier game take no time."""
+
+
+@dataclass(frozen=True)
+class Summary(CheckedValue):
+    """The games of one strategy in a comparison."""
+
+    strategy: str
+    """The name of the strategy."""
+    games: int
+    """How many games were played."""
+    mean: float
+    """The mean number of guesses, where games not won count as the most allowed."""
+    standard_error: float
+    """Of the mean; nan for a single game."""
+    sd: float
+    """The standard deviation of the number of guesses; nan for a single game."""
+    worst: int
+    """The largest number of guesses."""
+    won: float
+    """The share of games won."""
+    within_ten: float
+    """The share of games won within ten guesses."""
+    seconds_per_game: float
+    """The mean time of a game."""
+
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """Return the fields by name, with None for nan, which JSON lacks."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class Comparison(CheckedValue):
+    """The games that several strategies played on one board, through one channel."""
+
+    board: str
+    """The board, as 4x6."""
+    channel: str
+    """The name of the channel that the replies passed through."""
+    assumed: str
+    """The name of the channel that the strategies were told to assume."""
+    strategies: tuple[str, ...]
+    """The names of the strategies, in the order asked for."""
+    games: int
+    """How many games each strategy played."""
+    seed: int
+    """What the seeds of the games were drawn from."""
+    max_guesses: int
+    """The most guesses of a game."""
+    rows: tuple[GameRow, ...]
+    """One row a game and strategy, ordered by game."""
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """One summary a strategy, in the order asked for."""
+        return tuple(_summary(name, self.rows_of(name)) for name in self.strategies)
+
+    @checked
+    def rows_of(self, strategy: str) -> tuple[GameRow, ...]:
+        """Return the games of one strategy, ordered by game."""
+        return tuple(row for row in self.rows if row.strategy == strategy)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a new pandas data frame."""
+        import pandas as pd
+
+        columns = [column.name for column in fields(GameRow)]
+        return pd.DataFrame([astuple(row) for row in self.rows], columns=columns)
+
+
+@checked
+def compare(
+    strategies: Sequence[Strategy],
+    channel: Channel,
+    *,
+    games: int | None = 1000,
+    seed: int = 0,
+    max_guesses: int = 100,
+    assumed: Channel | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Return how several strategies fare against the same secrets and the same luck.
+
+    Every game has a seed of its own, which determines it together with the strategy,
+    so that no game depends on the others or on their order. The game ends when the code
+    is guessed. Choices of deterministic strategies are remembered within the
+    comparison, since many games begin alike.
+
+    Parameters
+    ----------
+    strategies
+        The strategies, of different names.
+    channel
+        What the replies pass through.
+    games
+        How many games each strategy plays; None for every code of the board once.
+    seed
+        What the seeds of the games are drawn from, not negative.
+    max_guesses
+        The most guesses of a game; a game that takes more counts as this many, not won.
+    assumed
+        The channel that the strategies are to assume; the real one unless given.
+    progress
+        Called after every game with the number of games played so far, all strategies
+        together, and of games in all.
+
+    Raises
+    ------
+    BnmindError
+        Without games, without strategies, or with two of the same name.
+    TooLargeError
+        If there are more games than `MAX_ROWS`, all strategies together.
+    InvalidChannelError
+        If the assumed channel rules out what the real one may report.
+
+    Examples
+    --------
+    >>> from bnmind.strategies import Knuth
+    >>> comparison = compare([Knuth()], Channel.exact(Board(2, 3)), games=None)
+    >>> [row.guesses for row in comparison.rows]
+    [1, 2, 3, 3, 2, 3, 3, 4, 3]
+    """
+    contest = Contest(
+        tuple(strategies),
+        channel,
+        games=games,
+        seed=seed,
+        max_guesses=max_guesses,
+        assumed=assumed,
+    )
+    rows: list[GameRow] = []
+    for row in contest.play():
+        rows.append(row)
+        if progress is not None:
+            progress(len(rows), contest.n_rows)
+    return contest.comparison(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A comparison whose games are played one by one, so that those played can be kept.
+
+    `compare` plays them all. The parameters are those of `compare`.
+
+    Raises
+    ------
+    BnmindError, TooLargeError, InvalidChannelError
+        As `compare`.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from bnmind.strategies import Knuth
+    >>> contest = Contest((Knuth(),), Channel.exact(Board(2, 3)), games=1000)
+    >>> contest.comparison(list(islice(contest.play(), 10))).games
+    10
+    """
+
+    strategies: tuple[Strategy, ...]
+    """The strategies, of different names."""
+    channel: Channel
+    """What the replies pass through."""
+    _: KW_ONLY
+    games: int | None = 1000
+    """How many games each strategy is to play; None for every code of the board once."""
+    seed: int = 0
+    """What the seeds of the games are drawn from."""
+    max_guesses: int = 100
+    """The most guesses of a game."""
+    assumed: Channel | None = None
+    """The channel that the strategies are to assume; the real one unless given."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        strategies = tuple(self.strategies)
+        names = [strategy.name for strategy in strategies]
+        if not names or len(set(names)) < len(names):
+            got = ", ".join(names) or "none"
+            raise BnmindError(f"expected one or more strategies of different names, got {got}")
+        object.__setattr__(self, "strategies", strategies)
+        object.__setattr__(self, "max_guesses", Revealed(self.max_guesses).limit)
+        _require_possible(self.channel.board, self.games, len(strategies))
+        _ = self.believed  # raises if the assumed channel does not fit
+        if self.seed < 0:
+            raise BnmindError(f"expected a seed that is a whole number from 0, got {self.seed}")
+
+    @cached_property
+    def believed(self) -> Channel:
+        """The channel that the strategies assume, of a game that ends when it is won."""
+        return assumed_channel(self.channel.revealed(), self.assumed, Revealed(self.max_guesses))
+
+    @property
+    def n_games(self) -> int:
+        """How many games each strategy is to play."""
+        return self.channel.board.n_codes if self.games is None else self.games
+
+    @property
+    def n_rows(self) -> int:
+        """How many games there are to play, all strategies together."""
+        return self.n_games * len(self.strategies)
+
+    def play(self) -> Iterator[GameRow]:
+        """Yield the first game of every strategy, then the second of every strategy, and so on."""
+        board, revealed = self.channel.board, self.channel.revealed()
+        ending = Revealed(self.max_guesses)
+        players = [_Remembering(one) if one.deterministic else one for one in self.strategies]
+        for number, game_seed in enumerate(_game_seeds(self.seed, self.n_games), start=1):
+            secret = board.code(number - 1) if self.games is None else None
+            maker = CodeMaker.from_seed(revealed, game_seed, secret=secret, turns=ending.limit)
+            for player in players:
+                started = time.perf_counter()
+                game = play_game(player, maker, ending=ending, assumed=self.believed)
+                yield GameRow(
+                    str(board),
+                    self.channel.name,
+                    player.name,
+                    number,
+                    game_seed,
+                    board.format(maker.secret),
+                    game.guesses,
+                    game.won,
+                    time.perf_counter() - started,
+                )
+
+    @checked
+    def comparison(self, rows: Sequence[GameRow]) -> Comparison:
+        """Return the comparison of the games played, in the order of `play`.
+
+        A game that not all strategies have played is left out.
+
+        Raises
+        ------
+        BnmindError
+            If there is no game that all strategies have played.
+        """
+        games = len(rows) // len(self.strategies)
+        if games == 0:
+            raise BnmindError("expected a game that all strategies have played, got none")
+        return Comparison(
+            str(self.channel.board),
+            self.channel.name,
+            self.believed.name,
+            tuple(strategy.name for strategy in self.strategies),
+            games,
+            self.seed,
+            self.max_guesses,
+            tuple(rows[: games * len(self.strategies)]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Remembering:
+    """A deterministic strategy that is asked once for every history."""
+
+    strategy: Strategy
+    remembered: dict[tuple[Turn, ...], tuple[int, GuessInfo]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.strategy.name
+
+    @property
+    def deterministic(self) -> bool:
+        return True
+
+    def start(self, channel: Channel) -> Belief:
+        return self.strategy.start(channel)
+
+    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+        choice = self.remembered.get(belief.history)
+        if choice is None:
+            choice = self.strategy.choose(belief, rng)
+            if len(self.remembered) < _REMEMBERED:
+                self.remembered[belief.history] = choice
+        return choice
+
+
+def _require_possible(board: Board, games: int | None, n_strategies: int) -> None:
+    number = board.n_codes if games is None else games
+    if number < 1:
+        raise BnmindError(f"expected at least one game, got {games}")
+    if number * n_strategies > MAX_ROWS:
+        raise TooLargeError(
+            f"expected at most {MAX_ROWS:,} games in a comparison, got {many(number)} of each of"
+            f" {n_strategies} strategies",
+            needed=number * n_strategies,
+            budget=MAX_ROWS,
+        )
+
+
+def _game_seeds(seed: int, games: int) -> Iterator[int]:
+    """Yield a seed for each game; a spreadsheet can hold it without rounding."""
+    root = np.random.SeedSequence(seed)
+    for _ in range(games):
+        (source,) = root.spawn(1)
+        yield int(source.generate_state(1, np.uint64)[0]) >> 11
+
+
+def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
+    guesses = [row.guesses for row in rows]
+    sd = statistics.stdev(guesses) if len(guesses) > 1 else math.nan
+    return Summary(
+        strategy,
+        len(rows),
+        statistics.fmean(guesses),
+        sd / math.sqrt(len(rows)),
+        sd,
+        max(guesses),
+        sum(row.won for row in rows) / len(rows),
+        sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
+        statistics.fmean(row.seconds for row in rows),
+    )

@@ -1,0 +1,223 @@
+"""Games: a strategy against a code-maker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind.errors import BnmindError, InvalidChannelError
+from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
+from bnmind.lab.mastermind.endings import Ending, Revealed
+from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.reply import Reply
+from bnmind.strategies.base.strategy import Strategy, trusting_channel
+
+__all__ = ["assumed_channel", "play_game", "replay"]
+
+
+@checked
+def play_game(
+    strategy: Strategy,
+    code_maker: CodeMaker,
+    *,
+    ending: Ending | None = None,
+    rng: np.random.Generator | None = None,
+    assumed: Channel | None = None,
+) -> Transcript:
+    """Return the transcript of a game.
+
+    Parameters
+    ----------
+    strategy
+        The code-breaker.
+    code_maker
+        The code-maker.
+    ending
+        How the game ends; ``Revealed()`` unless given.
+    rng
+        For the choices that the strategy leaves to chance. If not given it is drawn
+        from the seed of the code-maker, so that the seed determines the game.
+    assumed
+        The channel that the strategy assumes; the code-maker's unless given.
+
+    Raises
+    ------
+    InvalidChannelError
+        If the assumed channel rules out what the code-maker's may report, or the
+        code-maker's reveals the code where the ending does not.
+    BnmindError
+        If neither a generator nor a seed is given, or the luck of the code-maker does
+        not last for the game.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, Channel
+    >>> from bnmind.strategies import Entropy
+    >>> maker = CodeMaker.from_seed(Channel.exact(Board(4, 6)), 8)
+    >>> game = play_game(Entropy(), maker)
+    >>> game.won, game.guesses, game.turns[-1].guess == maker.secret
+    (True, 5, True)
+    """
+    ending = Revealed() if ending is None else ending
+    if rng is None:
+        if code_maker.seed is None:
+            raise BnmindError("expected a random generator, or a code-maker that has a seed")
+        rng = strategy_rng(code_maker.seed)
+    assumed = assumed_channel(code_maker.channel, assumed, ending)
+    board = code_maker.board
+    belief: Belief = strategy.start(assumed)
+    turns: list[PlayedTurn] = []
+    won = False
+    while not won and len(turns) < ending.limit and not ending.stops(belief):
+        index, info = strategy.choose(belief, rng)
+        guess = board.code(index)
+        true, report = code_maker.answer(len(turns), guess)
+        noise = float(code_maker.noise[len(turns)])
+        won = ending.reveals and guess == code_maker.secret
+        turns.append(PlayedTurn(guess, true, None if won else report, noise, info))
+        if report is not None and not won:
+            belief = belief.update(guess, report)
+    declared = None
+    if not ending.reveals:
+        ((most_probable, _),) = belief.codes.most_probable(1)
+        declared = board.code(most_probable)
+        won = declared == code_maker.secret
+    return Transcript(
+        strategy.name,
+        code_maker.channel,
+        assumed,
+        ending,
+        code_maker.secret,
+        tuple(turns),
+        won,
+        declared,
+        code_maker.seed,
+    )
+
+
+@checked
+def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> Channel:
+    """Return the channel that a strategy is to start from.
+
+    It is the assumed channel, or the real one if none is assumed, `revealed` if the
+    ending reveals. An exact channel hears whatever the real one may report.
+
+    Raises
+    ------
+    InvalidChannelError
+        If the channels are of different boards, if the assumed one rules out what the
+        real one may report, or if the real one reveals the code and the ending does not.
+    """
+    if real.ends and not ending.reveals:
+        raise InvalidChannelError(
+            f"expected a channel that does not reveal the code for {type(ending).__name__}, got "
+            f"the revealed channel {real.name}",
+            real.name,
+        )
+    wanted = real if assumed is None else assumed
+    if wanted.board != real.board:
+        raise InvalidChannelError(
+            f"expected an assumed channel of the board {real.board}, got one of {wanted.board}",
+            wanted.name,
+        )
+    if ending.reveals:
+        real, wanted = real.revealed(), wanted.revealed()
+    if wanted.is_exact:
+        # Trust survives any report that it hears: see the limit of vanishing noise.
+        return wanted if set(real.reports) <= set(wanted.reports) else trusting_channel(real)
+    _require_possible(real, wanted)
+    return wanted
+
+
+def _require_possible(real: Channel, assumed: Channel) -> None:
+    """Raise if the real channel may report what the assumed one rules out."""
+    if assumed is real:
+        return
+    for column, report in enumerate(real.reports):
+        heard = report in assumed.reports
+        ruled_out = real.matrix[:, column] > 0
+        if heard:
+            ruled_out &= assumed.likelihood(report) == 0
+        if ruled_out.any():
+            true = real.board.true_replies[int(np.argmax(ruled_out))]
+            raise InvalidChannelError(
+                f"expected an assumed channel that allows whatever {real.name} may report, got "
+                f"{assumed.name}, which never reports {true} as {report}",
+                assumed.name,
+            )
+
+
+@checked
+def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcript:
+    """Return the same game played again, having checked that it goes the same way.
+
+    Parameters
+    ----------
+    transcript
+        The game.
+    strategy
+        If given it chooses again, and must choose the same guesses; one that leaves
+        choices to chance needs the seed of the game. If not, the guesses are taken from
+        the transcript, and only the replies and the end are checked.
+
+    Raises
+    ------
+    BnmindError
+        If the game goes another way; the message names the first turn that differs.
+    """
+    noise = np.zeros(max(transcript.ending.limit, transcript.guesses))
+    noise[: transcript.guesses] = [turn.noise for turn in transcript.turns]
+    maker = CodeMaker(transcript.channel, transcript.secret, noise, transcript.seed)
+    if strategy is None:
+        played = _retold(transcript, maker)
+    else:
+        played = play_game(
+            strategy,
+            maker,
+            ending=transcript.ending,
+            rng=np.random.default_rng(0) if strategy.deterministic else None,
+            assumed=transcript.assumed,
+        )
+    for number, (then, now) in enumerate(zip(transcript.turns, played.turns, strict=False), 1):
+        for what in ("guess", "true_reply", "report"):
+            _require_same(what, getattr(then, what), getattr(now, what), f" in turn {number}")
+    for what in ("guesses", "won", "declared"):
+        _require_same(what, getattr(transcript, what), getattr(played, what), "")
+    return played
+
+
+def _retold(transcript: Transcript, maker: CodeMaker) -> Transcript:
+    """Return the transcript with the replies and the end that its guesses lead to."""
+    ending, secret = transcript.ending, transcript.secret
+    turns: list[PlayedTurn] = []
+    won = False
+    for number, turn in enumerate(transcript.turns[: ending.limit]):
+        if won:
+            break
+        true, report = maker.answer(number, turn.guess)
+        won = ending.reveals and turn.guess == secret
+        turns.append(replace(turn, true_reply=true, report=None if won else report))
+    if ending.reveals and not won and len(turns) < ending.limit:
+        raise BnmindError(
+            f"expected a game that goes on until it is won or has {ending.limit} guesses, got "
+            f"{len(turns)} guesses"
+        )
+    if not ending.reveals:
+        won = transcript.declared == secret
+    return replace(transcript, turns=tuple(turns), won=won)
+
+
+def _require_same(what: str, then: object, now: object, where: str) -> None:
+    if then != now:
+        raise BnmindError(
+            f"expected the {what.replace('_', ' ')} {_shown(then)}{where}, as the transcript says, "
+            f"got {_shown(now)}"
+        )
+
+
+def _shown(value: object) -> str:
+    return str(value) if value is None or isinstance(value, Reply) else repr(value)

@@ -1,0 +1,218 @@
+"""Transcripts as JSON files."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bnmind._arguments import checked
+from bnmind.errors import BnmindError, ModelFileError
+from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
+from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.reply import Reply
+from bnmind.strategies.base.strategy import GuessInfo
+
+__all__ = ["transcript_from_json", "transcript_to_json"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Board(_Part):
+    pegs: int
+    colors: int
+    repeats: bool
+
+
+class _Channel(_Part):
+    name: str
+    reports: list[str]
+    matrix: list[list[float]]
+    ends: bool
+
+
+class _Revealed(_Part):
+    kind: Literal["revealed"] = "revealed"
+    limit: int
+
+
+class _Declared(_Part):
+    kind: Literal["declared"] = "declared"
+    certainty: float
+    limit: int
+
+
+class _Limit(_Part):
+    kind: Literal["limit"] = "limit"
+    limit: int
+
+
+class _Turn(_Part):
+    guess: list[int]
+    true_reply: str
+    report: str | None
+    noise: Annotated[float, Field(ge=0, lt=1)]
+    score: float | None
+    information: float | None
+    expected_entropy: float | None
+    tied: int
+
+
+class _Transcript(_Part):
+    format: Literal["bnmind transcript"]
+    version: Literal[1]
+    board: _Board
+    strategy: str
+    channel: _Channel
+    assumed: _Channel
+    ending: Annotated[_Revealed | _Declared | _Limit, Field(discriminator="kind")]
+    seed: int | None
+    secret: list[int]
+    turns: list[_Turn]
+    won: bool
+    declared: list[int] | None
+
+
+@checked
+def transcript_to_json(transcript: Transcript) -> str:
+    """Return the text of a file that `transcript_from_json` reads."""
+    board = transcript.board
+    model = _Transcript(
+        format="bnmind transcript",
+        version=1,
+        board=_Board(pegs=board.pegs, colors=board.colors, repeats=board.repeats),
+        strategy=transcript.strategy,
+        channel=_written_channel(transcript.channel),
+        assumed=_written_channel(transcript.assumed),
+        ending=_written_ending(transcript.ending),
+        seed=transcript.seed,
+        secret=list(transcript.secret),
+        turns=[
+            _Turn(
+                guess=list(turn.guess),
+                true_reply=str(turn.true_reply),
+                report=None if turn.report is None else str(turn.report),
+                noise=turn.noise,
+                score=_number(turn.info.score),
+                information=_number(turn.info.information),
+                expected_entropy=_number(turn.info.expected_entropy),
+                tied=turn.info.tied,
+            )
+            for turn in transcript.turns
+        ],
+        won=transcript.won,
+        declared=None if transcript.declared is None else list(transcript.declared),
+    )
+    return model.model_dump_json(indent=2) + "\n"
+
+
+@checked
+def transcript_from_json(text: str) -> Transcript:
+    """Return the transcript in the text of a file.
+
+    Whether a game can have gone like this is for `replay` to check.
+
+    Raises
+    ------
+    ModelFileError
+        If it is no transcript.
+    """
+    try:
+        model = _Transcript.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise ModelFileError(
+            f"expected a transcript of format version 1, got at {where}: {first['msg']}"
+        ) from error
+    try:
+        return _read(model)
+    except BnmindError as error:
+        raise ModelFileError(f"expected a transcript of a game; {error}") from error
+
+
+def _read(model: _Transcript) -> Transcript:
+    board = Board(model.board.pegs, model.board.colors, repeats=model.board.repeats)
+
+    def code(colors: list[int]) -> tuple[int, ...]:
+        board.index(colors)
+        return tuple(colors)
+
+    turns = tuple(
+        PlayedTurn(
+            code(turn.guess),
+            Reply.parse(turn.true_reply, pegs=board.pegs),
+            None if turn.report is None else Reply.parse(turn.report, pegs=board.pegs),
+            turn.noise,
+            GuessInfo(
+                board.index(turn.guess),
+                _float(turn.score),
+                _float(turn.information),
+                _float(turn.expected_entropy),
+                turn.tied,
+            ),
+        )
+        for turn in model.turns
+    )
+    return Transcript(
+        model.strategy,
+        _read_channel(board, model.channel),
+        _read_channel(board, model.assumed),
+        _read_ending(model.ending),
+        code(model.secret),
+        turns,
+        model.won,
+        None if model.declared is None else code(model.declared),
+        model.seed,
+    )
+
+
+def _written_channel(channel: Channel) -> _Channel:
+    return _Channel(
+        name=channel.name,
+        reports=[str(report) for report in channel.reports],
+        matrix=channel.matrix.tolist(),
+        ends=channel.ends,
+    )
+
+
+def _read_channel(board: Board, model: _Channel) -> Channel:
+    reports = tuple(Reply.parse(report, pegs=board.pegs) for report in model.reports)
+    if len({len(row) for row in model.matrix}) > 1:
+        raise ModelFileError(f"channel {model.name}: expected rows of one length")
+    return Channel(board, reports, np.array(model.matrix), model.name, model.ends)
+
+
+def _written_ending(ending: Ending) -> _Revealed | _Declared | _Limit:
+    if isinstance(ending, Revealed):
+        return _Revealed(limit=ending.limit)
+    if isinstance(ending, Declared):
+        return _Declared(certainty=ending.certainty, limit=ending.limit)
+    if isinstance(ending, Limit):
+        return _Limit(limit=ending.limit)
+    raise ModelFileError(
+        f"expected an ending that a file can name, got {type(ending).__name__}", ending
+    )
+
+
+def _read_ending(model: _Revealed | _Declared | _Limit) -> Ending:
+    if isinstance(model, _Revealed):
+        return Revealed(model.limit)
+    if isinstance(model, _Declared):
+        return Declared(model.certainty, model.limit)
+    return Limit(model.limit)
+
+
+def _number(value: float) -> float | None:
+    """Return the number, or None for nan, which JSON lacks."""
+    return None if math.isnan(value) else value
+
+
+def _float(value: float | None) -> float:
+    return math.nan if value is None else value
