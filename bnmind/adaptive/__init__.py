@@ -58,6 +58,7 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.baselines import (
     ChosenBy,
@@ -112,7 +113,7 @@ from bnmind.adaptive.simulation.measures import (
     Moment,
     default_measures,
 )
-from bnmind.adaptive.simulation.replay import fold_numbers, replay
+from bnmind.adaptive.simulation.replay import replay
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
 from bnmind.adaptive.simulation.simulate import simulate
 from bnmind.adaptive.stopping.certainty import (

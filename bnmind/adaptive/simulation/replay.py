@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.responses.examinees import MAX_NUMBERS, Examinees
+from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.rules import Rule
 from bnmind.adaptive.selection.selector import Selector
@@ -24,28 +25,7 @@ from bnmind.errors import InvalidModelError
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["fold_numbers", "replay"]
-
-
-@checked
-def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray[np.intp]:
-    """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
-
-    Examples
-    --------
-    >>> fold_numbers(6, folds=2).tolist()
-    [0, 0, 0, 1, 1, 1]
-    """
-    if not 2 <= folds <= n_examinees:
-        raise InvalidModelError([f"expected 2 to {n_examinees} folds, got {folds}"])
-    if n_examinees > MAX_NUMBERS or seed < 0:
-        raise InvalidModelError(
-            [
-                f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
-                f" and {seed}"
-            ]
-        )
-    return np.random.default_rng(seed).permutation(n_examinees) % folds
+__all__ = ["replay"]
 
 
 @checked

@@ -20,8 +20,8 @@ from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.adaptive.simulation.replay import fold_numbers
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.pgm import Network
