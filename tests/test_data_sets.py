@@ -20,7 +20,7 @@ def test_reasons_are_counted_by_data_set() -> None:
 def test_a_run_ends_with_the_names_of_absent_data_sets(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", ""]
     result = subprocess.run(
-        [*command, "tests/test_adaptive_replay_data.py"],
+        [*command, "tests/adaptive/test_replay_data.py"],
         cwd=ROOT,
         env=os.environ | {"BNMIND_DATA": str(tmp_path), "PYTHONPATH": str(ROOT)},
         capture_output=True,

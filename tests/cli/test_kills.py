@@ -1,0 +1,93 @@
+"""Commands that are killed at any moment: a file is there whole, as it was, or not at all."""
+
+from __future__ import annotations
+
+import csv
+import random
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from bnmind.adaptive import Session, read_bank
+from bnmind.lab.mastermind.saved_game import read_game
+from bnmind.pgm.files import read_network
+from bnmind.strategies import read_tree, read_weights
+from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
+from tests.command_server import CommandServer
+
+MOMENTS = 5
+"""How often each command is killed by each signal, within the time that it takes."""
+
+
+def _is_picture(path: Path) -> None:
+    text = path.read_text()
+    assert text.startswith("<svg")
+    assert text.rstrip().endswith("</svg>")
+
+
+def _is_table(path: Path) -> None:
+    rows = list(csv.reader(path.read_text().splitlines()))
+    assert rows
+    assert len({len(row) for row in rows}) == 1
+
+
+def _is_image(path: Path) -> None:
+    assert path.read_bytes().endswith(b"IEND\xaeB`\x82")
+
+
+READ: Mapping[str, Callable[[Path], object]] = {
+    "bnmind-game.json": read_game,
+    "stage.bif": read_network,
+    "tree.json": read_tree,
+    "weights.json": read_weights,
+    "P.svg": _is_picture,
+    "bank.json": read_bank,
+    "ann.json": lambda path: Session.load(path, read_bank(BANK)),
+}
+
+
+def _whole(directory: Path) -> set[str]:
+    """Read all that a command has written; return the names."""
+    found = set()
+    for path in directory.rglob("*"):
+        if path.is_dir() or path.name in ("q.csv", "responses.csv"):
+            continue
+        if path.name.startswith("."):
+            continue  # what is left of writing; the next writer removes it
+        read = READ.get(path.name) or {".csv": _is_table, ".png": _is_image}[path.suffix]
+        read(path)
+        found.add(str(path.relative_to(directory)))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+def test_what_a_killed_command_leaves_is_whole(number: signal.Signals, tmp_path: Path) -> None:
+    rng = random.Random(number)
+    written = set()
+    with CommandServer() as server:
+        for name in COMMANDS:
+            here = prepared(tmp_path / name.strip("-"))
+            assert_in_order(first := server.run(case_of(name, {}), here), 0)
+            whole = _whole(here)
+            ends = set()
+            for moment in range(MOMENTS if whole else 0):
+                if moment % 2:
+                    for file in whole:
+                        (here / file).unlink(missing_ok=True)
+                after = rng.random() * first.seconds
+                killed = {"killed_after": after, "by": number}
+                ended = server.run(case_of(name, killed), here)
+                assert_in_order(ended, -number, 0, 2)
+                ends.add(ended.code)
+                assert _whole(here) <= whole
+            if whole:
+                written.add(name)
+                assert -number in ends
+                # And nothing of it is in the way of the next run.
+                assert_in_order(server.run(case_of(name, {}), here), 0)
+                assert _whole(here) == whole
+                assert not [path for path in here.rglob(".*") if path.is_file()]
+    assert written >= {"assist", "network", "compare", "strategy", "query", "simulate", "test"}

@@ -1,0 +1,247 @@
+"""Boards: their codes, their true replies, and codes as text."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
+from bnmind.mastermind import MAX_CODES, Board, Reply, reply
+from bnmind.mastermind.board import MAX_LISTED_CODES, digits_of, require_believable
+from tests.mastermind.generators import boards, codes
+
+FOUR_SIX = Board(4, 6)
+
+
+def brute_force_codes(board: Board) -> list[tuple[int, ...]]:
+    palette = range(1, board.colors + 1)
+    if board.repeats:
+        return list(itertools.product(palette, repeat=board.pegs))
+    return list(itertools.permutations(palette, board.pegs))
+
+
+def brute_force_replies(board: Board) -> tuple[Reply, ...]:
+    """All replies that occur; guesses that differ by names of colors count once."""
+    everything = brute_force_codes(board)
+    guesses = [
+        guess
+        for guess in everything
+        if list(dict.fromkeys(guess)) == list(range(1, len(set(guess)) + 1))
+    ]
+    return tuple(sorted({reply(guess, code) for guess in guesses for code in everything}))
+
+
+SMALL = [
+    *(Board(n, k) for n in range(1, 8) for k in range(2, 8) if k**n <= 1300),
+    *(Board(n, k, repeats=False) for n in range(1, 7) for k in range(max(n, 2), 8)),
+]
+
+
+@pytest.mark.parametrize("board", SMALL, ids=str)
+def test_true_replies_are_those_that_occur(board: Board) -> None:
+    assert brute_force_replies(board) == board.true_replies
+
+
+@pytest.mark.parametrize(
+    ("board", "n_codes", "n_replies"),
+    [
+        (Board(4, 6), 1296, 14),
+        (Board(5, 8), 32768, 20),
+        (Board(2, 2), 4, 4),
+        (Board(1, 2), 2, 2),
+        (Board(4, 6, repeats=False), 360, 11),
+        (Board(4, 10, repeats=False), 5040, 14),
+        (Board(3, 3, repeats=False), 6, 3),
+        (Board(10, 12), 61_917_364_224, 65),
+    ],
+    ids=str,
+)
+def test_sizes(board: Board, n_codes: int, n_replies: int) -> None:
+    assert (board.n_codes, len(board.true_replies)) == (n_codes, n_replies)
+
+
+@given(boards(max_codes=10**9))
+def test_the_winning_reply_comes_last(board: Board) -> None:
+    assert board.true_replies[-1] == board.winning == Reply(board.pegs, 0)
+    assert list(board.true_replies) == sorted(set(board.true_replies))
+
+
+@given(boards(max_codes=700))
+def test_codes_are_all_codes_in_lexicographic_order(board: Board) -> None:
+    assert board.codes.tolist() == [list(code) for code in brute_force_codes(board)]
+    assert board.codes.dtype == np.uint8
+    assert board.codes is board.codes
+    with pytest.raises(ValueError, match="read-only"):
+        board.codes[0, 0] = 1
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_index_and_code_are_inverse(data: st.DataObject, board: Board) -> None:
+    index = data.draw(st.integers(0, board.n_codes - 1))
+    assert board.index(board.code(index)) == index
+    if board.n_codes <= 1296:
+        assert board.code(index) == tuple(board.codes[index].tolist())
+        assert board.index(board.codes[index].tolist()) == index
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_format_and_parse_are_inverse(data: st.DataObject, board: Board) -> None:
+    code = data.draw(codes(board))
+    text = board.format(code)
+    assert board.parse(text) == code
+    assert board.parse(f"  {text} ") == code
+    assert board.parse(" ".join(str(color) for color in code)) == code
+    letters = "".join(chr(ord("A") + color - 1) for color in code)
+    assert board.parse(letters) == board.parse(letters.lower()) == code
+
+
+@pytest.mark.parametrize(
+    ("board", "text", "code"),
+    [
+        (FOUR_SIX, "1123", (1, 1, 2, 3)),
+        (FOUR_SIX, "AABC", (1, 1, 2, 3)),
+        (FOUR_SIX, "a b C f", (1, 2, 3, 6)),
+        (FOUR_SIX, "1,1, 2,3", (1, 1, 2, 3)),
+        (Board(4, 12), "1 1 12 3", (1, 1, 12, 3)),
+        (Board(4, 12), "AALC", (1, 1, 12, 3)),
+        (Board(1, 12), "12", (12,)),
+        (Board(1, 12), "l", (12,)),
+        (Board(2, 26), "YZ", (25, 26)),
+        (Board(2, 30), "30 1", (30, 1)),
+    ],
+)
+def test_parse(board: Board, text: str, code: tuple[int, ...]) -> None:
+    assert board.parse(text) == code
+
+
+def test_format() -> None:
+    assert FOUR_SIX.format((1, 1, 2, 3)) == "1123"
+    assert Board(4, 12).format((1, 1, 12, 3)) == "1 1 12 3"
+    assert Board(2, 9).format(np.array([9, 1], dtype=np.uint8).tolist()) == "91"
+
+
+@pytest.mark.parametrize(
+    ("board", "text", "message"),
+    [
+        (FOUR_SIX, "", "expected a code of 4 pegs, got 0 pegs in ''"),
+        (FOUR_SIX, "112", "expected a code of 4 pegs, got 3 pegs in '112'"),
+        (FOUR_SIX, "11 23", "expected a code of 4 pegs, got 2 pegs; expected colors 1 to 6"),
+        (FOUR_SIX, "0123", "expected colors 1 to 6, got 0 in '0123'"),
+        (FOUR_SIX, "1127", "expected colors 1 to 6, got 7 in '1127'"),
+        (FOUR_SIX, "AABG", "expected colors 1 to 6, got 7 in 'AABG'"),
+        (FOUR_SIX, "1-23", "expected a code like 1122, got '1-23'"),
+        (FOUR_SIX, "11AB", "expected a code like 1122, got '11AB'"),
+        (FOUR_SIX, "1 A 2 3", "expected a code like 1122"),
+        (FOUR_SIX, "¹¹²³", "expected a code like 1122"),
+        (FOUR_SIX, "ıııı", "expected a code like 1122"),
+        (FOUR_SIX, "-1 1 1 1", "expected a code like 1122"),
+        (FOUR_SIX, "1123 " + "9" * 5000, "expected a code like 1122"),
+        (Board(4, 12), "1123", "expected 4 letters or separated numbers on a board of 12 colors"),
+        (Board(4, 12), "1 1 13 3", "expected colors 1 to 12, got 13"),
+        (Board(3, 4, repeats=False), "121", "expected every color at most once in '121'"),
+        (Board(2, 2, repeats=False), "0", "expected a code of 2 pegs"),
+    ],
+)
+def test_text_that_is_no_code(board: Board, text: str, message: str) -> None:
+    with pytest.raises(InvalidCodeError) as caught:
+        board.parse(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.value == text
+
+
+@pytest.mark.parametrize("code", [(1, 1, 2), (0, 1, 1, 1), (1, 1, 1, 7), (1.5, 1, 1, 1), "1123"])
+def test_what_is_no_code(code: tuple[int, ...]) -> None:
+    for method in (FOUR_SIX.index, FOUR_SIX.format):
+        with pytest.raises(InvalidCodeError):
+            method(code)
+
+
+@pytest.mark.parametrize("index", [-1, 1296])
+def test_index_out_of_range(index: int) -> None:
+    with pytest.raises(InvalidCodeError, match=f"1,296 codes of 4x6, got {index}"):
+        FOUR_SIX.code(index)
+
+
+@pytest.mark.parametrize(
+    ("pegs", "colors", "repeats", "faults"),
+    [
+        (0, 6, True, ["expected 1 to 255 pegs, got 0"]),
+        (-2, 6, True, ["expected 1 to 255 pegs, got -2"]),
+        (4, 1, True, ["expected 2 to 255 colors, got 1"]),
+        (0, 0, True, ["pegs, got 0", "colors, got 0"]),
+        (5, 4, False, ["expected at least as many colors as pegs", "5 pegs and 4 colors"]),
+        (10**9, 10**9, True, ["pegs, got 1000000000", "colors, got 1000000000"]),
+        (4.0, "6", True, ["whole number of pegs, got 4.0", "whole number of colors, got '6'"]),
+    ],
+)
+def test_impossible_boards(pegs: int, colors: int, repeats: bool, faults: list[str]) -> None:
+    with pytest.raises(InvalidBoardError) as caught:
+        Board(pegs, colors, repeats=repeats)
+    assert all(fault in str(caught.value) for fault in faults)
+
+
+@pytest.mark.parametrize("board", [Board(8, 12), Board(10, 12), Board(255, 255)], ids=str)
+def test_large_boards_are_cheap_until_listed(board: Board) -> None:
+    started = time.perf_counter()
+    large = Board(board.pegs, board.colors)
+    assert large.index(large.code(large.n_codes - 1)) == large.n_codes - 1
+    with pytest.raises(TooLargeError) as caught:
+        _ = large.codes
+    assert time.perf_counter() - started < 1
+    assert (caught.value.needed, caught.value.budget) == (large.n_codes, MAX_LISTED_CODES)
+    assert len(str(caught.value)) < 200
+
+
+def test_too_large_says_what_would_be_needed() -> None:
+    with pytest.raises(TooLargeError) as caught:
+        _ = Board(10, 12).codes
+    assert str(caught.value) == (
+        "expected at most 67,108,864 codes to list, got 61,917,364,224 codes of the board 10x12, "
+        "whose list would need 619.2 GB"
+    )
+    with pytest.raises(TooLargeError) as caught:
+        require_believable(Board(10, 12))
+    assert (caught.value.needed, caught.value.budget) == (61_917_364_224, MAX_CODES)
+    assert str(caught.value) == (
+        "expected at most 134,217,728 codes for a belief, got 61,917,364,224 codes of the board "
+        "10x12: a belief and the next one would need 990.7 GB"
+    )
+
+
+def test_a_belief_may_be_over_more_codes_than_are_listed() -> None:
+    require_believable(Board(8, 10))
+    with pytest.raises(TooLargeError, match="codes to list, got 100,000,000 codes of the board 8x"):
+        _ = Board(8, 10).codes
+    # Without repeats replies are computed from the list.
+    permutations = Board(8, 14, repeats=False)
+    assert MAX_LISTED_CODES < permutations.n_codes < MAX_CODES
+    with pytest.raises(TooLargeError, match="codes to list, got 121,080,960 codes of the board 8x"):
+        require_believable(permutations)
+
+
+@given(st.data(), boards(max_codes=700))
+def test_digits_of_some_codes(data: st.DataObject, board: Board) -> None:
+    some = data.draw(st.lists(st.integers(0, board.n_codes - 1), max_size=5))
+    digits = digits_of(board, np.array(some, dtype=np.intp))
+    assert [tuple(row) for row in digits.tolist()] == [board.code(i) for i in some]
+    assert digits.dtype == np.uint8
+
+
+def test_boards_are_values() -> None:
+    assert Board(4, 6) == FOUR_SIX != Board(4, 6, repeats=False)
+    assert hash(Board(4, 6)) == hash(FOUR_SIX)
+    assert Board(int(np.int64(4)), 6) == Board(np.int64(4), 6) == FOUR_SIX  # type: ignore[arg-type]
+    assert (str(FOUR_SIX), str(Board(4, 6, repeats=False))) == ("4x6", "4x6 without repeats")
+    assert repr(FOUR_SIX) == "Board(pegs=4, colors=6, repeats=True)"
+    _ = FOUR_SIX.codes
+    for twin in (pickle.loads(pickle.dumps(FOUR_SIX)), copy.deepcopy(FOUR_SIX)):
+        assert twin == FOUR_SIX
+        assert not twin.codes.flags.writeable

@@ -1,0 +1,316 @@
+"""Channels: every kind, the revealed ending, and what is no channel."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnmind.errors import (
+    InvalidChannelError,
+    InvalidProbabilityError,
+    InvalidReplyError,
+    TooLargeError,
+)
+from bnmind.mastermind import Board, Channel, Reply
+from tests.mastermind.generators import boards, channels, probabilities
+
+FOUR_SIX = Board(4, 6)
+WIN = FOUR_SIX.winning
+
+
+def entry(channel: Channel, true: Reply, reported: Reply) -> float:
+    return float(channel.likelihood(reported)[channel.board.true_replies.index(true)])
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_every_channel_is_stochastic_and_fixed(data: st.DataObject, board: Board) -> None:
+    channel = data.draw(channels(board))
+    assert channel.matrix.shape == (len(board.true_replies), channel.n_outcomes)
+    assert channel.matrix.min() >= 0
+    np.testing.assert_allclose(channel.matrix.sum(axis=1), 1, rtol=0, atol=1e-15)
+    assert channel.n_outcomes == len(channel.reports) + (channel.won_index is not None)
+    for place, report in enumerate(channel.reports):
+        assert channel.report_index(report) == place
+        assert np.array_equal(channel.likelihood(report), channel.matrix[:, place])
+    with pytest.raises(ValueError, match="read-only"):
+        channel.matrix[0, 0] = 0.5
+    for twin in (pickle.loads(pickle.dumps(channel)), copy.deepcopy(channel)):
+        np.testing.assert_allclose(twin.matrix, channel.matrix, rtol=1e-15)
+        assert not twin.matrix.flags.writeable
+        assert (twin.board, twin.reports, twin.name) == (board, channel.reports, channel.name)
+
+
+def test_the_channel_does_not_follow_the_array_it_was_made_of() -> None:
+    matrix = np.eye(14)
+    channel = Channel(FOUR_SIX, FOUR_SIX.true_replies, matrix, "mine")
+    matrix[0] = 0.0
+    assert channel.is_exact
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_revealed(data: st.DataObject, board: Board) -> None:
+    plain = data.draw(channels(board, revealed=False))
+    ending = plain.revealed()
+    assert (plain.ends, ending.ends) == (False, True)
+    assert ending.revealed() is ending
+    assert (plain.won_index, ending.won_index) == (None, len(plain.reports))
+    assert (ending.reports, ending.name) == (plain.reports, plain.name)
+    assert ending.matrix[-1].tolist() == [0.0] * len(plain.reports) + [1.0]
+    assert np.all(ending.matrix[:-1, -1] == 0)
+    np.testing.assert_allclose(ending.matrix[:-1, :-1], plain.matrix[:-1], rtol=1e-15)
+
+
+def test_exact() -> None:
+    channel = Channel.exact(FOUR_SIX)
+    assert channel.is_exact
+    assert channel.revealed().is_exact
+    assert channel.name == "exact"
+    assert np.array_equal(channel.matrix, np.eye(14))
+    for other in (
+        Channel.false_reply(FOUR_SIX, 0),
+        Channel.independent_error(FOUR_SIX, 0),
+        Channel.from_probabilities(FOUR_SIX, {(r, r): 1.0 for r in FOUR_SIX.true_replies}),
+    ):
+        assert other.is_exact
+        assert other.revealed().is_exact
+    for other in (Channel.false_reply(FOUR_SIX, 1e-9), Channel.independent_error(FOUR_SIX, 1e-9)):
+        assert not other.is_exact
+        assert not other.revealed().is_exact
+
+
+def test_false_reply_as_in_snyder() -> None:
+    channel = Channel.false_reply(FOUR_SIX, 0.2)
+    assert channel.name == "false:0.2"
+    for true in FOUR_SIX.true_replies[:-1]:
+        assert entry(channel, true, true) == pytest.approx(0.8 + 0.2 / 13, abs=1e-15)
+        assert entry(channel, true, WIN) == 0
+        assert entry(channel, WIN, true) == 0
+    assert entry(channel, Reply(0, 0), Reply(3, 0)) == pytest.approx(0.2 / 13, abs=1e-15)
+    assert entry(channel, WIN, WIN) == 1
+
+
+def test_false_reply_where_only_one_reply_does_not_win() -> None:
+    assert Channel.false_reply(Board(1, 2), 0.7).is_exact
+
+
+@given(boards(max_codes=10**6), probabilities)
+def test_independent_error(board: Board, p: float) -> None:
+    channel = Channel.independent_error(board, p)
+    n = board.pegs
+
+    def one(true: int, reported: int) -> float:
+        return 1 - p if true == reported else p / n
+
+    assert len(channel.reports) == (n + 1) ** 2
+    for row, (b, w) in zip(channel.matrix, board.true_replies, strict=True):
+        for column, (b2, w2) in zip(row.tolist(), channel.reports, strict=True):
+            assert column == pytest.approx(one(b, b2) * one(w, w2), abs=1e-14)
+
+
+def test_independent_has_the_25_reports_of_vomlel() -> None:
+    rng = np.random.default_rng(1)
+    black, white = rng.dirichlet(np.ones(5), size=5), rng.dirichlet(np.ones(5), size=5)
+    channel = Channel.independent(FOUR_SIX, black, white)
+    assert set(channel.reports) == {Reply(b, w) for b in range(5) for w in range(5)}
+    got = entry(channel, Reply(1, 2), Reply(4, 3))
+    assert got == pytest.approx(black[1, 4] * white[2, 3], rel=1e-14)
+
+
+def test_from_counts() -> None:
+    board = Board(1, 2)
+    lost, won = board.true_replies
+    counts = {(lost, lost): 7.0, (lost, won): 1.0}
+    channel = Channel.from_counts(board, counts)
+    np.testing.assert_allclose(channel.matrix, [[7.5 / 9, 1.5 / 9], [0.5, 0.5]], rtol=1e-15)
+    sharper = Channel.from_counts(board, counts, 0.0 + 1e-9)
+    np.testing.assert_allclose(sharper.matrix[0], [7 / 8, 1 / 8], rtol=1e-8)
+    # A report that no code draws is kept, since it was heard.
+    strange = Channel.from_counts(board, {(lost, Reply(1, 1)): 1})
+    assert strange.reports == (Reply(0, 0), Reply(1, 0), Reply(1, 1))
+
+
+def test_from_probabilities() -> None:
+    board = Board(1, 3)
+    lost, won = board.true_replies
+    table = {(lost, lost): 0.75, (lost, Reply(0, 1)): 0.25, (won, won): 1.0}
+    channel = Channel.from_probabilities(board, table)
+    assert channel.reports == (Reply(0, 0), Reply(0, 1), Reply(1, 0))
+    assert channel.matrix.tolist() == [[0.75, 0.25, 0.0], [0.0, 0.0, 1.0]]
+
+
+@given(st.data(), boards(max_codes=1296))
+def test_draw_is_the_inverse_of_the_cumulative_distribution(
+    data: st.DataObject, board: Board
+) -> None:
+    channel = data.draw(channels(board))
+    true = data.draw(st.integers(0, len(board.true_replies) - 1))
+    uniform = data.draw(st.floats(0, 1, exclude_max=True))
+    outcome = channel.draw(true, uniform)
+    row = channel.matrix[true]
+    assert row[outcome] > 0
+    assert row[:outcome].sum() <= uniform + 1e-12
+    assert uniform <= row[: outcome + 1].sum() + 1e-12
+
+
+def test_draw_reaches_every_outcome() -> None:
+    channel = Channel.false_reply(FOUR_SIX, 0.2).revealed()
+    uniforms = (np.arange(100_000) + 0.5) / 100_000
+    got = np.bincount([channel.draw(2, u) for u in uniforms.tolist()], minlength=15) / 100_000
+    np.testing.assert_allclose(got, channel.matrix[2], atol=2e-5)
+    assert channel.draw(13, 0.0) == channel.draw(13, np.nextafter(1, 0)) == channel.won_index
+
+
+@pytest.mark.parametrize("report", [Reply(3, 1), Reply(9, 0), Reply(4, 4)])
+@pytest.mark.parametrize("make", [Channel.exact, lambda board: Channel.false_reply(board, 0.2)])
+def test_a_reply_that_the_channel_cannot_give(
+    make: Callable[[Board], Channel], report: Reply
+) -> None:
+    for channel in (make(FOUR_SIX), make(FOUR_SIX).revealed()):
+        for method in (channel.report_index, channel.likelihood):
+            with pytest.raises(InvalidReplyError, match=f"can give, got {report}"):
+                method(report)
+
+
+def _with(row: int, column: int, value: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    matrix = np.eye(14)
+    matrix[row, column] = value
+    return matrix
+
+
+REPLIES = FOUR_SIX.true_replies
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "message"),
+    [
+        (
+            lambda: Channel(FOUR_SIX, REPLIES, np.eye(13), "x"),
+            InvalidChannelError,
+            "channel x: expected a matrix of 14 true replies by 14 outcomes, got the shape (13, 13",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, (*REPLIES[:-1], REPLIES[0]), np.eye(14), "x"),
+            InvalidChannelError,
+            "expected every report once",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, (*REPLIES[:-1], Reply(9, 0)), np.eye(14), "x"),
+            InvalidChannelError,
+            "expected counts 0 to 4, got 9b0w",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, REPLIES[:-1], np.eye(14)[:, ::-1], "x", ends=True),
+            InvalidChannelError,
+            "expected the outcome 'won' for the winning reply and for no other",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, REPLIES, _with(2, 5, 0.5), "x"),
+            InvalidProbabilityError,
+            "channel x: expected a sum of 1 for true reply 0b2w, got 1.5",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, REPLIES, _with(2, 5, -0.5), "x"),
+            InvalidProbabilityError,
+            "expected probabilities in [0, 1] for true reply 0b2w, got -0.5",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, REPLIES, _with(2, 2, np.nan), "x"),
+            InvalidProbabilityError,
+            "got nan",
+        ),
+        (
+            lambda: Channel(FOUR_SIX, REPLIES, np.zeros((14, 14)), "x"),
+            InvalidProbabilityError,
+            "and 11 more",
+        ),
+        (
+            lambda: Channel.independent(FOUR_SIX, np.eye(5), np.eye(4)),
+            InvalidChannelError,
+            "expected a white table of shape (5, 5), got (4, 4)",
+        ),
+        (
+            lambda: Channel.independent(FOUR_SIX, np.ones((5, 5)), np.eye(5)),
+            InvalidProbabilityError,
+            "expected a sum of 1 for 0 black, got 5",
+        ),
+        (
+            lambda: Channel.false_reply(FOUR_SIX, 1.5),
+            InvalidProbabilityError,
+            "expected a probability in [0, 1], got 1.5",
+        ),
+        (
+            lambda: Channel.independent_error(FOUR_SIX, -0.1),
+            InvalidProbabilityError,
+            "expected a probability in [0, 1], got -0.1",
+        ),
+        (
+            lambda: Channel.false_reply(FOUR_SIX, float("nan")),
+            InvalidProbabilityError,
+            "got nan",
+        ),
+        (
+            lambda: Channel.from_counts(FOUR_SIX, {(REPLIES[0], REPLIES[0]): -1}),
+            InvalidChannelError,
+            "finite and not negative, got -1",
+        ),
+        (
+            lambda: Channel.from_counts(FOUR_SIX, {}, 0.0),
+            InvalidChannelError,
+            "expected a positive prior",
+        ),
+        (
+            lambda: Channel.from_counts(FOUR_SIX, {(Reply(3, 1), REPLIES[0]): 1}),
+            InvalidChannelError,
+            "expected true replies of the board 4x6, got 3b1w",
+        ),
+        (
+            lambda: Channel.from_counts(FOUR_SIX, {(REPLIES[0], Reply(9, 0)): 1}),
+            InvalidChannelError,
+            "expected counts 0 to 4, got 9b0w",
+        ),
+        (
+            lambda: Channel.from_probabilities(FOUR_SIX, {(WIN, WIN): 1.0}),
+            InvalidProbabilityError,
+            "expected a sum of 1 for true reply 0b0w, got 0",
+        ),
+        (
+            lambda: Channel.from_probabilities(FOUR_SIX, {}),
+            InvalidProbabilityError,
+            "expected a sum of 1",
+        ),
+    ],
+)
+def test_what_is_no_channel(
+    make: Callable[[], Channel], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        make()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_are_normalized_within_the_tolerance() -> None:
+    channel = Channel(FOUR_SIX, REPLIES, np.eye(14) * (1 - 5e-10), "x")
+    assert np.array_equal(channel.matrix, np.eye(14))
+    with pytest.raises(InvalidProbabilityError):
+        Channel(FOUR_SIX, REPLIES, np.eye(14) * (1 - 5e-9), "x")
+
+
+def test_channels_of_huge_boards_are_refused_before_they_are_allocated() -> None:
+    board = Board(255, 255)
+    makers: list[Callable[[], Channel]] = [
+        lambda: Channel.exact(board),
+        lambda: Channel.false_reply(board, 0.2),
+        lambda: Channel.independent_error(board, 0.2),
+        lambda: Channel.from_counts(board, {}),
+    ]
+    for make in makers:
+        with pytest.raises(TooLargeError, match=r"at most 16,777,216 numbers, got .* GB"):
+            make()
+    assert Channel.independent_error(Board(30, 40), 0.2).n_outcomes == 961

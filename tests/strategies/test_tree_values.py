@@ -1,0 +1,300 @@
+"""Trees as values: walked, checked, written and read, compared and drawn."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import BnmindError, InvalidCodeError, InvalidModelError, ModelFileError
+from bnmind.mastermind import Board, Channel, reply
+from bnmind.strategies import (
+    Entropy,
+    Goal,
+    Knuth,
+    Planned,
+    StrategyTree,
+    TreeNode,
+    build_tree,
+    check_tree,
+    compare_trees,
+    measure_games,
+    measure_tree,
+    optimal_on_average,
+    read_tree,
+    strategy_by_name,
+    strategy_tree,
+    tree_to_svg,
+    walk_tree,
+    write_tree,
+)
+from bnmind.strategies.trees.files import (
+    tree_from_dot,
+    tree_from_json,
+    tree_from_text,
+    tree_to_dot,
+    tree_to_json,
+    tree_to_text,
+)
+from tests.mastermind.generators import boards, channels
+from tests.modes import examples
+
+NAMES = ("knuth", "irving", "kooi", "shapiro", "neuwirth")
+FORMATS: list[tuple[Callable[[StrategyTree], str], Callable[[str], StrategyTree]]] = [
+    (tree_to_json, tree_from_json),
+    (tree_to_text, tree_from_text),
+    (tree_to_dot, tree_from_dot),
+]
+
+
+@st.composite
+def trees(draw: st.DrawFn, max_codes: int = 64) -> StrategyTree:
+    """Trees of truthful replies, some of them cut."""
+    exact = Channel.exact(draw(boards(max_codes)))
+    channel = exact.revealed() if draw(st.booleans()) else exact
+    cut = draw(st.none() | st.integers(0, 4))
+    return build_tree(strategy_by_name(draw(st.sampled_from(NAMES))), channel, max_guesses=cut)
+
+
+def shape(tree: StrategyTree) -> object:
+    """All that a tree of truthful replies says, whatever its channel."""
+
+    def of(node: TreeNode) -> object:
+        below = [of(child) for _, child in node.children]
+        return node.weight, round(node.entropy, 9), node.possible, node.found, node.guess, below
+
+    return of(tree.root)
+
+
+@given(trees(), st.sampled_from(FORMATS))
+@settings(max_examples=examples(60))
+def test_what_is_written_is_read(
+    tree: StrategyTree,
+    way: tuple[Callable[[StrategyTree], str], Callable[[str], StrategyTree]],
+) -> None:
+    write, read = way
+    again = read(write(tree))
+    assert shape(again) == shape(tree)
+    assert write(again) == write(tree)
+    check_tree(again)
+
+
+@given(boards(81).filter(lambda board: board.n_codes > 1), st.sampled_from(NAMES))
+@settings(max_examples=examples(30))
+def test_every_secret_reaches_its_leaf(board: Board, name: str) -> None:
+    tree = build_tree(strategy_by_name(name), Channel.exact(board).revealed())
+    check_tree(tree)
+    lengths = []
+    for secret in map(board.code, range(board.n_codes)):
+        turns = walk_tree(tree, secret)
+        assert turns[-1].guess == secret
+        assert all(turn.reply == reply(turn.guess, secret) for turn in turns)
+        lengths.append(len(turns))
+    assert [lengths.count(n) for n in range(1, max(lengths) + 1)] == list(tree.distribution)
+    assert tree.total == sum(lengths)
+    assert tree.mean == pytest.approx(sum(lengths) / board.n_codes)
+    assert tree.worst == max(lengths)
+    determining = tree.determining_distribution
+    assert sum(determining) == board.n_codes
+    guesses = sum(n * codes for n, codes in enumerate(determining, start=1))
+    assert guesses == pytest.approx(tree.lengths.determining * board.n_codes)
+    measured = measure_tree(name, tree)
+    assert (measured.total, measured.max, measured.games) == (
+        sum(lengths),
+        max(lengths),
+        board.n_codes,
+    )
+    assert measured.within(2) == sum(length <= 2 for length in lengths)
+
+
+@given(boards(16).flatmap(channels), st.integers(0, 2))
+@settings(max_examples=examples(20))
+def test_trees_of_noise_are_checked_too(channel: Channel, guesses: int) -> None:
+    check_tree(build_tree(Entropy(), channel, max_guesses=guesses))
+
+
+def changed(tree: StrategyTree, change: Callable[[TreeNode], TreeNode]) -> StrategyTree:
+    """A tree whose first node with children below the root is another one."""
+    children = list(tree.root.children)
+    place = next(i for i, (_, child) in enumerate(children) if child.children)
+    outcome, child = children[place]
+    children[place] = (outcome, change(child))
+    return StrategyTree(tree.channel, replace(tree.root, children=tuple(children)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda node: replace(node, weight=node.weight + 1), "expected weight"),
+        (lambda node: replace(node, possible=1), "codes at"),
+        (lambda node: replace(node, entropy=0.5), "expected entropy"),
+        (lambda node: replace(node, children=node.children[1:]), "expected nodes for outcomes"),
+        (lambda node: replace(node, guess=None), "nothing below the leaf"),
+        (lambda node: replace(node, found=True), "expected found to be False"),
+        (lambda node: replace(node, guess=10**6), "expected a guess of the board"),
+    ],
+)
+def test_a_tree_with_a_fault_is_found_out(
+    change: Callable[[TreeNode], TreeNode], words: str
+) -> None:
+    tree = build_tree(Knuth(), Channel.exact(Board(3, 4)))
+    with pytest.raises(InvalidModelError, match=words):
+        check_tree(changed(tree, change))
+
+
+def test_files_by_their_endings(tmp_path: Path) -> None:
+    tree = build_tree(Knuth(), Channel.exact(Board(3, 4, repeats=False)))
+    for ending in ("json", "txt", "dot"):
+        write_tree(tree, tmp_path / f"tree.{ending}")
+        assert shape(read_tree(tmp_path / f"tree.{ending}")) == shape(tree)
+    document = json.loads((tmp_path / "tree.json").read_text())
+    assert (document["format"], document["version"]) == ("bnmind strategy tree", 1)
+    assert document["board"] == {"pegs": 3, "colors": 4, "repeats": False}
+    for name in ("tree.xml", "tree"):
+        with pytest.raises(ModelFileError, match=r"\.json, \.txt, \.dot"):
+            write_tree(tree, tmp_path / name)
+    with pytest.raises(ModelFileError, match=r"none\.json"):
+        read_tree(tmp_path / "none.json")
+
+
+JSON = tree_to_json(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+TEXT = tree_to_text(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+DOT = tree_to_dot(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "words"),
+    [
+        (".json", "{", "expected JSON"),
+        (".json", "[]", "with format"),
+        (".json", JSON.replace('"version": 1', '"version": 2'), "version 1 of the format, got 2"),
+        (".json", JSON.replace('"pegs": 2', '"pegs": 0'), "1 to 255 pegs"),
+        (".json", JSON.replace('"pegs": 2', '"pegs": "2"'), "with pegs and colors"),
+        (".json", JSON.replace('"pegs": 2', '"pegs": 40'), "at most 1,048,576 codes"),
+        (".json", JSON.replace('"guess": "11"', '"guess": "19"'), "at the root.*'19'"),
+        (".json", JSON.replace('"guess": "11"', '"guess": "12"'), "each possible reply to 12"),
+        (".json", JSON.replace('"replies"', '"answers"'), "a guess with its replies"),
+        (".json", JSON.replace('"tree"', '"trees"'), "got None"),
+        (".txt", "", "first line like"),
+        (".txt", TEXT.splitlines()[0], "a tree below the title"),
+        (".txt", TEXT.replace("= ", "? ", 1), r"got '\? "),
+        (".txt", TEXT.replace("  1b0w", "  0b0w"), "two in line"),
+        (".txt", TEXT.replace("\n  ", "\n   "), "below the one before it"),
+        (".txt", TEXT.replace("1, board 2x3", "1, board 2x1"), "2 to 255 colors"),
+        (".dot", DOT + 'n1 -> n0 [label="0b0w"];\n', "an arrow down the tree"),
+        (".dot", DOT + 'n0 -> n1 [label="0b0w"];\n', "one arrow for 0b0w"),
+        (".dot", DOT + 'n99 [label="11"];\n', "whose root is n0"),
+        (".dot", DOT + "rank=same\n", "a node or an arrow in line"),
+    ],
+)
+def test_bad_files_end_in_one_error(tmp_path: Path, suffix: str, text: str, words: str) -> None:
+    path = tmp_path / f"tree{suffix}"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelFileError, match=words) as caught:
+        read_tree(path)
+    assert str(path) in str(caught.value)
+
+
+@given(st.binary(max_size=60), st.sampled_from(["json", "txt", "dot"]))
+@settings(max_examples=examples(60))
+def test_no_file_ends_in_another_error(data: bytes, suffix: str) -> None:
+    text = {"json": JSON, "txt": TEXT, "dot": DOT}[suffix]
+    parse = dict(zip(("json", "txt", "dot"), (read for _, read in FORMATS), strict=True))[suffix]
+    place = len(data) * 7 % len(text)
+    broken = text[:place] + data.decode("latin-1") + text[place + len(data) // 2 :]
+    with contextlib.suppress(BnmindError):
+        parse(broken)
+
+
+def test_trees_part_where_guesses_differ() -> None:
+    exact = Channel.exact(Board(3, 4))
+    one, other = (build_tree(strategy_by_name(name), exact) for name in ("shapiro", "kooi"))
+    comparison = compare_trees(one, other)
+    assert comparison.totals == (one.total, other.total)
+    assert math.fsum(parting.cost for parting in comparison.partings) == comparison.cost
+    for parting in comparison.partings:
+        # Secrets of both ways on: the same turns before, another guess then.
+        length = len(parting.history)
+        found = 0
+        for index in range(64):
+            ways = [walk_tree(tree, exact.board.code(index)) for tree in (one, other)]
+            if ways[0][:length] == parting.history:
+                found += 1
+                assert ways[1][:length] == parting.history
+                assert parting.guesses == (ways[0][length].guess, ways[1][length].guess)
+        assert found == parting.codes
+    assert compare_trees(one, one).partings == ()
+    revealed = build_tree(strategy_by_name("kooi"), exact.revealed())
+    assert compare_trees(other, revealed).partings == ()
+
+
+def test_what_cannot_be_compared_or_written() -> None:
+    one = build_tree(Knuth(), Channel.exact(Board(2, 3)))
+    with pytest.raises(BnmindError, match="of one board"):
+        compare_trees(one, build_tree(Knuth(), Channel.exact(Board(2, 4))))
+    noisy = build_tree(Entropy(), Channel.independent_error(Board(2, 3), 0.1), max_guesses=1)
+    for use in (tree_to_json, tree_to_text, tree_to_dot, lambda tree: compare_trees(one, tree)):
+        with pytest.raises(BnmindError, match="truthful"):
+            use(noisy)
+    with pytest.raises(InvalidCodeError):
+        walk_tree(one, (1, 4))
+    with pytest.raises(BnmindError, match="truthful"):
+        walk_tree(noisy, (1, 2))
+
+
+@given(trees())
+@settings(max_examples=examples(20))
+def test_a_picture_is_well_formed_and_as_wide_as_the_codes(tree: StrategyTree) -> None:
+    picture = ElementTree.fromstring(tree_to_svg(tree, width=800))
+    boxes = [box for box in picture if box.tag.endswith("rect")]
+    rows: dict[str, float] = {}
+    for box in boxes:
+        rows[box.attrib["y"]] = rows.get(box.attrib["y"], 0) + float(box.attrib["width"])
+    assert rows["0"] == pytest.approx(800)
+    assert max(rows.values()) <= 800.5
+
+
+def test_a_planned_strategy_plays_its_tree() -> None:
+    board = Board(3, 4)
+    goal = Goal.REVEALING
+
+    def plan(board: Board) -> StrategyTree:
+        return optimal_on_average(board, goal).tree
+
+    strategy = Planned("optimal", plan)
+    own = strategy_tree(strategy, board)
+    assert own.total == 206
+    asked = build_tree(strategy, Channel.exact(board).revealed())
+    assert shape(asked) == shape(own)
+    # Replies that contradict each other leave the tree, and the game goes on.
+    belief = strategy.start(Channel.exact(board).revealed())
+    for _ in range(6):
+        guess, _info = strategy.choose(belief, np.random.default_rng(0))
+        belief = belief.update(board.code(guess), board.true_replies[0])
+    assert belief.codes.possible_codes() > 0
+
+
+def test_games_where_chance_has_a_say() -> None:
+    board = Board(2, 3)
+    random = strategy_by_name("random")
+    one, again = (measure_games(random, board, games=60, seed=4) for _ in range(2))
+    assert one == again
+    assert one.games == 60
+    assert not one.is_exact
+    other = measure_games(random, board, games=60, seed=5)
+    assert other != one
+    # Games of a strategy without chance are those of its tree.
+    games = measure_games(Knuth(), board, games=900, seed=1)
+    tree = measure_tree("knuth", build_tree(Knuth(), Channel.exact(board)))
+    assert games.mean == pytest.approx(tree.mean, abs=0.1)
+    with pytest.raises(BnmindError, match="at least one game"):
+        measure_games(random, board, games=0, seed=1)
