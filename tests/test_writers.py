@@ -28,7 +28,7 @@ FEW = ("--evaluations", "2")
 WRITERS = ("bnmind._text_files", "bnmind._temporary_files", "bnmind._file_locks")
 """The modules that may write files; all others leave it to them."""
 
-EXCEPTIONS = {("bnmind.lab.mastermind.store", "savefig")}
+EXCEPTIONS = {("bnmind.lab.result_files", "savefig")}
 """Where a figure is saved into memory."""
 
 ANYWHERE = {
@@ -245,7 +245,7 @@ def test_a_full_disk_harms_no_file(
     inputs.mkdir()
     out.mkdir()
     monkeypatch.chdir(inputs)
-    for module in ("store", "adaptive_store"):  # to draw them takes seconds
+    for module in ("mastermind.store", "adaptive.store"):  # to draw them takes seconds
         monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"a picture")
     write_bank(BANK, "bank.json")
     write_bank(BANK, "bank.bif")

@@ -12,12 +12,12 @@ from tests.command_line import assert_one_line_error, run
 CASES = [
     ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.json"),
     ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.svg"),
-    ("bnmind.strategies.analysis.fit_weights", ("fit-weights", "--out"), "a.json"),
+    ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
-    ("bnmind.adaptive.simulation.simulate", ("simulate", "bank.json", "--out"), ""),
-    ("bnmind.adaptive.learning.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
+    ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
+    ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
     ("bnmind.lab.mastermind.advice.start", ("assist", "--save"), "a.json"),
     ("bnmind.adaptive.Session.start", ("test", "bank.json", "--session"), "a.json"),
 ]

@@ -20,7 +20,7 @@ from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.show import plain_table, show_table, terminal
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
-from tests.command_line import ROOT, run
+from tests.command_line import run
 from tests.test_architecture import FILES, MODULES
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\x7f\u202e"
@@ -133,7 +133,7 @@ def test_errors_are_harmless(arguments: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=list(MODULES))
 def test_text_reaches_the_terminal_in_one_way(path: Path) -> None:
-    if path in (ROOT / "bnmind" / "cli" / "printable.py", ROOT / "bnmind" / "cli" / "show.py"):
+    if path.parent.name == "shared" and path.stem in ("printable", "show"):
         return
     called = [node.func for node in ast.walk(ast.parse(path.read_text())) if is_call(node)]
     names = {function.attr if isinstance(function, ast.Attribute) else "" for function in called}

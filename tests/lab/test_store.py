@@ -78,7 +78,7 @@ def test_nothing_is_half_written(tmp_path: Path) -> None:
 def test_comparisons_and_simulations_share_a_directory(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("store", "adaptive_store"):
+    for module in ("mastermind.store", "adaptive.store"):
         monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"")
     bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
     tests = simulate(bank, Examinees.drawn(bank, 5, seed=1), {"random": RandomItem()})

@@ -15,13 +15,13 @@ from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, See
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
-from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
     from bnmind.lab.mastermind.advice import Advice
+    from bnmind.lab.mastermind.saved_game import SavedGame
     from bnmind.mastermind import Belief, Channel, Reply, Turn
 
 __all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
@@ -59,6 +59,8 @@ class _Table:
 
     def save(self, turns: tuple[Turn, ...], *, over: bool = False) -> _Table:
         """Save the game, unless another program has written to the file meanwhile."""
+        from bnmind.lab.mastermind.saved_game import SavedGame, write_game
+
         game = SavedGame(self.channel.board, self.noise, turns, over)
         return replace(self, content=write_game(self.path, game, before=self.content))
 
@@ -106,6 +108,7 @@ def assist(
 
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab.mastermind.advice import belief_after, ending, start
+    from bnmind.lab.mastermind.saved_game import content_of, read_game
     from bnmind.mastermind import Board, format_history, parse_history, parse_noise
 
     check_writable(save)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,7 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bnmind.cli.shared.printable import printable
-from bnmind.lab.mastermind.advice import Advice, Doubt
+
+if TYPE_CHECKING:
+    from bnmind.lab.mastermind.advice import Advice, Doubt
 
 __all__ = [
     "advice_as_json",
