@@ -14,21 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.information import Floats
-from bnmind.mastermind.beliefs.table_belief import TableBelief
-from bnmind.mastermind.beliefs.tree_belief import TreeBelief
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.masses.reply_table import replies_to
-from bnmind.mastermind.network.vomlel import (
+from bnmind.mastermind import (
     REPORTS,
+    TableBelief,
+    TreeBelief,
     code_variables,
     evidence_of_guess,
+    replies_to,
     stage,
     vomlel_network,
 )
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
-from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 from bnmind.rank_one import Chebyshev
 
 __all__ = [

@@ -114,7 +114,7 @@ class PgmpyElimination:
     """VariableElimination in its default order, one target after the other; it keeps nothing."""
 
     def __init__(self, network: Network) -> None:
-        from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+        from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 
         self._quiet, self._network, self._model = quiet_pgmpy, network, to_pgmpy(network)
         self._type = pgmpy_object("pgmpy.inference", "VariableElimination")

@@ -14,12 +14,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bnmind.mastermind import reply_table
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.masses.reply_table import reply_table
-from bnmind.strategies import build_tree, find_possible_code, play_by_search, strategy_by_name
-from bnmind.strategies.players.myopic import Myopic
-from bnmind.strategies.trees.myopic_tree import grow_exactly
+from bnmind.strategies import (
+    Myopic,
+    build_tree,
+    find_possible_code,
+    grow_exactly,
+    play_by_search,
+    strategy_by_name,
+)
 
 BOARDS = {"4x6": Board(4, 6), "4x7": Board(4, 7), "5x8": Board(5, 8)}
 NAMES = ("maxmin", "irving", "neuwirth", "larmouth", "kooi")

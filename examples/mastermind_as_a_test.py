@@ -28,8 +28,7 @@ from bnmind.adaptive import (
     Session,
 )
 from bnmind.information import Floats, information
-from bnmind.mastermind import Belief, Board, Channel, TableBelief
-from bnmind.mastermind.masses.reply_table import guess_masses, replies_to
+from bnmind.mastermind import Belief, Board, Channel, TableBelief, guess_masses, replies_to
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.strategies import Entropy
 

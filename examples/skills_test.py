@@ -25,7 +25,7 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.information import choose_question
-from bnmind.pgm.formats.pgmpy_bridge import quiet_pgmpy
+from bnmind.pgm.formats import quiet_pgmpy
 
 SKILLS = ("addition", "denominator", "multiplication", "canceling")
 

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 from hypothesis import strategies as st
 
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction import InteractionGraph
 
 
 def graph_of(sizes: Iterable[int], edges: Iterable[tuple[int, int]]) -> InteractionGraph:

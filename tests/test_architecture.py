@@ -8,13 +8,16 @@ a package counts as an import of the room that it opens: ``from bnmind.pgm impor
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent / "bnmind"
+HERE = Path(__file__).parent.parent
+ROOT = HERE / "bnmind"
 FILES = sorted(ROOT.rglob("*.py"))
 
 ORDER = (
@@ -231,3 +234,48 @@ def test_public_names_exist(path: Path) -> None:
                 listed = ast.literal_eval(node.value)
     assert len(set(listed)) == len(listed)
     assert set(listed) <= defined
+
+
+READ_BY_USERS = sorted(
+    path
+    for pattern in ("README.md", "docs/*.md", "examples/*.py", "benchmarks/*.py")
+    for path in HERE.glob(pattern)
+)
+"""Texts and programs that users learn from."""
+
+DEEP_PATH = re.compile(r"\bbnmind(?:\.[a-z_]+){3,}")
+
+
+@pytest.mark.parametrize("path", READ_BY_USERS, ids=lambda path: path.name)
+def test_users_read_no_path_of_three_levels(path: Path) -> None:
+    assert DEEP_PATH.findall(path.read_text(encoding="utf-8")) == []
+
+
+ROOMS_OF_TESTS = ("mastermind", "strategies", "lab", "views", "cli", "pgm", "rank_one", "fuzz")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(HERE / "tests").glob("*.py"),
+        *(path for room in ROOMS_OF_TESTS for path in (HERE / "tests" / room).glob("*.py")),
+    ],
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
+def test_tests_import_public_names_from_their_room(path: Path) -> None:
+    """White-box tests import private names from deep modules; public names have a short path."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or not node.module:
+            continue
+        parts = node.module.split(".")
+        if parts[0] != "bnmind" or len(parts) < 4:
+            continue
+        for front in (".".join(parts[:2]), ".".join(parts[:3])):
+            exported = getattr(importlib.import_module(front), "__all__", ())
+            found += [
+                f"{node.module}.{alias.name}: import it from {front}"
+                for alias in node.names
+                if alias.name in exported
+            ]
+    assert found == []

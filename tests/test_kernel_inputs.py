@@ -14,14 +14,14 @@ from bnmind.errors import (
     InvalidProbabilityError,
     TooLargeError,
 )
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction import InteractionGraph
 from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, problem
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, Score
 from bnmind.junction.triangulation.scored_graph import whole_graph
-from bnmind.mastermind import Board, Channel, Turn, reply
+from bnmind.mastermind import Board, Channel, Turn, guess_masses, reply
+from bnmind.mastermind.masses import bayes_rule
 from bnmind.mastermind.masses.code_halves import split_replies
-from bnmind.mastermind.masses.reply_table import bayes_rule, guess_masses
 from bnmind.strategies import (
     Breadth,
     ClassTerms,
@@ -31,7 +31,7 @@ from bnmind.strategies import (
     find_possible_code,
 )
 from bnmind.strategies.kernels.reply_arrays import MOST_COLORS, MOST_PEGS, board_arrays
-from bnmind.strategies.lookahead.endgame import Endgame
+from bnmind.strategies.lookahead import Endgame
 
 
 @pytest.mark.parametrize("board", [Board(2, 3), Board(6, 4)], ids=str)

@@ -28,7 +28,7 @@ import bnmind.views as views
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
-from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
+from bnmind.pgm.formats import from_pgmpy
 from tests.examples import BOARD, KEPT, PUBLIC, RAIN, TURN, WET, examples_of, network, plan
 
 PACKAGES = ("pgm", "pgm.files", "rank_one", "junction", "views", "information", "mastermind")

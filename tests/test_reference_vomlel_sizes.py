@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from bnmind.junction import junction_tree
-from bnmind.junction.triangulation.greedy import MinWeight
-from bnmind.mastermind import Board
-from bnmind.mastermind.network.vomlel import reduced_to_guess, stage
+from bnmind.junction import MinWeight, junction_tree
+from bnmind.mastermind import Board, reduced_to_guess, stage
 
 FILE = Path(__file__).parent / "reference" / "vomlel_sizes.toml"
 REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bnmind.information import Floats
 from bnmind.pgm import Network
 from bnmind.pgm.files import read_network
-from bnmind.pgm.formats.pgmpy_bridge import quiet_pgmpy
+from bnmind.pgm.formats import quiet_pgmpy
 
 __all__ = [
     "EVIDENCE",

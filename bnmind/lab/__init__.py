@@ -1,4 +1,4 @@
-"""The lab: games, comparisons, and what is kept of them."""
+"""Experiments: Mastermind games, comparisons of strategies, simulated tests, and their records."""
 
 from bnmind.lab.adaptive.plots import (
     plot_attributes,
@@ -13,6 +13,7 @@ from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary,
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
 from bnmind.lab.mastermind.plots import plot_lengths
+from bnmind.lab.mastermind.saved_game import SavedGame, read_game, write_game
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
@@ -28,6 +29,7 @@ __all__ = [
     "Limit",
     "PlayedTurn",
     "Revealed",
+    "SavedGame",
     "Summary",
     "Transcript",
     "assumed_channel",
@@ -40,6 +42,7 @@ __all__ = [
     "plot_measure",
     "plot_measures",
     "plot_test_lengths",
+    "read_game",
     "replay",
     "save_comparison",
     "save_simulation",
@@ -47,4 +50,5 @@ __all__ = [
     "transcript_from_json",
     "transcript_to_json",
     "write_files",
+    "write_game",
 ]

@@ -1,9 +1,10 @@
-"""Strategies: code-breakers, and the trees they make of a game."""
+"""Mastermind strategies, their scores, and the trees that they play."""
 
 from bnmind.strategies.analysis.exact_regret import exact_regret, exact_regrets
 from bnmind.strategies.analysis.fit_weights import FittedWeights, fit_weights
 from bnmind.strategies.analysis.game_lengths import Measured, measure_games, measure_tree
-from bnmind.strategies.analysis.regret import GuessRegret, regrets
+from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+from bnmind.strategies.analysis.regret import GuessRegret, codes_left, regrets
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.base.strategy import (
     GuessInfo,
@@ -33,14 +34,14 @@ from bnmind.strategies.players.map_code import MapCode, trust_suffices
 from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.random_possible import RandomCode
-from bnmind.strategies.players.shapiro import first_possible
+from bnmind.strategies.players.shapiro import Indifference, first_possible
 from bnmind.strategies.players.weighted_entropy import weighted_entropy
 from bnmind.strategies.registry import STRATEGIES, strategy_by_name
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.expected_size import ExpectedSize
 from bnmind.strategies.scores.larmouth import Larmouth
 from bnmind.strategies.scores.most_parts import MostParts
-from bnmind.strategies.scores.score import ClassTerms, Combination, Score
+from bnmind.strategies.scores.score import ClassTerms, Combination, Score, equal_weights
 from bnmind.strategies.scores.weighted_entropy import (
     WeightedEntropy,
     read_weights,
@@ -49,13 +50,25 @@ from bnmind.strategies.scores.weighted_entropy import (
 from bnmind.strategies.scores.worst_case import WorstCase, guaranteed_information
 from bnmind.strategies.trees.check import check_tree, walk_tree
 from bnmind.strategies.trees.compare import Parting, TreeComparison, compare_trees
-from bnmind.strategies.trees.files import read_tree, write_tree
+from bnmind.strategies.trees.files import (
+    TREE_SUFFIXES,
+    read_tree,
+    tree_from_dot,
+    tree_from_json,
+    tree_from_text,
+    tree_to_dot,
+    tree_to_json,
+    tree_to_text,
+    write_tree,
+)
+from bnmind.strategies.trees.myopic_tree import GrownTree, grow_exactly, is_growable, myopic_rule
 from bnmind.strategies.trees.planned_strategy import Planned, strategy_tree
 from bnmind.strategies.trees.plot import tree_to_svg
 from bnmind.strategies.trees.tree import Lengths, StrategyTree, TreeNode, build_tree, grow_tree
 
 __all__ = [
     "STRATEGIES",
+    "TREE_SUFFIXES",
     "Among",
     "Breadth",
     "ClassTerms",
@@ -67,8 +80,10 @@ __all__ = [
     "FittedWeights",
     "FoundCode",
     "Goal",
+    "GrownTree",
     "GuessInfo",
     "GuessRegret",
+    "Indifference",
     "Knuth",
     "Larmouth",
     "Lengths",
@@ -91,22 +106,29 @@ __all__ = [
     "WorstCase",
     "build_tree",
     "check_tree",
+    "codes_left",
     "compare_trees",
     "deeper",
     "deeper_still",
     "describe_guess",
+    "equal_weights",
     "exact_regret",
     "exact_regrets",
     "find_possible_code",
     "first_guesses",
     "first_possible",
     "fit_weights",
+    "grow_exactly",
     "grow_tree",
     "guaranteed_information",
+    "is_growable",
+    "is_searched",
     "measure_games",
+    "measure_search",
     "measure_tree",
     "most_informative",
     "most_wins",
+    "myopic_rule",
     "optimal_in_worst_case",
     "optimal_on_average",
     "play_by_search",
@@ -116,7 +138,13 @@ __all__ = [
     "start_belief",
     "strategy_by_name",
     "strategy_tree",
+    "tree_from_dot",
+    "tree_from_json",
+    "tree_from_text",
+    "tree_to_dot",
+    "tree_to_json",
     "tree_to_svg",
+    "tree_to_text",
     "trust_suffices",
     "trusting_channel",
     "walk_tree",

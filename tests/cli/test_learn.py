@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 
 from bnmind import adaptive
-from bnmind.adaptive import ItemBank, LearningOptions, Responses, learn, read_bank, read_qmatrix
-from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive import (
+    Examinees,
+    ItemBank,
+    LearningOptions,
+    Responses,
+    learn,
+    read_bank,
+    read_qmatrix,
+)
 from bnmind.cli.adaptive.learn import GATE_NAMES
 from tests.command_line import assert_one_line_error, run, run_json
 

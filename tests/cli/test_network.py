@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.mastermind import Board, Channel
-from bnmind.mastermind.network.vomlel import REPORTS, stage
+from bnmind.mastermind import REPORTS, Board, Channel, stage
 from bnmind.pgm.files import read_network
 from tests.command_line import assert_one_line_error, run, run_json
 

@@ -18,7 +18,7 @@ from bnmind.mastermind import Board, Reply, TableBelief
 from bnmind.mastermind.noise_parser import parse_noise
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
-from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.command_line import ROOT, assert_one_line_error, run, run_json
 
 MODEL = str(ROOT / "models" / "mastermind-3x4.bif")

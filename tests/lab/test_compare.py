@@ -15,7 +15,7 @@ import pytest
 
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab import CodeMaker, Comparison, GameRow, compare, play_game
-from bnmind.lab.mastermind.compare import MAX_ROWS
+from bnmind.lab.mastermind import MAX_ROWS
 from bnmind.mastermind import Belief, Board, Channel
 from bnmind.strategies import (
     STRATEGIES,

@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 
 from bnmind.errors import TooLargeError
 from bnmind.information import information
-from bnmind.mastermind import Board, Channel, TableBelief, VanishingBelief, reply
-from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.masses.color_elimination import elimination_additions, least_additions
-from bnmind.mastermind.masses.mass_plan import Method, plan_masses
+from bnmind.mastermind import (
+    Belief,
+    Board,
+    Channel,
+    Method,
+    TableBelief,
+    VanishingBelief,
+    elimination_additions,
+    plan_masses,
+    reply,
+)
+from bnmind.mastermind.masses import least_additions
 from bnmind.strategies import Entropy
 from tests.modes import examples
 

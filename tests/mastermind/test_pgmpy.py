@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from bnmind.errors import TooLargeError
-from bnmind.mastermind.beliefs.table_belief import TableBelief
-from bnmind.mastermind.beliefs.tree_belief import TreeBelief
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.network.vomlel import (
+from bnmind.mastermind import (
     REPORTS,
+    TableBelief,
+    TreeBelief,
     code_variables,
     evidence_of_guess,
     stage,
     vomlel_network,
 )
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
 from bnmind.pgm import Network
-from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 
 CASES = [
     (Board(2, 2), (1, 2), Reply(1, 0)),

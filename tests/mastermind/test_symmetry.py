@@ -21,14 +21,15 @@ from bnmind.mastermind import (
     Board,
     Channel,
     CodeDistribution,
+    GuessClasses,
     TableBelief,
     VanishingBelief,
+    guess_classes,
     replies_to,
     reply_masses,
 )
+from bnmind.mastermind.masses import HistoryGroup, history_group
 from bnmind.mastermind.masses import guess_symmetry as symmetry
-from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
-from bnmind.mastermind.masses.history_group import HistoryGroup, history_group
 from tests.mastermind.generators import channels, codes, possible_histories
 from tests.modes import examples
 

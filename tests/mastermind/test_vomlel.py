@@ -17,17 +17,18 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import compile_plan
-from bnmind.mastermind.beliefs.table_belief import TableBelief
-from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.network.vomlel import (
+from bnmind.mastermind import (
+    TableBelief,
+    TreeBelief,
+    belief_plan,
     code_variables,
     evidence_of_guess,
     reduced_to_guess,
     stage,
     vomlel_network,
 )
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply, reply
 from bnmind.pgm import Network
 from tests.modes import examples

@@ -12,8 +12,8 @@ from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import Network
 from bnmind.pgm.files import read_model, read_network
+from bnmind.pgm.formats import from_pgmpy, pgmpy_object, quiet_pgmpy
 from bnmind.pgm.formats.bif import from_bif
-from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy, pgmpy_object, quiet_pgmpy
 from tests.wheel import NAMES, bif_text
 
 QUICK = ("cancer", "asia", "sachs", "child", "alarm")

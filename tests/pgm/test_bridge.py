@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
 from bnmind.junction import compile_plan
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
-from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 

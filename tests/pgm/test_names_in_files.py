@@ -24,7 +24,7 @@ from bnmind.pgm.files import (
     read_network,
     write_model,
 )
-from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy
+from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy
 from bnmind.pgm.variable import name_fault
 from tests.data_sets import DATA, absent
 from tests.modes import examples

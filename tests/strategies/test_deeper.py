@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, TooLargeError
-from bnmind.mastermind import Board, Channel
-from bnmind.mastermind.masses.reply_table import replies_to, reply_table
+from bnmind.mastermind import Board, Channel, replies_to, reply_table
 from bnmind.strategies import (
     Breadth,
     Deeper,
     StrategyTree,
+    TreeNode,
     build_tree,
     check_tree,
     deeper,
@@ -25,8 +25,7 @@ from bnmind.strategies import (
 )
 from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
 from bnmind.strategies.kernels.reply_arrays import board_arrays
-from bnmind.strategies.lookahead.endgame import Endgame, set_estimates
-from bnmind.strategies.trees.tree import TreeNode
+from bnmind.strategies.lookahead import Endgame, set_estimates
 from tests.modes import examples
 
 ALL = Breadth(10**6, 10**6, budget=10**8)

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
-from bnmind.mastermind import Board, Channel, Reply, reply
-from bnmind.mastermind.masses.reply_table import reply_masses
+from bnmind.mastermind import Board, Channel, Reply, reply, reply_masses
 from bnmind.strategies import (
     Among,
     EntropyLeft,
     ExpectedSize,
+    Indifference,
     Knuth,
     Larmouth,
     MostParts,
@@ -35,11 +35,12 @@ from bnmind.strategies import (
     WorstCase,
     build_tree,
     first_possible,
+    grow_exactly,
     guaranteed_information,
+    is_growable,
+    myopic_rule,
     strategy_by_name,
 )
-from bnmind.strategies.players.shapiro import Indifference
-from bnmind.strategies.trees.myopic_tree import grow_exactly, is_growable, myopic_rule
 from tests.mastermind.generators import boards
 from tests.modes import examples
 

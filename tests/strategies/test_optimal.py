@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
-from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, reply
-from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, replies_to, reply
 from bnmind.strategies import (
     Among,
     Goal,
     Optimal,
     Optimum,
     check_tree,
+    codes_left,
     exact_regrets,
     first_guesses,
     measure_tree,
@@ -31,9 +31,7 @@ from bnmind.strategies import (
     strategy_tree,
     walk_tree,
 )
-from bnmind.strategies.analysis.regret import codes_left
-from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
-from bnmind.strategies.optimal.set_search import SetSearch
+from bnmind.strategies.optimal import BoardSearch, SearchRules, SetSearch
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples
 

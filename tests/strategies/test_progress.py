@@ -17,10 +17,10 @@ from bnmind.strategies import (
     build_tree,
     deeper,
     measure_games,
+    measure_search,
     strategy_tree,
 )
-from bnmind.strategies.analysis.large_boards import measure_search
-from bnmind.strategies.trees.myopic_tree import MAX_TREE_CODES
+from bnmind.strategies.trees import MAX_TREE_CODES
 
 
 class _Told:

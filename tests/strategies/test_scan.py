@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.mastermind import Board
-from bnmind.mastermind.masses.reply_table import reply_table
+from bnmind.mastermind import Board, reply_table
 from bnmind.strategies import Goal
 from bnmind.strategies.optimal.scan_kernel import count_classes, parting_code, scan
 from bnmind.strategies.optimal.search_arrays import INFINITE, Game, make_game, make_work

@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board
-from bnmind.strategies import ClassTerms, Combination, EntropyLeft, Larmouth, WorstCase
-from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
-from bnmind.strategies.scores.score import equal_weights
+from bnmind.strategies import (
+    ClassTerms,
+    Combination,
+    EntropyLeft,
+    Larmouth,
+    WorstCase,
+    equal_weights,
+)
+from bnmind.strategies.scores import entropy_terms, fixed_point_bits
 from tests.modes import examples
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bnmind.information import information
 from bnmind.mastermind import Board, Method, plan_masses, reply
-from bnmind.strategies.scores.mass_scores import expected_sizes, parts, worst_cases
+from bnmind.strategies.scores import expected_sizes, parts, worst_cases
 from tests.modes import examples
 
 

@@ -14,10 +14,11 @@ from bnmind.strategies import (
     build_tree,
     find_possible_code,
     first_possible,
+    is_searched,
+    measure_search,
     play_by_search,
     walk_tree,
 )
-from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples
 

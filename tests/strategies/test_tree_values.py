@@ -33,17 +33,15 @@ from bnmind.strategies import (
     read_tree,
     strategy_by_name,
     strategy_tree,
-    tree_to_svg,
-    walk_tree,
-    write_tree,
-)
-from bnmind.strategies.trees.files import (
     tree_from_dot,
     tree_from_json,
     tree_from_text,
     tree_to_dot,
     tree_to_json,
+    tree_to_svg,
     tree_to_text,
+    walk_tree,
+    write_tree,
 )
 from tests.mastermind.generators import boards, channels
 from tests.modes import examples

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidCodeError, ModelFileError
-from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, reply
-from bnmind.mastermind.masses.reply_table import reply_masses
+from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, reply, reply_masses
 from bnmind.strategies import (
     EntropyLeft,
     ExpectedSize,

@@ -1,1 +1,44 @@
-"""Games, comparisons of strategies, and their records."""
+"""Mastermind games, comparisons of strategies, and their records."""
+
+from bnmind.lab.mastermind.advice import Advice, Doubt, advise
+from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
+from bnmind.lab.mastermind.compare import MAX_ROWS, Comparison, Contest, GameRow, Summary, compare
+from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
+from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
+from bnmind.lab.mastermind.plots import plot_lengths
+from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
+from bnmind.lab.mastermind.store import comparison_csv, save_comparison
+from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
+from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
+
+__all__ = [
+    "MAX_ROWS",
+    "Advice",
+    "CodeMaker",
+    "Comparison",
+    "Contest",
+    "Declared",
+    "Doubt",
+    "Ending",
+    "GameRow",
+    "Limit",
+    "PlayedTurn",
+    "Revealed",
+    "SavedGame",
+    "Summary",
+    "Transcript",
+    "advise",
+    "assumed_channel",
+    "compare",
+    "comparison_csv",
+    "content_of",
+    "play_game",
+    "plot_lengths",
+    "read_game",
+    "replay",
+    "save_comparison",
+    "strategy_rng",
+    "transcript_from_json",
+    "transcript_to_json",
+    "write_game",
+]

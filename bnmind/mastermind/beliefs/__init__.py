@@ -1,1 +1,18 @@
-"""Beliefs about the secret code."""
+"""Probability distributions over the secret code, given the replies so far."""
+
+from bnmind.mastermind.beliefs.belief import Belief, impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.distribution import CodeDistribution
+from bnmind.mastermind.beliefs.table_belief import TableBelief
+from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
+from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
+
+__all__ = [
+    "Belief",
+    "CodeDistribution",
+    "TableBelief",
+    "TreeBelief",
+    "VanishingBelief",
+    "belief_plan",
+    "impossible_history",
+    "misreport_probabilities",
+]

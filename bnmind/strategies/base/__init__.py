@@ -1,1 +1,19 @@
-"""What a strategy is, and the rules of the game it plays."""
+"""The strategy protocol and the rules of the game."""
+
+from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.strategy import (
+    GuessInfo,
+    Strategy,
+    describe_guess,
+    start_belief,
+    trusting_channel,
+)
+
+__all__ = [
+    "Goal",
+    "GuessInfo",
+    "Strategy",
+    "describe_guess",
+    "start_belief",
+    "trusting_channel",
+]

@@ -1,1 +1,1 @@
-"""Compiled searches that several strategies share."""
+"""Kernels: compiled searches that several strategies share."""

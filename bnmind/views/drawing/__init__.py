@@ -1,1 +1,1 @@
-"""Layouts, and pictures as SVG and text."""
+"""Layout of graphs, and drawing as SVG and text."""
