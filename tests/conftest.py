@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -13,6 +15,11 @@ settings.register_profile("bnmind", deadline=None)
 settings.register_profile("uncompiled", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile("uncompiled" if UNCOMPILED else "bnmind")
+
+# Where tests run in the background Ctrl-C is ignored, also by the processes that they start and
+# interrupt; a handler of ours is not handed down.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

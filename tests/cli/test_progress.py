@@ -194,22 +194,25 @@ def _in_a_terminal(
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"},
     ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        heard = b""
-        for awaited, typed in dialogue:
-            new = b""
-            while awaited not in new:
-                ready, _, _ = select.select([process.stdout], [], [], 120)
-                part = os.read(process.stdout.fileno(), 2**16) if ready else b""
-                if not part:
-                    process.kill()
-                    pytest.fail(f"expected {awaited!r} in {heard + new!r}")
-                new += part
-            heard += new
-            process.stdin.write(typed)
-            process.stdin.flush()
-        rest, _ = process.communicate(timeout=120)
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            heard = b""
+            for awaited, typed in dialogue:
+                new = b""
+                while awaited not in new:
+                    ready, _, _ = select.select([process.stdout], [], [], 120)
+                    part = os.read(process.stdout.fileno(), 2**16) if ready else b""
+                    if not part:
+                        process.kill()
+                        pytest.fail(f"expected {awaited!r} in {heard + new!r}")
+                    new += part
+                heard += new
+                process.stdin.write(typed)
+                process.stdin.flush()
+            rest, _ = process.communicate(timeout=120)
+        finally:
+            process.kill()
     return process.returncode, (heard + rest).decode()
 
 
