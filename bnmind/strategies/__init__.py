@@ -41,6 +41,7 @@ from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.expected_size import ExpectedSize
 from bnmind.strategies.scores.larmouth import Larmouth
 from bnmind.strategies.scores.most_parts import MostParts
+from bnmind.strategies.scores.registry import SCORES
 from bnmind.strategies.scores.score import ClassTerms, Combination, Score, equal_weights
 from bnmind.strategies.scores.weighted_entropy import (
     WeightedEntropy,
@@ -51,23 +52,24 @@ from bnmind.strategies.scores.worst_case import WorstCase, guaranteed_informatio
 from bnmind.strategies.trees.check import check_tree, walk_tree
 from bnmind.strategies.trees.compare import Parting, TreeComparison, compare_trees
 from bnmind.strategies.trees.files import (
+    TREE_FORMATS,
     TREE_SUFFIXES,
+    TreeFormat,
     read_tree,
-    tree_from_dot,
-    tree_from_json,
-    tree_from_text,
-    tree_to_dot,
-    tree_to_json,
-    tree_to_text,
     write_tree,
 )
 from bnmind.strategies.trees.myopic_tree import GrownTree, grow_exactly, is_growable, myopic_rule
 from bnmind.strategies.trees.planned_strategy import Planned, strategy_tree
 from bnmind.strategies.trees.plot import tree_to_svg
 from bnmind.strategies.trees.tree import Lengths, StrategyTree, TreeNode, build_tree, grow_tree
+from bnmind.strategies.trees.tree_dot import tree_from_dot, tree_to_dot
+from bnmind.strategies.trees.tree_json import tree_from_json, tree_to_json
+from bnmind.strategies.trees.tree_text import tree_from_text, tree_to_text
 
 __all__ = [
+    "SCORES",
     "STRATEGIES",
+    "TREE_FORMATS",
     "TREE_SUFFIXES",
     "Among",
     "Breadth",
@@ -101,6 +103,7 @@ __all__ = [
     "StrategyTree",
     "Ties",
     "TreeComparison",
+    "TreeFormat",
     "TreeNode",
     "WeightedEntropy",
     "WorstCase",

@@ -1,4 +1,4 @@
-"""Strategies by name, the house's own and the user's."""
+"""The registry of strategies, and strategies of the user's own modules."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 from typing import cast
 
@@ -19,26 +20,23 @@ from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Myopic
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.shapiro import first_possible
-from bnmind.strategies.players.weighted_entropy import weighted_entropy
-from bnmind.strategies.scores.entropy import EntropyLeft
-from bnmind.strategies.scores.expected_size import ExpectedSize
-from bnmind.strategies.scores.larmouth import Larmouth
-from bnmind.strategies.scores.most_parts import MostParts
-from bnmind.strategies.scores.worst_case import WorstCase
+from bnmind.strategies.scores.registry import SCORES
+from bnmind.strategies.scores.score import Score
 
 __all__ = ["STRATEGIES", "strategy_by_name"]
+
+
+def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
+    """Return the strategy that chooses the guess of the best score."""
+    return Myopic(make_score(), name=name)
+
 
 STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
     {
         "entropy": Entropy,
         "map": MapCode,
         "knuth": Knuth,
-        "maxmin": lambda: Myopic(WorstCase(), name="maxmin"),
-        "irving": lambda: Myopic(ExpectedSize(), name="irving"),
-        "neuwirth": lambda: Myopic(EntropyLeft(), name="neuwirth"),
-        "larmouth": lambda: Myopic(Larmouth(), name="larmouth"),
-        "kooi": lambda: Myopic(MostParts(), name="kooi"),
-        "weighted-entropy": weighted_entropy,
+        **{name: partial(_one_guess_ahead, name, make) for name, make in SCORES.items()},
         "shapiro": first_possible,
         "random": RandomCode,
         "optimal": Optimal,
@@ -46,7 +44,11 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
         "deeper": deeper,
     }
 )
-"""What makes each strategy that has a name, by its name."""
+"""The function that makes each named strategy; every score of `SCORES` is the strategy of its name.
+
+To add a strategy, write it in a module of its own and add one line here. The command line takes
+its names from here, and the contract tests run over every member.
+"""
 
 _NEEDED = ("name", "deterministic", "start", "choose")
 

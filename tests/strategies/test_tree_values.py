@@ -18,11 +18,13 @@ from hypothesis import strategies as st
 from bnmind.errors import BnmindError, InvalidCodeError, InvalidModelError, ModelFileError
 from bnmind.mastermind import Board, Channel, reply
 from bnmind.strategies import (
+    TREE_FORMATS,
     Entropy,
     Goal,
     Knuth,
     Planned,
     StrategyTree,
+    TreeFormat,
     TreeNode,
     build_tree,
     check_tree,
@@ -33,9 +35,6 @@ from bnmind.strategies import (
     read_tree,
     strategy_by_name,
     strategy_tree,
-    tree_from_dot,
-    tree_from_json,
-    tree_from_text,
     tree_to_dot,
     tree_to_json,
     tree_to_svg,
@@ -47,11 +46,7 @@ from tests.mastermind.generators import boards, channels
 from tests.modes import examples
 
 NAMES = ("knuth", "irving", "kooi", "shapiro", "neuwirth")
-FORMATS: list[tuple[Callable[[StrategyTree], str], Callable[[str], StrategyTree]]] = [
-    (tree_to_json, tree_from_json),
-    (tree_to_text, tree_from_text),
-    (tree_to_dot, tree_from_dot),
-]
+FORMATS = list(TREE_FORMATS.values())
 
 
 @st.composite
@@ -77,7 +72,7 @@ def shape(tree: StrategyTree) -> object:
 @settings(max_examples=examples(60))
 def test_what_is_written_is_read(
     tree: StrategyTree,
-    way: tuple[Callable[[StrategyTree], str], Callable[[str], StrategyTree]],
+    way: TreeFormat,
 ) -> None:
     write, read = way
     again = read(write(tree))

@@ -30,7 +30,8 @@ REGRET_HELP = """Say what each guess of a game lost against the best guess at th
 
 Replies are taken for the truth. A guess is judged by the mean number of guesses that the game
 still takes if all that follow are optimal; where that is out of reach, or with --by NAME, by the
-score of a strategy: knuth, irving, neuwirth (in bits), larmouth, kooi, weighted-entropy.
+score of a strategy: knuth or maxmin, irving, neuwirth (in bits), larmouth, kooi,
+weighted-entropy.
 
 \b
 Examples:

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board
     from bnmind.strategies import Measured, Optimum, Strategy, StrategyTree
 
-__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "strategy"]
+__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "TREE_HELP", "strategy"]
 
 DEFAULT_GAMES = 1000
+
+TREE_HELP = "Write the tree, as .json, .txt, .dot or .svg."
 
 STRATEGY_HELP = """Count the guesses that a strategy needs to find each code once, without noise.
 
@@ -84,7 +86,7 @@ def strategy(
     ] = None,
     tree: Annotated[
         Path | None,
-        typer.Option("--tree", metavar="FILE", help="Write the tree: .json, .txt, .dot or .svg."),
+        typer.Option("--tree", metavar="FILE", help=TREE_HELP),
     ] = None,
     games: Annotated[
         int | None,
@@ -207,7 +209,7 @@ def _player(
 
 def _check_tree(path: Path, name: str, *, grows: bool) -> None:
     """Raise before the work is done if there will be no tree, or it could not be written."""
-    from bnmind.strategies.trees.files import TREE_SUFFIXES
+    from bnmind.strategies import TREE_SUFFIXES
 
     if not grows:
         raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")

@@ -6,6 +6,7 @@ import json
 import math
 import operator
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "WeightedEntropy",
     "parse_weights",
     "read_weights",
+    "shipped_weights",
     "write_weights",
 ]
 
@@ -36,6 +38,7 @@ MAX_WEIGHT = 9999
 
 _FORMAT = "bnmind entropy weights"
 _VERSION = 1
+_SHIPPED = "weights_4x6.json"
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,12 @@ class WeightedEntropy:
     @property
     def _bits(self) -> int:
         return fixed_point_bits(self.board.n_codes, largest_weight=MAX_WEIGHT)
+
+
+def shipped_weights() -> WeightedEntropy:
+    """Return the weights that come with bnmind, fitted for 4x6, turn by turn."""
+    text = files("bnmind.strategies").joinpath(_SHIPPED).read_text(encoding="utf-8")
+    return parse_weights(text, _SHIPPED)
 
 
 def read_weights(path: Path) -> WeightedEntropy:

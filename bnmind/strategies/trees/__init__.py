@@ -3,14 +3,10 @@
 from bnmind.strategies.trees.check import check_tree, walk_tree
 from bnmind.strategies.trees.compare import Parting, TreeComparison, compare_trees
 from bnmind.strategies.trees.files import (
+    TREE_FORMATS,
     TREE_SUFFIXES,
+    TreeFormat,
     read_tree,
-    tree_from_dot,
-    tree_from_json,
-    tree_from_text,
-    tree_to_dot,
-    tree_to_json,
-    tree_to_text,
     write_tree,
 )
 from bnmind.strategies.trees.myopic_tree import (
@@ -31,9 +27,13 @@ from bnmind.strategies.trees.tree import (
     build_tree,
     grow_tree,
 )
+from bnmind.strategies.trees.tree_dot import tree_from_dot, tree_to_dot
+from bnmind.strategies.trees.tree_json import tree_from_json, tree_to_json
+from bnmind.strategies.trees.tree_text import tree_from_text, tree_to_text
 
 __all__ = [
     "MAX_TREE_CODES",
+    "TREE_FORMATS",
     "TREE_SUFFIXES",
     "GrownTree",
     "Lengths",
@@ -44,6 +44,7 @@ __all__ = [
     "PlansAhead",
     "StrategyTree",
     "TreeComparison",
+    "TreeFormat",
     "TreeNode",
     "build_tree",
     "check_tree",

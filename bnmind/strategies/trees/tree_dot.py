@@ -1,0 +1,69 @@
+"""Strategy trees as DOT, the language of Graphviz: one line for each node and each arrow."""
+
+from __future__ import annotations
+
+import re
+
+from bnmind.errors import ModelFileError
+from bnmind.strategies.trees.shape import Outline, outline_of, tree_of
+from bnmind.strategies.trees.tree import StrategyTree
+from bnmind.strategies.trees.tree_title import board_of_title, title_of
+
+__all__ = ["tree_from_dot", "tree_to_dot"]
+
+_DOT_NODE = re.compile(r'n(\d+) \[label="([^"]*)"(?:, shape=plaintext)?\];')
+_DOT_ARROW = re.compile(r'n(\d+) -> n(\d+) \[label="([^"]*)"\];')
+
+
+def tree_to_dot(tree: StrategyTree) -> str:
+    """Return a tree as a graph for Graphviz; leaves have their text and no frame."""
+    lines = [f"// {title_of(tree.board)}", "digraph strategy {", "node [shape=box];"]
+    count = 0
+
+    def add(entry: Outline) -> int:
+        nonlocal count
+        own = count
+        count += 1
+        shape = "" if entry.below else ", shape=plaintext"
+        lines.append(f'n{own} [label="{entry.text}"{shape}];')
+        for reply, below in entry.below.items():
+            lines.append(f'n{own} -> n{add(below)} [label="{reply}"];')
+        return own
+
+    add(outline_of(tree))
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def tree_from_dot(text: str) -> StrategyTree:
+    """Return the tree in a graph that `tree_to_dot` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        If it is no such tree.
+    """
+    title, *lines = text.splitlines() or [""]
+    board = board_of_title(title)
+    below: dict[str, dict[str, Outline]] = {}
+    entries: dict[str, Outline] = {}
+    arrows: list[tuple[str, str, str]] = []
+    for number, line in enumerate(lines, start=2):
+        if node := _DOT_NODE.fullmatch(line):
+            below[node[1]] = {}
+            entries[node[1]] = Outline(node[2], below[node[1]])
+        elif arrow := _DOT_ARROW.fullmatch(line):
+            arrows.append((arrow[1], arrow[2], arrow[3]))
+        elif line not in ("digraph strategy {", "node [shape=box];", "}", ""):
+            raise ModelFileError(f"expected a node or an arrow in line {number}", line)
+    entered: set[str] = set()
+    for source, target, reply in arrows:
+        # A node has a greater number than the one it comes from, so that nothing goes round.
+        if not (source in entries and target in entries and int(source) < int(target)):
+            raise ModelFileError(f"expected an arrow down the tree, got {source} to {target}", text)
+        if target in entered or reply in below[source]:
+            raise ModelFileError(f"expected one arrow for {reply} from {source}, got two", text)
+        entered.add(target)
+        below[source][reply] = entries[target]
+    if set(entries) - entered != {"0"}:
+        raise ModelFileError("expected one tree whose root is n0", text)
+    return tree_of(board, entries["0"])

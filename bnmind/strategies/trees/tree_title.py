@@ -1,0 +1,46 @@
+"""The title of a tree file: the name of the format, its version and the board."""
+
+from __future__ import annotations
+
+import re
+
+from bnmind._messages import shown
+from bnmind.errors import InvalidBoardError, ModelFileError
+from bnmind.mastermind.board import Board
+
+__all__ = ["FORMAT", "VERSION", "board_of", "board_of_title", "require_version", "title_of"]
+
+FORMAT = "bnmind strategy tree"
+VERSION = 1
+
+_HEADER = re.compile(rf"(?:#|//) {FORMAT} (\d+), board (\d+)x(\d+)( without repeats)?")
+
+
+def title_of(board: Board) -> str:
+    """Return the title of the tree of a board."""
+    return f"{FORMAT} {VERSION}, board {board}"
+
+
+def board_of_title(title: str) -> Board:
+    """Return the board that a title names."""
+    found = _HEADER.fullmatch(title.strip())
+    if found is None:
+        raise ModelFileError(f"expected a first line like '# {FORMAT} 1, board 4x6'", title)
+    require_version(int(found[1]))
+    return board_of(int(found[2]), int(found[3]), repeats=found[4] is None)
+
+
+def board_of(pegs: int, colors: int, *, repeats: bool) -> Board:
+    """Return the board, or raise `ModelFileError` if there is no such board."""
+    try:
+        return Board(pegs, colors, repeats=repeats)
+    except InvalidBoardError as error:
+        raise ModelFileError(str(error), error.value) from error
+
+
+def require_version(version: object) -> None:
+    """Raise `ModelFileError` unless the version is the one that is read here."""
+    if version != VERSION:
+        raise ModelFileError(
+            f"expected version {VERSION} of the format, got {shown(version)}", version
+        )
