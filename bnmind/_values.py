@@ -147,7 +147,7 @@ def frozen(value: Any, *, own: bool = False) -> Any:
 @cache
 def _way(kind: Any) -> Callable[[Any, bool], Any] | None:
     """Return how values of a type are frozen; None if they are kept as they are."""
-    if kind is ReadOnlyDict:
+    if kind is ReadOnlyDict or issubclass(kind, Value):
         return None
     if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_make")):
         return _frozen_tuple

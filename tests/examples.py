@@ -129,6 +129,14 @@ def _variables() -> Any:
     return [RAIN, Variable.of_integers("n", range(3))]
 
 
+@_add(pgm.Distribution)
+def _labeled() -> Any:
+    return [
+        pgm.Distribution((RAIN,), np.array([0.25, 0.75])),
+        pgm.Distribution((RAIN, WET), np.arange(6.0).reshape(2, 3) / 15),
+    ]
+
+
 @_add(Factor, pgm.SparseFactor, FactorModel, Network, pgm.Replacement)
 def _models() -> Any:
     pair = Factor((RAIN, WET), np.arange(6.0).reshape(2, 3) * (1 - 0.5j))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnmind._values import ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import BnmindError
 from tests.examples import PUBLIC, examples_of
 
@@ -69,7 +69,9 @@ def faults(thing: Any, where: str, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, partial):
         yield from faults((thing.func, thing.args, MappingProxyType(thing.keywords)), where, seen)
     elif isinstance(thing, Mapping):
-        if not is_constant_mapping(thing):
+        if isinstance(thing, Value):
+            yield from instance_faults(thing, where, seen)
+        elif not is_constant_mapping(thing):
             yield f"{where} is a {type(thing).__name__}"
         for key, value in thing.items():
             yield from faults(key, f"{where} key", seen)
@@ -145,7 +147,7 @@ def changeable(value: Any) -> Any:
     """Return a value of the same content that its owner may change later."""
     if isinstance(value, np.ndarray):
         return np.array(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not isinstance(value, Value):
         return {key: changeable(part) for key, part in value.items()}
     if type(value) is tuple:
         return [changeable(part) for part in value]

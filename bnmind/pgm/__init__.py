@@ -1,6 +1,7 @@
 """Probabilistic graphical models: variables, factors, distributions, networks, files."""
 
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, SparseFactor
 from bnmind.pgm.functions import (
     Addition,
@@ -21,6 +22,7 @@ from bnmind.pgm.variable import Variable
 __all__ = [
     "CPD",
     "Addition",
+    "Distribution",
     "Equality",
     "Exactly",
     "Factor",

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
     InvalidModelError,
     TooLargeError,
+    UnknownNameError,
 )
 from bnmind.information import Floats
 from bnmind.junction.inference.batch_chunk import Chunks
@@ -39,6 +41,8 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
+    import pandas
+
     from bnmind.junction.inference.plan import Plan
     from bnmind.junction.inference.posterior import Posterior
 
@@ -73,6 +77,23 @@ class BatchPosterior(Value):
         """The distributions of every variable that is a target by itself, ``(cases, states)``."""
         pairs = zip(self.scopes, self.joints, strict=True)
         return ReadOnlyDict({scope[0].name: joint for scope, joint in pairs if len(scope) == 1})
+
+    @checked
+    def to_frame(self, name: str) -> pandas.DataFrame:
+        """Return the distributions of a variable as a `pandas.DataFrame`: cases × states.
+
+        Raises
+        ------
+        UnknownNameError
+            If the variable is not a target by itself.
+        """
+        import pandas
+
+        if name not in self.marginals:
+            raise UnknownNameError("variable that is a target by itself", name, self.marginals)
+        variable = next(scope[0] for scope in self.scopes if [v.name for v in scope] == [name])
+        columns = pandas.Index(variable.states, name=name)
+        return pandas.DataFrame(self.marginals[name].copy(), columns=columns)
 
 
 def run_batch(

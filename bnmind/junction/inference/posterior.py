@@ -1,23 +1,53 @@
-"""What a run of a plan says."""
+"""Posteriors: the answers of a plan, by the names of variables and states."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import ReadOnlyDict, Value
-from bnmind.errors import UnknownNameError
+from bnmind._messages import shown
+from bnmind._values import ReadOnlyDict, Value, made, sealed
+from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.junction.inference.posterior_table import posterior_html, posterior_text
+from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.variable import Variable
+from bnmind.pgm.variable import Variable, name_text
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Posterior"]
 
+_Default = TypeVar("_Default")
 
-@dataclass(frozen=True, eq=False)
-class Posterior(Value):
-    """Distributions of a plan's targets given the evidence."""
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior(Value, Mapping[Any, Distribution]):
+    """The distributions of a plan's targets given the evidence, by the names of the variables.
+
+    ``posterior["rain"]["yes"]`` is the probability of a state, ``posterior["rain", "wet"]`` the
+    joint distribution of variables that lie together in one target. Iteration is over the names
+    of all variables in the targets. The arrays are in `marginals` and `joints`.
+
+    Examples
+    --------
+    >>> from bnmind.junction import compile_plan
+    >>> from bnmind.pgm import Network, TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> posterior = compile_plan(network, evidence=["wet"]).run({"wet": "yes"})
+    >>> posterior
+    Posterior(1 target, log_evidence=-1.34707)
+    rain  no 0.308  yes 0.692
+    >>> round(posterior["rain"]["yes"], 3)
+    0.692
+    """
 
     scopes: tuple[tuple[Variable, ...], ...]
     """The variables of each target, in the order of the plan's targets."""
@@ -26,8 +56,132 @@ class Posterior(Value):
     log_evidence: float
     """Natural logarithm of the probability of the evidence."""
 
+    def __getitem__(self, names: str | tuple[str, ...]) -> Distribution:
+        """Return the distribution of a variable, or of several that lie together in one target.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is in no target, or no target holds all of them.
+        InvalidArgumentError
+            If it is no name and no tuple of different names.
+        """
+        if not isinstance(names, tuple):
+            number = self._number_of(names)
+            wanted = [str(name_text(names))]
+        else:
+            wanted = [str(name_text(name)) for name in names]
+            if len(set(wanted)) < len(wanted):
+                raise InvalidArgumentError(
+                    f"expected each variable once, got {', '.join(wanted)}", names
+                )
+            for name in names:
+                self._number_of(name)
+            holding = [i for i, scope in enumerate(self.scopes) if _holds(scope, wanted)]
+            if not holding:
+                known = (", ".join(v.name for v in scope) for scope in self.scopes)
+                raise UnknownNameError(
+                    "set of variables within one target", ", ".join(wanted), known
+                )
+            number = min(holding, key=lambda i: len(self.scopes[i]))
+        scope, values = self.scopes[number], np.real(self.joints[number])
+        axes = {v.name: axis for axis, v in enumerate(scope)}
+        kept = [axes[name] for name in wanted]
+        if kept != list(range(len(scope))):
+            values = values.sum(axis=tuple(a for a in range(len(scope)) if a not in kept))
+            # What is left of the axes is in the order of the target.
+            values = np.transpose(values, np.argsort(np.argsort(kept)))
+        return made(Distribution, scope=tuple(scope[a] for a in kept), probabilities=sealed(values))
+
+    def _number_of(self, name: Any) -> int:
+        """Return the number of the smallest target with a variable."""
+        text = name_text(name)
+        if not isinstance(text, str):
+            raise InvalidArgumentError(
+                f"expected the name of a variable, or a tuple of names, got {shown(name)}", name
+            )
+        if text not in self._targets_by_name:
+            raise UnknownNameError("variable", text, self._targets_by_name)
+        return self._targets_by_name[text]
+
+    @cached_property
+    def _targets_by_name(self) -> Mapping[str, int]:
+        """The number of the smallest target with each variable, in the order of the targets."""
+        found: dict[str, int] = {}
+        for number, scope in enumerate(self.scopes):
+            for v in scope:
+                before = found.setdefault(v.name, number)
+                if len(scope) < len(self.scopes[before]):
+                    found[v.name] = number
+        return ReadOnlyDict(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets_by_name)
+
+    def __len__(self) -> int:
+        return len(self._targets_by_name)
+
+    def __contains__(self, names: object) -> bool:
+        try:
+            self[names]  # type: ignore[index]
+        except (UnknownNameError, InvalidArgumentError):
+            return False
+        return True
+
+    @overload
+    def get(self, key: Any, /) -> Distribution | None: ...
+    @overload
+    def get(self, key: Any, /, default: Distribution | _Default) -> Distribution | _Default: ...
+    def get(self, key: Any, /, default: Any = None) -> Any:
+        """Return the distribution of a variable or of several, or a default if there is none."""
+        try:
+            return self[key]
+        except (UnknownNameError, InvalidArgumentError):
+            return default
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Posterior):
+            return NotImplemented
+        return (
+            self.scopes == other.scopes
+            and self.log_evidence == other.log_evidence
+            and all(map(np.array_equal, self.joints, other.joints))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.scopes, self.log_evidence))
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the distribution of each variable, ``{variable: {state: probability}}``."""
+        return {name: self[name].to_dict() for name in self}
+
+    def to_series(self) -> pandas.Series[float]:
+        """Return the distributions of all variables as a `pandas.Series`.
+
+        Its index has two levels, ``variable`` and ``state``.
+        """
+        import pandas
+
+        found = self.to_dict()
+        pairs = [(name, state) for name in found for state in found[name]]
+        index = pandas.MultiIndex.from_tuples(pairs, names=["variable", "state"])
+        values = [found[name][state] for name, state in pairs]
+        return pandas.Series(values, index=index, name="probability", dtype=float)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the distributions of all variables as a `pandas.DataFrame`.
+
+        A row for each state of each variable, with columns ``variable``, ``state`` and
+        ``probability``.
+        """
+        return self.to_series().reset_index()
+
     def __repr__(self) -> str:
-        return f"Posterior({len(self.joints)} targets, log_evidence={self.log_evidence:.6g})"
+        return posterior_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        return posterior_html(self)
 
     @cached_property
     def targets(self) -> tuple[Factor, ...]:
@@ -55,3 +209,7 @@ class Posterior(Value):
                 return Factor(scope, values).sum_to(names)
         known = (", ".join(v.name for v in scope) for scope in self.scopes)
         raise UnknownNameError("set of variables within one target", ", ".join(names), known)
+
+
+def _holds(scope: tuple[Variable, ...], wanted: list[str]) -> bool:
+    return set(wanted) <= {v.name for v in scope}

@@ -1,0 +1,98 @@
+"""The tables that a posterior shows of itself, in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bnmind.pgm.distribution import label, probability_text
+from bnmind.pgm.factor import Values
+from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    from bnmind.junction.inference.posterior import Posterior
+
+__all__ = ["posterior_html", "posterior_text"]
+
+_MOST_ROWS = 18
+"""Targets that a terminal shows."""
+
+_MOST_ROWS_HTML = 50
+"""Targets that a notebook shows."""
+
+_MOST_CELLS = 6
+"""States that are shown of each target."""
+
+_WIDTH = 79
+"""Columns of a terminal that a line may take."""
+
+
+def title(posterior: Posterior) -> str:
+    """Return the number of targets, and the probability of the evidence."""
+    n = len(posterior.joints)
+    targets = "1 target" if n == 1 else f"{n:,} targets"
+    return f"Posterior({targets}, log_evidence={posterior.log_evidence:.6g})"
+
+
+def posterior_text(posterior: Posterior) -> str:
+    """Return a line for each target: its variables, its states and their probabilities."""
+    n = len(posterior.joints)
+    number = n if n <= _MOST_ROWS else _MOST_ROWS - 1
+    rows = [
+        (_names(scope), _cells(scope, values))
+        for scope, values in zip(posterior.scopes[:number], posterior.joints, strict=False)
+    ]
+    width = max((len(name) for name, _ in rows), default=0)
+    most = max((len(cells) for _, cells in rows), default=0)
+    columns = [max(len(c[i]) for _, c in rows if i < len(c)) for i in range(most)]
+    if width + sum(columns) + 2 * most > _WIDTH:
+        columns = [0] * most
+    lines = []
+    for name, cells in rows:
+        line = f"{name:<{width}}"
+        for cell, column in zip(cells, columns, strict=False):
+            if len(line) + 2 + len(cell) > _WIDTH - 3 and cell is not cells[-1]:
+                line += "  …"
+                break
+            line += f"  {cell:<{column}}"
+        lines.append(line.rstrip())
+    if number < n:
+        lines.append(f"… and {n - number:,} more")
+    return "\n".join([title(posterior), *lines])
+
+
+def posterior_html(posterior: Posterior) -> str:
+    """Return the same as a table of HTML."""
+    n = len(posterior.joints)
+    rows = []
+    for scope, values in zip(posterior.scopes[:_MOST_ROWS_HTML], posterior.joints, strict=False):
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in _cells(scope, values))
+        rows.append(f"<tr><th>{escape(_names(scope))}</th>{cells}</tr>")
+    if n > _MOST_ROWS_HTML:
+        rows.append(f"<tr><td>… and {n - _MOST_ROWS_HTML:,} more</td></tr>")
+    caption = f"<caption>{escape(title(posterior))}</caption>"
+    return f"<table>{caption}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def _names(scope: Sequence[Variable]) -> str:
+    names = ", ".join(label(v.name) for v in scope[:3])
+    return f"{names}, …" if len(scope) > 3 else names
+
+
+def _cells(scope: Sequence[Variable], values: Values) -> list[str]:
+    """Return the states of a target and their probabilities; the largest ones if they are many."""
+    flat = np.real(values).ravel()
+    chosen = np.arange(flat.size)
+    if flat.size > _MOST_CELLS:
+        chosen = np.argsort(-flat, kind="stable")[: _MOST_CELLS - 1]
+    cells = []
+    for number in chosen.tolist():
+        cell = np.unravel_index(number, np.shape(values))
+        states = ",".join(label(v.states[i]) for v, i in zip(scope, cell, strict=True))
+        cells.append(f"{states} {probability_text(float(flat[number]))}".strip())
+    if len(cells) < flat.size:
+        cells.append("…")
+    return cells
