@@ -1,1 +1,30 @@
-"""Adaptive testing with Bayesian networks."""
+"""Adaptive testing with Bayesian networks: Mastermind with noise, skills tests, exact inference.
+
+The names below are imported when they are first used; `bnmind/__init__.pyi` lists them.
+
+Examples
+--------
+>>> import bnmind
+>>> network = bnmind.read("models/mastermind-3x4.bif")
+>>> answer = bnmind.posterior(network, {"T1": "1", "T2": "1", "T3": "2", "P": "1"}, ["H1", "H3"])
+>>> answer
+Posterior(2 targets, log_evidence=-5.02193)
+H1  1 0.333  2 0.222  3 0.222  4 0.222
+H3  1 0.222  2 0.333  3 0.222  4 0.222
+>>> round(answer["H3"]["2"], 3)
+0.333
+"""
+
+from bnmind import _front_door
+
+
+def __getattr__(name: str) -> object:
+    """Import what a public name stands for; it is found at once the next time."""
+    value = globals()[name] = _front_door.find(name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, and those that every module has."""
+    hidden = [name for name in globals() if name.startswith("__")]
+    return sorted({*_front_door.homes(), "__version__", *hidden})

@@ -171,7 +171,33 @@ class UnknownNameError(BnmindError, LookupError):
         """The name that was got."""
         self.known = tuple(known)
         """The names that would have been understood."""
+        self.close = _close(name, self.known)
+        """Those of them that are spelled much like it, the closest first; at most three."""
         some = [one_line(known, longest=60) for known in self.known[:12]]
         among = ", ".join(some) + (", …" if len(self.known) > 12 else "")
         article = "an" if kind[:1] in "aeiou" else "a"
-        super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}")
+        super().__init__(
+            f"expected {article} {kind} among {among}; got {shown(name)}{_question(self.close)}"
+        )
+
+
+def _close(name: object, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names spelled much like one that is not known, upper case as lower case."""
+    if not isinstance(name, str) or not 0 < len(name) <= 60 or name in known:
+        return ()
+    from difflib import get_close_matches
+
+    # Comparing takes about ten microseconds a name.
+    spelled: dict[str, str] = {}
+    for text in known[:2000]:
+        if isinstance(text, str) and len(text) <= 60:
+            spelled.setdefault(text.casefold(), text)
+    return tuple([spelled[found] for found in get_close_matches(name.casefold(), spelled)])
+
+
+def _question(close: tuple[str, ...]) -> str:
+    """Return the end of a message that asks whether a close name is meant."""
+    if not close:
+        return ""
+    *others, last = (one_line(name, longest=60) for name in close)
+    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"

@@ -25,6 +25,7 @@ ORDER = (
         *("errors", "_argument_kinds", "_arguments", "_values", "information", "_jit"),
         *("_jit_cache", "_kernel_source", "_messages", "_workers"),
         *("_bounded_files", "_text_files", "_temporary_files", "_file_locks"),
+        "_front_door",
     ),
     ("pgm",),
     ("pgm.formats",),
@@ -72,6 +73,9 @@ DOORS = {
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, and
 a network comes from pgmpy or goes there."""
+
+FRONT_DOOR = ROOT / "__init__.pyi"
+"""The names of `import bnmind`, each imported from its room when it is first used."""
 
 FRONTS = {"bnmind.pgm.files": "pgm.formats"}
 """Modules that stand outside of the room that they are the front of."""
@@ -165,6 +169,18 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         if module not in PACKAGES and not (inside and module.startswith("bnmind.junction.")):
             graph.setdefault(module, set()).add(imported)
     TopologicalSorter(graph).prepare()  # raises CycleError, which names a circle
+
+
+def test_the_front_door_opens_on_the_fronts_of_rooms() -> None:
+    stub = ast.parse(FRONT_DOOR.read_text(encoding="utf-8"))
+    fronts = {name for name in PACKAGES if name.count(".") < 2} | set(FRONTS)
+    fronts |= {f"bnmind.{name}" for name in ORDER[0] if not name.startswith("_")}
+    assert set(imports(stub)) <= fronts
+    # At run time it imports nothing by itself, and nobody comes in through it.
+    assert set(imports(ast.parse((ROOT / "__init__.py").read_text("utf-8")))) == {
+        "bnmind._front_door"
+    }
+    assert [edge for edge in edges() if edge[1] == "bnmind"] == []
 
 
 def test_no_module_imports_the_package_that_it_is_in() -> None:

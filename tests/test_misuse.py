@@ -136,6 +136,17 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            junction.posterior,
+            {
+                "model": network(),
+                "evidence": {"count": "1", "wet": [0.5, 0.5, 1]},
+                "targets": ["rain", ["slip", "fall"]],
+                "order": junction.MinFill(),
+                "max_bytes": 10**8,
+                "max_multiplications": 10**8,
+            },
+        ),
+        (
             junction.compile_explanation,
             {
                 "model": network(),

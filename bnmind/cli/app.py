@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bnmind._front_door import installed_version
 from bnmind.cli.adaptive.administer import TEST_HELP, run_test
 from bnmind.cli.adaptive.learn import LEARN_HELP, learn
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
@@ -61,14 +62,7 @@ def _root(
     ] = False,
 ) -> None:
     if version:
-        from importlib.metadata import PackageNotFoundError
-        from importlib.metadata import version as installed_version
-
-        try:
-            number = installed_version("bnmind")
-        except PackageNotFoundError:
-            number = "(not installed)"
-        tell(f"bnmind {number}")
+        tell(f"bnmind {installed_version()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         tell(context.get_help())

@@ -10,6 +10,7 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
+from bnmind.junction.queries.single_query import posterior
 from bnmind.junction.triangulation.best_order import BestOrder
 from bnmind.junction.triangulation.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
@@ -44,4 +45,5 @@ __all__ = [
     "compile_sampling",
     "families",
     "junction_tree",
+    "posterior",
 ]

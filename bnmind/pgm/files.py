@@ -38,6 +38,7 @@ from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
 from bnmind.pgm.formats.source import Source
 from bnmind.pgm.formats.uai import (
     evidence_from_uai,
+    is_uai_network,
     model_from_uai,
     model_to_uai,
     network_from_uai,
@@ -57,6 +58,7 @@ __all__ = [
     "NETWORK_SUFFIXES",
     "file_names",
     "model_contents",
+    "read",
     "read_evidence",
     "read_model",
     "read_network",
@@ -210,6 +212,46 @@ def model_contents(
     form = _FORMATS[suffix]
     names = form.alphabet.names_of(model.variables)
     return {target: form.write(names.applied_to(model), bool(names))}
+
+
+@checked
+def read(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network | FactorModel:
+    """Return the model in a file of any format: a network, or a product of factors.
+
+    A `FactorModel` comes from ``.uai`` files of kind MARKOV and from ``.json`` files whose parts
+    are not one distribution for each variable. `read_network` and `read_model` always return the
+    one or the other.
+
+    Parameters
+    ----------
+    path
+        A file of any of the formats.
+    max_cells
+        Cells that its tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If the suffix is unknown, the file cannot be read, or it does not hold a valid model in
+        that format; with the line and column, or the path in the JSON.
+    TooLargeError
+        If it has more cells; nothing is allocated for them.
+    """
+    suffix = _suffix(path, NETWORK_SUFFIXES, "a model", packed=True)
+
+    def read_one(data: bytes) -> Network | FactorModel:
+        if suffix in _FORMATS:
+            return _FORMATS[suffix].read(data, max_cells).network
+        text = _text(data)
+        if suffix == ".uai":
+            make = network_from_uai if is_uai_network(text) else model_from_uai
+            made = make(text, names=_names_beside(path), max_cells=max_cells)
+            return made.network if isinstance(made, ReadNetwork) else made
+        from bnmind.pgm.formats.model_json import network_or_model_from_json
+
+        return network_or_model_from_json(text, max_cells=max_cells)
+
+    return _read(path, read_one)
 
 
 @checked

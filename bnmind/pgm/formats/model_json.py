@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
@@ -32,7 +33,7 @@ from pydantic import Field
 
 from bnmind._messages import many
 from bnmind.errors import InvalidModelError, ModelFileError
-from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.formats.declared import MOST_AXES
 from bnmind.pgm.formats.function_json import (
@@ -47,7 +48,13 @@ from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
 
-__all__ = ["JSON_VERSION", "model_from_json", "model_to_json", "network_from_json"]
+__all__ = [
+    "JSON_VERSION",
+    "model_from_json",
+    "model_to_json",
+    "network_from_json",
+    "network_or_model_from_json",
+]
 
 JSON_VERSION = 2
 """The version that is written."""
@@ -176,8 +183,24 @@ def network_from_json(text: str, *, max_cells: int) -> Network:
     ]
     if factors:
         raise ModelFileError(f"expected a network, got {listed(factors)}")
+    return _network([p for p in potentials if not isinstance(p, Factor)])
+
+
+def network_or_model_from_json(text: str, *, max_cells: int) -> Network | FactorModel:
+    """Return a network if there is one distribution for each variable, else the product."""
+    potentials, variables = _potentials(text, max_cells)
+    cpds = [p for p in potentials if not isinstance(p, Factor)]
+    if len(cpds) == len(potentials) and Counter(p.variable for p in cpds) == Counter(variables):
+        return _network(cpds)
     try:
-        return Network(tuple(p for p in potentials if not isinstance(p, Factor)))
+        return FactorModel(potentials, variables)
+    except InvalidModelError as fault:
+        raise _invalid(fault) from fault
+
+
+def _network(cpds: Sequence[CPD]) -> Network:
+    try:
+        return Network(tuple(cpds))
     except InvalidModelError as fault:
         problems = [f"at potentials: {problem}" for problem in fault.problems]
         raise _invalid(InvalidModelError(problems)) from fault

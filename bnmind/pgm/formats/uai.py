@@ -53,6 +53,7 @@ from bnmind.pgm.variable import Variable
 
 __all__ = [
     "evidence_from_uai",
+    "is_uai_network",
     "model_from_uai",
     "model_to_uai",
     "network_from_uai",
@@ -214,6 +215,11 @@ def network_from_uai(
 
 def _place_of_number(reader: _Reader, start: int, number: int) -> Place:
     return reader.place(start + number)
+
+
+def is_uai_network(text: str) -> bool:
+    """Return whether a UAI text says that it is of kind BAYES: a network."""
+    return _Reader.of(text).tokens[:1] == ["BAYES"]
 
 
 def model_from_uai(
