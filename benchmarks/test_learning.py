@@ -21,10 +21,10 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Examinees,
-    FreeTable,
-    Gate,
+    Gdina,
     LearningOptions,
     QMatrix,
+    ResponseModel,
     Responses,
     learn,
     read_bank,
@@ -82,9 +82,9 @@ def test_real_responses(benchmark: Any, report: Report, name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("gate", [Dina, FreeTable])
+@pytest.mark.parametrize("gate", [Dina, Gdina])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_learning(benchmark: BenchmarkFixture, gate: type[Gate], missing: float) -> None:
+def test_learning(benchmark: BenchmarkFixture, gate: type[ResponseModel], missing: float) -> None:
     codes = np.array(Examinees.drawn(BANK, 536, seed=1).responses)
     gone = np.random.default_rng(1).random(codes.shape) < missing
     responses = Responses.of(np.where(gone, -1, codes), items=BANK.item_names)

@@ -13,13 +13,13 @@ import numpy as np
 
 from bnmind.adaptive import (
     Dina,
-    Gate,
     GradedResponse,
     Hierarchy,
     Item,
     ItemBank,
     Logistic,
     NoisyAnd,
+    ResponseModel,
     irt_bank,
     write_bank,
 )
@@ -47,7 +47,7 @@ def fractions() -> ItemBank:
     """Return a small bank of sums and products of fractions; its parameters are made up."""
     skills = ["addition", "denominator", "multiplication", "canceling"]
     q_matrix = [[int(skill in needed) for skill in skills] for _, _, needed in FRACTIONS.values()]
-    gates: list[Gate] = [
+    gates: list[ResponseModel] = [
         Dina(guess=0.1, slip=0.1) if len(needed) < 3 else NoisyAnd(guess=0.3, slip=0.05)
         for _, _, needed in FRACTIONS.values()
     ]
@@ -55,7 +55,7 @@ def fractions() -> ItemBank:
         Item(name, content, text, time=30.0 * len(needed))
         for name, (text, content, needed) in FRACTIONS.items()
     ]
-    return ItemBank.from_gates(
+    return ItemBank.from_response_models(
         q_matrix,
         gates,
         skills=Hierarchy({"denominator": ["addition"]}, mastery=(0.7, 0.6, 0.6, 0.5)),
@@ -71,7 +71,7 @@ def ability() -> ItemBank:
     rng = np.random.default_rng(1)
     slopes = rng.uniform(0.8, 2.0, 40).round(2).tolist()
     difficulties = np.linspace(-2.5, 2.5, 40).round(2).tolist()
-    gates: list[Gate] = [
+    gates: list[ResponseModel] = [
         GradedResponse(a, (b - 0.8, b, b + 0.8)) if number % 4 == 3 else Logistic(a, b, 0.1)
         for number, (a, b) in enumerate(zip(slopes, difficulties, strict=True))
     ]

@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     Dina,
     Dino,
-    FreeTable,
-    Gate,
+    Gdina,
     Graded,
     Item,
     ItemBank,
     NoisyAnd,
     NoisyOr,
+    ResponseModel,
     Sequential,
 )
 from bnmind.information import Floats
 from bnmind.pgm import CPD, Network, Variable
 from tests.networks import enumerate_joint, tabular_cpds
 
-__all__ = ["answer_sets", "banks", "enumerated", "gates"]
+__all__ = ["answer_sets", "banks", "enumerated", "response_models"]
 
 
 def chances() -> st.SearchStrategy[tuple[float, float]]:
@@ -33,8 +33,10 @@ def chances() -> st.SearchStrategy[tuple[float, float]]:
 
 
 @st.composite
-def gates(draw: st.DrawFn, parents: tuple[Variable, ...], *, steps: bool = True) -> Gate:
-    """Return a gate of any kind for these parents."""
+def response_models(
+    draw: st.DrawFn, parents: tuple[Variable, ...], *, steps: bool = True
+) -> ResponseModel:
+    """Return a response model of any kind for these parents."""
     kinds = ["dina", "dino", "and", "or", "graded", "free", "sequential"]
     kind = draw(st.sampled_from(kinds if steps else kinds[:4]))
     guess, slip = draw(chances())
@@ -54,8 +56,8 @@ def gates(draw: st.DrawFn, parents: tuple[Variable, ...], *, steps: bool = True)
     if kind == "free":
         seed, width = draw(st.integers(0, 2**16)), draw(st.integers(2, 4))
         rows = int(np.prod([v.n_states for v in parents]))
-        return FreeTable(np.random.default_rng(seed).dirichlet(np.full(width, 0.5), rows))
-    made = [draw(gates(parents, steps=False)) for _ in range(draw(st.integers(1, 3)))]
+        return Gdina(np.random.default_rng(seed).dirichlet(np.full(width, 0.5), rows))
+    made = [draw(response_models(parents, steps=False)) for _ in range(draw(st.integers(1, 3)))]
     return Sequential(tuple(made))
 
 
@@ -84,7 +86,7 @@ def banks(draw: st.DrawFn, *, max_skills: int = 4, others: bool = True) -> ItemB
         needed.append(draw(lists.filter(lambda vs: any(v in skills for v in vs))))
     for number, chosen_list in enumerate(needed):
         parents_of_item = tuple(draw(st.permutations(chosen_list)))
-        gate = draw(gates(parents_of_item))
+        gate = draw(response_models(parents_of_item))
         item = Variable.of_integers(f"X{number}", range(gate.n_responses))
         cpds.append(gate.cpd(item, parents_of_item))
         made.append(Item(item.name, gate=gate))

@@ -38,6 +38,7 @@ ORDER = (
     ("junction.queries",),
     ("views.drawing",),
     ("views",),
+    ("adaptive.response_models",),
     ("mastermind", "adaptive.items"),
     ("mastermind.masses", "adaptive.beliefs"),
     ("mastermind.network", "adaptive.selection", "adaptive.responses"),
@@ -81,7 +82,9 @@ FRONTS = {"bnmind.pgm.files": "pgm.formats"}
 """Modules that stand outside of the room that they are the front of."""
 
 LEVELS = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-MOST_LINES = 500
+MOST_LINES = 450
+LONGER = {"bnmind.junction.inference.plan": 470}
+"""Files that are to be split."""
 MOST_FILES = 20
 
 
@@ -222,7 +225,7 @@ def test_every_room_says_in_one_line_what_it_is_for() -> None:
 def test_a_file(path: Path) -> None:
     """Short, silent, and with one door to pgmpy."""
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MOST_LINES
+    assert len(text.splitlines()) <= LONGER.get(module_of(path), MOST_LINES)
     tree = ast.parse(text)
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assert not any(isinstance(call, ast.Name) and call.id == "print" for call in calls)

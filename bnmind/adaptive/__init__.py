@@ -1,4 +1,4 @@
-"""Adaptive testing: item banks, beliefs about skills."""
+"""Adaptive testing: item banks, response models, beliefs about skills, tests."""
 
 from bnmind.adaptive.beliefs.ability_estimates import (
     ability_deviation,
@@ -17,26 +17,10 @@ from bnmind.adaptive.beliefs.tree_batch import PlanBatch
 from bnmind.adaptive.beliefs.tree_belief import PlanBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
-from bnmind.adaptive.items.irt import (
-    AbilityGrid,
-    GradedResponse,
-    Logistic,
-    irt_bank,
-    logistic_items,
-)
+from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
-from bnmind.adaptive.items.response_models import (
-    Dina,
-    Dino,
-    FreeTable,
-    Gate,
-    Graded,
-    NoisyAnd,
-    NoisyOr,
-    Sequential,
-)
 from bnmind.adaptive.items.skill_distributions import (
     Hierarchy,
     Independent,
@@ -57,6 +41,17 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 )
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.response_models.dino import Dino
+from bnmind.adaptive.response_models.gdina import Gdina
+from bnmind.adaptive.response_models.graded import Graded
+from bnmind.adaptive.response_models.graded_response import GradedResponse
+from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.noisy_and import NoisyAnd
+from bnmind.adaptive.response_models.noisy_or import NoisyOr
+from bnmind.adaptive.response_models.registry import RESPONSE_MODELS, RegisteredModel
+from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
@@ -139,6 +134,7 @@ __all__ = [
     "MISSING",
     "PATTERN_ACCURACY",
     "PROFILE_PROBABILITY",
+    "RESPONSE_MODELS",
     "UNASKED_ACCURACY",
     "AbilityGrid",
     "AllOf",
@@ -163,9 +159,8 @@ __all__ = [
     "EventKind",
     "Examinees",
     "FixedOrder",
-    "FreeTable",
     "GainBelow",
-    "Gate",
+    "Gdina",
     "Graded",
     "GradedResponse",
     "Hierarchy",
@@ -213,6 +208,8 @@ __all__ = [
     "RandomItem",
     "Randomesque",
     "RankedItem",
+    "RegisteredModel",
+    "ResponseModel",
     "Responses",
     "Rule",
     "Saturated",

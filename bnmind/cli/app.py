@@ -8,7 +8,7 @@ import typer
 
 from bnmind._front_door import installed_version
 from bnmind.cli.adaptive.administer import TEST_HELP, run_test
-from bnmind.cli.adaptive.learn import LEARN_HELP, learn
+from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
 from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
@@ -82,4 +82,5 @@ for name, command, text, short in (
     ("simulate", simulate, SIMULATE_HELP, "Let selectors test the same examinees."),
     ("test", run_test, TEST_HELP, "Test one examinee with the items of a bank."),
 ):
-    app.command(name, help=text, short_help=short)(command)
+    kind = LearnCommand if name == "learn" else None
+    app.command(name, cls=kind, help=text, short_help=short)(command)

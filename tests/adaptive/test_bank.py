@@ -11,13 +11,13 @@ import pytest
 from bnmind.adaptive import (
     Dina,
     Dino,
-    Gate,
     Hierarchy,
     Independent,
     Item,
     ItemBank,
     NoisyAnd,
     QMatrix,
+    ResponseModel,
     Sequential,
     start_belief,
 )
@@ -82,13 +82,13 @@ def test_skills_are_distributed_as_wanted() -> None:
 
 
 def test_items_may_have_gates_of_their_own() -> None:
-    gates: list[Gate] = [
+    models: list[ResponseModel] = [
         Dina(0.1, 0.1),
         NoisyAnd(0.2),
         Sequential((Dina(0.2, 0.1), Dino(0.1, 0.3))),
         Dino(0, 0),
     ]
-    bank = ItemBank.from_gates(Q, gates, skills=Independent(0.5))
+    bank = ItemBank.from_response_models(Q, models, skills=Independent(0.5))
     assert bank.responses("item_3") == ("0", "1", "2")
     assert bank.channels().shape == (4, 4, 3)
     assert bank.channels(["item_1"]).shape == (1, 2, 2)
@@ -219,10 +219,10 @@ def test_items_are_leaves_that_depend_on_skills_and_skills_are_measured() -> Non
     )
 
 
-def test_an_item_has_the_distribution_of_its_gate() -> None:
+def test_an_item_has_the_distribution_of_its_response_model() -> None:
     bank = ItemBank.from_qmatrix(Q)
     items = (Item("item_1", gate=Dina(0.3, 0.1)), *bank.items[1:])
-    with pytest.raises(InvalidModelError, match="of item_1 to be that of its gate"):
+    with pytest.raises(InvalidModelError, match="of item_1 to be that of its response model"):
         ItemBank(bank.network, bank.skills, items)
 
 
@@ -239,6 +239,6 @@ def test_unknown_names_are_refused() -> None:
         bank.channel("x")
     with pytest.raises(InvalidResponseError):
         bank.response("item_1", 0.5)  # type: ignore[arg-type]
-    with pytest.raises(InvalidModelError, match="4 gates, got 1"):
-        ItemBank.from_gates(Q, [Dina(0.1, 0.1)])
+    with pytest.raises(InvalidModelError, match="4 response models, got 1"):
+        ItemBank.from_response_models(Q, [Dina(0.1, 0.1)])
     assert QMatrix.of(Q).needs.tolist() == Q

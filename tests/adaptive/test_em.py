@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     Bounds,
     Dina,
-    FreeTable,
-    Gate,
+    Gdina,
     Independent,
     ItemBank,
     LearningOptions,
     NoisyAnd,
     Priors,
+    ResponseModel,
     Saturated,
     learn,
 )
@@ -409,11 +409,11 @@ def test_acceleration_saves_more_than_four_of_five_steps_where_em_is_slow() -> N
         assert np.diff(found.record.objectives).min() >= 0
 
 
-@pytest.mark.parametrize("gate", [Dina, NoisyAnd, FreeTable])
+@pytest.mark.parametrize("gate", [Dina, NoisyAnd, Gdina])
 @pytest.mark.parametrize("accelerate", [False, True])
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 4, 10])
 def test_learning_takes_as_many_steps_as_it_is_told(
-    gate: type[Gate], accelerate: bool, n_steps: int
+    gate: type[ResponseModel], accelerate: bool, n_steps: int
 ) -> None:
     codes, q = hard_case()
     options = LearningOptions(max_iterations=n_steps, tolerance=0.0, accelerate=accelerate)
@@ -425,9 +425,9 @@ def test_learning_takes_as_many_steps_as_it_is_told(
 
 
 @settings(max_examples=examples(25))
-@given(st.integers(0, 2**16), st.booleans(), st.sampled_from([Dina, NoisyAnd, FreeTable]))
+@given(st.integers(0, 2**16), st.booleans(), st.sampled_from([Dina, NoisyAnd, Gdina]))
 def test_the_likelihood_recorded_last_is_that_of_the_parameters_returned(
-    seed: int, accelerate: bool, gate: type[Gate]
+    seed: int, accelerate: bool, gate: type[ResponseModel]
 ) -> None:
     codes = np.random.default_rng(seed).integers(0, 2, (12, 6))
     options = LearningOptions(
@@ -490,8 +490,8 @@ def test_numbers_within_bounds_are_kept_as_they_are() -> None:
     np.testing.assert_allclose(ascent.numbers(found), ascent.numbers(wanted), atol=1e-15)
 
 
-@pytest.mark.parametrize("gate", [Dina, NoisyAnd, FreeTable])
-def test_priors_of_what_is_fixed_do_not_count(gate: type[Gate]) -> None:
+@pytest.mark.parametrize("gate", [Dina, NoisyAnd, Gdina])
+def test_priors_of_what_is_fixed_do_not_count(gate: type[ResponseModel]) -> None:
     """A density of zero at a guess of zero made every step as good as any other."""
     codes, q = hard_case()
     options = LearningOptions(

@@ -37,7 +37,7 @@ BANK = ItemBank.from_qmatrix(
 )
 
 
-def assert_same(found: ItemBank, bank: ItemBank, *, gates: bool = True) -> None:
+def assert_same(found: ItemBank, bank: ItemBank, *, with_models: bool = True) -> None:
     assert (found.skills, found.labels) == (bank.skills, bank.labels)
     assert (found.title, found.source) == (bank.title, bank.source)
     assert found.item_names == bank.item_names
@@ -45,7 +45,7 @@ def assert_same(found: ItemBank, bank: ItemBank, *, gates: bool = True) -> None:
         one, other = found.item(name), bank.item(name)
         assert (one.content, one.text, one.cost) == (other.content, other.text, other.cost)
         assert (one.time, one.enemies, one.testlet) == (other.time, other.enemies, other.testlet)
-        if gates:
+        if with_models:
             assert repr(one.gate) == repr(other.gate)
         assert found.responses(name) == bank.responses(name)
         assert found.cause(name) == bank.cause(name)
@@ -67,11 +67,11 @@ def test_json_keeps_what_items_and_curves_are(tmp_path: Path) -> None:
 
 
 class Odd(Dina):
-    """A gate of the user's own."""
+    """A response model of the user's own."""
 
 
 def test_gates_of_ones_own_become_tables(tmp_path: Path) -> None:
-    bank = ItemBank.from_gates([[1], [1]], [Odd(0.1, 0.2), Dina(0.1, 0.2)])
+    bank = ItemBank.from_response_models([[1], [1]], [Odd(0.1, 0.2), Dina(0.1, 0.2)])
     write_bank(bank, tmp_path / "bank.json")
     found = read_bank(tmp_path / "bank.json")
     assert found.item("item_1").gate is None
@@ -109,8 +109,11 @@ def broken(change: object) -> str:
         (broken(lambda r: r["items"][0].update(cost=0)), "items.0.cost"),
         (broken(lambda r: r["items"][0].update(colour="red")), "items.0.colour"),
         (broken(lambda r: r["items"][0]["gate"].update(guess=2)), "in item item_1"),
-        (broken(lambda r: r["items"][0]["gate"].update(kind="odd")), "a gate among .*'odd'"),
-        (broken(lambda r: r["items"][0]["gate"].update(odd=1)), "a gate for item item_1"),
+        (
+            broken(lambda r: r["items"][0]["gate"].update(kind="odd")),
+            "a response model among .*'odd'",
+        ),
+        (broken(lambda r: r["items"][0]["gate"].update(odd=1)), "a response model for item item_1"),
         (broken(lambda r: r["items"][0]["gate"].update(guess="x")), "item_1"),
         (broken(lambda r: r["items"][0].update(parents=["who"])), "parents of item_1, got who"),
         (broken(lambda r: r["items"][0].update(enemies=["who"])), "got who"),
@@ -148,7 +151,7 @@ def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
         {"kind": "sequential", "steps": [{"kind": "dina", "guess": [0.1], "slip": 0.1}]},
     ],
 )
-def test_gates_with_lists_for_numbers_are_refused(tmp_path: Path, gate: object) -> None:
+def test_response_models_with_lists_for_numbers_are_refused(tmp_path: Path, gate: object) -> None:
     text = bank_to_json(ItemBank.from_qmatrix([[1]]))
     record = json.loads(text)
     record["items"][0]["gate"] = gate
@@ -236,7 +239,7 @@ HUGE = "1" + "0" * 400
         ({"kind": "logistic", "difficulty": "?"}, "difficulty"),
         ({"kind": "graded-response", "slope": "?", "thresholds": [0.0]}, "slope"),
         ({"kind": "dina", "guess": 0.1, "slip": 0.1, "required": ["?"]}, "required"),
-        ({"kind": "free-table", "probabilities": [[0.5, "?"], [0.5, 0.5]]}, "free table"),
+        ({"kind": "free-table", "probabilities": [[0.5, "?"], [0.5, 0.5]]}, "G-DINA model"),
     ],
 )
 def test_parameters_that_are_no_numbers_are_refused(
@@ -249,7 +252,7 @@ def test_parameters_that_are_no_numbers_are_refused(
     assert len(str(caught.value)) < 1000
 
 
-def test_an_item_in_the_network_may_have_its_gate_beside_it(tmp_path: Path) -> None:
+def test_an_item_in_the_network_may_have_its_response_model_beside_it(tmp_path: Path) -> None:
     record = json.loads(bank_of_skills(1, {"kind": "dina", "guess": 0.25, "slip": 0.25}))
     record["network"]["variables"].append({"name": "item_1", "states": ["0", "1"]})
     table = {"kind": "table", "scope": ["item_1", "s0"], "values": [0.75, 0.25, 0.25, 0.75]}
@@ -258,7 +261,7 @@ def test_an_item_in_the_network_may_have_its_gate_beside_it(tmp_path: Path) -> N
     path.write_text(json.dumps(record))
     assert read_bank(path).item("item_1").gate == Dina(0.25, 0.25)
     for name, value, words in (
-        ("slip", 0.5, "to be that of its gate"),
+        ("slip", 0.5, "to be that of its response model"),
         ("required", [1, 1], "1 levels for item_1"),
         ("required", 1, "expected required to be a sequence"),
         ("guess", "x", "expected guess to be a number"),

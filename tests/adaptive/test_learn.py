@@ -15,8 +15,7 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Dino,
-    FreeTable,
-    Gate,
+    Gdina,
     Graded,
     Hierarchy,
     Independent,
@@ -26,6 +25,7 @@ from bnmind.adaptive import (
     NoisyAnd,
     NoisyOr,
     Priors,
+    ResponseModel,
     Responses,
     Saturated,
     Sequential,
@@ -47,7 +47,7 @@ from tests.banks import banks, enumerated
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-MAKERS: list[type[Gate]] = [Dina, Dino, NoisyAnd, NoisyOr, FreeTable]
+MAKERS: list[type[ResponseModel]] = [Dina, Dino, NoisyAnd, NoisyOr, Gdina]
 
 
 def answers(bank: ItemBank, n: int, seed: int, missing: float = 0.0) -> Responses:
@@ -134,7 +134,7 @@ def test_no_step_loses_likelihood_whatever_the_gates(
 @pytest.mark.parametrize("gate", MAKERS)
 @pytest.mark.parametrize("skills", [Saturated(), Independent()])
 def test_at_the_end_every_direction_leads_down(
-    gate: type[Gate], skills: Saturated | Independent
+    gate: type[ResponseModel], skills: Saturated | Independent
 ) -> None:
     truth = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4]))
     responses = answers(truth, 400, 3, 0.2)
@@ -168,7 +168,7 @@ def test_at_the_end_every_direction_leads_down(
 
 
 @pytest.mark.parametrize("gate", MAKERS)
-def test_table_and_tree_arrive_at_the_same_end(gate: type[Gate]) -> None:
+def test_table_and_tree_arrive_at_the_same_end(gate: type[ResponseModel]) -> None:
     truth = ItemBank.from_qmatrix(Q, 0.2, 0.15)
     responses = answers(truth, 200, 5, 0.2)
     ends = [
@@ -279,7 +279,7 @@ def test_more_skill_never_harms_unless_that_is_allowed() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (300, 6))
     codes[:, 2] = 1 - codes[:, 0] * codes[:, 1]
-    for gate in (Dina, FreeTable):
+    for gate in (Dina, Gdina):
         found = learn(codes, Q, gate=gate, options=LearningOptions(starts=3))
         for name in found.bank.item_names:
             cause = found.bank.cause(name)
@@ -311,16 +311,16 @@ def test_starts_are_repeatable_and_more_of_them_keep_the_first() -> None:
 @settings(max_examples=examples(3))
 @given(st.integers(0, 999))
 def test_steps_and_graded_items_are_learned(seed: int) -> None:
-    gates: list[Gate] = [
+    models: list[ResponseModel] = [
         Sequential((Dina(0.1, 0.1), NoisyAnd(0.3, 0.2))),
         Graded((1.0, 0.5), (-0.5, 1.0)),
         Graded(1.5, (0.5,)),
         Dina(0.2, 0.1),
     ]
     q = [[1, 1], [1, 1], [1, 0], [0, 1]]
-    truth = ItemBank.from_gates(q, gates)
+    truth = ItemBank.from_response_models(q, models)
     responses = answers(truth, 300, seed, 0.1)
-    start = ItemBank.from_gates(
+    start = ItemBank.from_response_models(
         q,
         [
             Sequential((Dina(0.2, 0.2), NoisyAnd(0.2, 0.3))),
@@ -333,7 +333,7 @@ def test_steps_and_graded_items_are_learned(seed: int) -> None:
     assert np.diff(found.record.log_likelihoods).min() >= -1e-7
     fixed = LearningOptions(fixed=frozenset({*truth.item_names, *truth.skills}))
     assert found.log_likelihood > learn(responses, truth, options=fixed).log_likelihood
-    assert [type(item.gate) for item in found.bank.items] == [type(g) for g in gates]
+    assert [type(item.gate) for item in found.bank.items] == [type(g) for g in models]
 
 
 def test_a_bank_of_one_ability_is_calibrated() -> None:
@@ -437,7 +437,7 @@ def test_a_gate_nobody_knows_is_refused_and_its_table_is_not() -> None:
         def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
             return TabularCPD(item, tuple(parents), np.array([[0.8, 0.3], [0.2, 0.7]]))
 
-    bank = ItemBank.from_gates([[1], [1]], [Own(), Odd(0.2, 0.1)])
+    bank = ItemBank.from_response_models([[1], [1]], [Own(), Odd(0.2, 0.1)])
     codes = [[0, 0], [1, 1], [1, 0]]
     with pytest.raises(InvalidModelError, match="item_1"):
         learn(codes, bank)

@@ -14,8 +14,7 @@ from bnmind.adaptive import (
     Dina,
     Dino,
     Examinees,
-    FreeTable,
-    Gate,
+    Gdina,
     Graded,
     GradedResponse,
     Independent,
@@ -23,6 +22,7 @@ from bnmind.adaptive import (
     LearningOptions,
     NoisyAnd,
     NoisyOr,
+    ResponseModel,
     Responses,
     Saturated,
     Sequential,
@@ -47,9 +47,9 @@ def cells(bank: ItemBank) -> Floats:
     return np.concatenate([bank.channel(name).reshape(-1) for name in bank.item_names])
 
 
-@pytest.mark.parametrize("gate", [Dina, Dino, FreeTable])
+@pytest.mark.parametrize("gate", [Dina, Dino, Gdina])
 @pytest.mark.parametrize("monotone", [True, False])
-def test_every_chance_is_kept_off_zero_and_one(gate: type[Gate], monotone: bool) -> None:
+def test_every_chance_is_kept_off_zero_and_one(gate: type[ResponseModel], monotone: bool) -> None:
     free = LearningOptions(least_chance=0.0, monotone=monotone, starts=2)
     assert cells(learn(FEW, Q, gate=gate, options=free).bank).min() < LEAST
     found = learn(FEW, Q, gate=gate, options=LearningOptions(monotone=monotone, starts=2))
@@ -68,7 +68,7 @@ def test_every_chance_is_kept_off_zero_and_one(gate: type[Gate], monotone: bool)
         lambda guess, slip: NoisyOr(guess, slip, 0.1),
     ],
 )
-def test_guesses_slips_and_leaks_of_noisy_gates_are_too(gate: Callable[..., Gate]) -> None:
+def test_guesses_slips_and_leaks_of_noisy_gates_are_too(gate: Callable[..., ResponseModel]) -> None:
     found = learn(FEW, Q, gate=gate)
     for item in found.bank.items:
         assert isinstance(item.gate, NoisyAnd | NoisyOr)
@@ -89,7 +89,7 @@ def test_nobody_else_answers_what_the_bank_holds_impossible() -> None:
 
 
 STEPS = Sequential((Dina(0.2, 0.2), Dina(0.2, 0.2)))
-TABLE = FreeTable(np.full((2, 3), 1 / 3))
+TABLE = Gdina(np.full((2, 3), 1 / 3))
 UNUSED = [[0, 2, 0], [2, 0, 2], [2, 2, 2], [0, 0, 0], [2, 0, 0]] * 2
 """Responses to three items with three responses each, of which nobody gives the second."""
 
@@ -97,10 +97,10 @@ UNUSED = [[0, 2, 0], [2, 0, 2], [2, 2, 2], [0, 0, 0], [2, 0, 0]] * 2
 @pytest.mark.parametrize(
     "bank",
     [
-        ItemBank.from_gates([[1]] * 3, [STEPS] * 3),
-        ItemBank.from_gates([[1]] * 3, [TABLE] * 3),
-        ItemBank.from_gates([[1]] * 3, [Graded(1.0, (-0.5, 0.5))] * 3),
-        ItemBank.from_gates([[1]] * 3, [Graded(1.0, (0.0, 0.0))] * 3),
+        ItemBank.from_response_models([[1]] * 3, [STEPS] * 3),
+        ItemBank.from_response_models([[1]] * 3, [TABLE] * 3),
+        ItemBank.from_response_models([[1]] * 3, [Graded(1.0, (-0.5, 0.5))] * 3),
+        ItemBank.from_response_models([[1]] * 3, [Graded(1.0, (0.0, 0.0))] * 3),
         irt_bank([GradedResponse(1.0, (-0.5, 0.5))] * 3),
     ],
     ids=["steps", "table", "graded", "graded without a gap", "response"],
@@ -115,8 +115,8 @@ def test_a_response_that_nobody_gave_stays_possible(bank: ItemBank) -> None:
     assert cells(learn(codes, bank, options=free).bank).min() < 1e-6
 
 
-@pytest.mark.parametrize("gate", [Dina, FreeTable, NoisyAnd])
-def test_bounds_that_fix_a_chance_at_zero_hold(gate: type[Gate]) -> None:
+@pytest.mark.parametrize("gate", [Dina, Gdina, NoisyAnd])
+def test_bounds_that_fix_a_chance_at_zero_hold(gate: type[ResponseModel]) -> None:
     options = LearningOptions(bounds=Bounds(guess=(0.0, 0.0)))
     codes = np.minimum(FEW, 1)
     found = learn(codes, Q, gate=gate, skills=Independent(), options=options)

@@ -18,14 +18,14 @@ from bnmind.adaptive import (
     Dina,
     DiscriminationIndex,
     Examinees,
-    FreeTable,
-    Gate,
+    Gdina,
     LearningOptions,
     Logistic,
     MaximalItems,
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
+    ResponseModel,
     Responses,
     Selector,
     SkillBelief,
@@ -66,17 +66,17 @@ def test_the_reference_log_likelihood_is_reached(
     ("name", "gate", "bounded", "free"),
     [
         ("fraction_subtraction", Dina, -4402.300, -4402.288),
-        pytest.param("fraction_subtraction", FreeTable, -4186.544, None, marks=pytest.mark.slow),
+        pytest.param("fraction_subtraction", Gdina, -4186.544, None, marks=pytest.mark.slow),
         pytest.param("aced", Dina, -7086.467, -7086.406, marks=pytest.mark.slow),
         ("cdcatr_sim180dina", Dina, -29938.139, -29937.982),
         ("probability", Dina, -2478.888, -2478.888),
-        ("dtmr", FreeTable, -14989.997, -14989.997),
+        ("dtmr", Gdina, -14989.997, -14989.997),
     ],
 )
 def test_chances_kept_off_zero_cost_little_likelihood(
-    name: str, gate: type[Gate], bounded: float, free: float | None
+    name: str, gate: type[ResponseModel], bounded: float, free: float | None
 ) -> None:
-    """Found here. Without the bound the free tables of the first set climb another peak."""
+    """Found here. Without the bound the G-DINA models of the first set climb another peak."""
     place = data(name)
     responses = Responses.from_csv(place / "responses.csv")
     q = read_qmatrix(place / "qmatrix.csv")
@@ -158,7 +158,7 @@ def test_parameters_of_dtmr_are_recovered() -> None:
     truth = pd.read_csv(place / "true_items.csv", index_col="item").fillna(0.0)
     guess = 1 / (1 + np.exp(-truth.intercept.to_numpy()))
     slip = 1 / (1 + np.exp(truth.sum(axis=1).to_numpy()))
-    found = learn(responses, read_qmatrix(place / "qmatrix.csv"), gate=FreeTable)
+    found = learn(responses, read_qmatrix(place / "qmatrix.csv"), gate=Gdina)
     assert np.abs([i.guess for i in found.items] - guess).mean() < 0.025
     assert np.abs([i.slip for i in found.items] - slip).mean() < 0.025
     classes = pd.read_csv(place / "true_structural.csv")

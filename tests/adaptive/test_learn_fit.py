@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 
 from bnmind.adaptive import (
-    FreeTable,
+    Gdina,
     Independent,
     ItemBank,
     LearningOptions,
@@ -253,7 +253,7 @@ def test_folds_are_held_out_and_banks_learned_from_the_others() -> None:
         assert learned.log_likelihood == pytest.approx(others.log_likelihood)
     whole = learn(responses, Q)
     assert found.log_likelihood < whole.log_likelihood
-    saturated = cross_validate(responses, Q, gate=FreeTable, folds=4)
+    saturated = cross_validate(responses, Q, gate=Gdina, folds=4)
     assert np.isfinite(saturated.log_likelihood)
     assert len(found.banks) == 4
 

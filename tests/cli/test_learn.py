@@ -11,6 +11,7 @@ import pytest
 
 from bnmind import adaptive
 from bnmind.adaptive import (
+    RESPONSE_MODELS,
     Examinees,
     ItemBank,
     LearningOptions,
@@ -19,7 +20,6 @@ from bnmind.adaptive import (
     read_bank,
     read_qmatrix,
 )
-from bnmind.cli.adaptive.learn import GATE_NAMES
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = "item,add,carry\na,1,0\nb,0,1\nc,1,1\nd,1,0\ne,0,1\n"
@@ -54,8 +54,16 @@ def test_json_says_what_was_learned_and_the_file_holds_it() -> None:
     assert bank.source == "learned from 200 examinees in r.csv"
 
 
-@pytest.mark.parametrize("gate", GATE_NAMES)
-def test_every_gate_can_be_learned_and_read_again(gate: str) -> None:
+LEARNABLE = [name for name, model in RESPONSE_MODELS.items() if model.from_qmatrix]
+
+
+def test_help_names_the_registered_response_models() -> None:
+    shown = " ".join(run("learn", "--help").stdout.split()).replace("- ", "-")
+    assert f"items: {', '.join(LEARNABLE)};" in shown
+
+
+@pytest.mark.parametrize("gate", [*LEARNABLE, "table"])
+def test_every_response_model_can_be_learned_and_read_again(gate: str) -> None:
     shown = run(*FILES, "--out", "bank.json", "--gate", gate, "--title", "Sums")
     assert shown.exit_code == 0, shown.output
     assert "200 examinees, 5 items, 2 skills; 3 responses missing." in shown.stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,22 +13,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind._messages import shown
+from bnmind.adaptive.items.bank_faults import bank_faults
+from bnmind.adaptive.items.bank_structure import (
+    hidden_variables,
+    item_channel,
+    nearest_skills,
+    stacked,
+)
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts
-from bnmind.adaptive.items.response_models import Dina, Gate
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dina import Dina
 from bnmind.errors import InvalidModelError, InvalidResponseError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.pgm import FunctionalCPD, Network, Variable
+from bnmind.pgm import Network, Variable
 from bnmind.pgm.variable import label_text
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["ItemBank"]
-
-_CHECKED_CELLS = 2**16
-"""An item's distribution is compared with its gate up to so many cells."""
 
 _STACKED_CELLS = 2**20
 """All channels are kept padded, side by side, if they are so many cells at most."""
@@ -59,7 +63,7 @@ class ItemBank:
     InvalidModelError
         If a name is unknown or doubled, an item has children or depends on no skill, no
         item depends on a skill, an enemy is unknown, or an item's distribution is not
-        that of its gate; all faults at once.
+        that of its response model; all faults at once.
 
     Examples
     --------
@@ -82,7 +86,7 @@ class ItemBank:
         object.__setattr__(self, "skills", tuple(self.skills))
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "labels", tuple(self.labels) or self.skills)
-        problems = _faults(self)
+        problems = bank_faults(self.network, self.skills, self.items, self.labels)
         if problems:
             raise InvalidModelError(problems)
 
@@ -128,7 +132,7 @@ class ItemBank:
         q_matrix: ArrayLike | pandas.DataFrame,
         guess: ArrayLike = 0.2,
         slip: ArrayLike = 0.1,
-        gate: Callable[[float, float], Gate] = Dina,
+        gate: Callable[[float, float], ResponseModel] = Dina,
         *,
         skills: ProfileDistribution | Network | None = None,
         levels: int | Sequence[int] = 2,
@@ -149,7 +153,7 @@ class ItemBank:
             The chance of a right response without what it takes, and of a wrong one
             with it; a number, or one for each item.
         gate
-            What makes a gate of the two: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or yours.
+            Makes a response model from the two: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or yours.
         skills
             How the skills are distributed; `Saturated` and uniform unless given. A
             network brings its own variables, named as the skills.
@@ -169,15 +173,15 @@ class ItemBank:
             parameter is out of range; it names row and column.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        gates = q.gates(guess, slip, gate)
-        return cls(*bank_parts(q, gates, skills, levels), title, source)
+        models = q.response_models(guess, slip, gate)
+        return cls(*bank_parts(q, models, skills, levels), title, source)
 
     @classmethod
     @checked
-    def from_gates(
+    def from_response_models(
         cls,
         q_matrix: ArrayLike | pandas.DataFrame,
-        gates: Sequence[Gate],
+        response_models: Sequence[ResponseModel],
         *,
         skills: ProfileDistribution | Network | None = None,
         levels: int | Sequence[int] = 2,
@@ -186,13 +190,13 @@ class ItemBank:
         title: str = "",
         source: str = "",
     ) -> ItemBank:
-        """Return a bank with a gate of its own for each item, graded ones too.
+        """Return a bank with a response model of its own for each item, graded ones too.
 
-        As `from_qmatrix`, but for ``gates``, one for each row of the Q-matrix; the
-        levels that they require are those that the gates themselves say.
+        As `from_qmatrix`, but with ``response_models``, one for each row of the Q-matrix,
+        which say themselves which levels they require.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        return cls(*bank_parts(q, gates, skills, levels), title, source)
+        return cls(*bank_parts(q, response_models, skills, levels), title, source)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.network, self.skills, self.items, self.title, self.source, self.labels)
@@ -263,15 +267,7 @@ class ItemBank:
     @cached_property
     def hidden(self) -> tuple[Variable, ...]:
         """The skills, then the other hidden variables on which skills or items depend."""
-        asked = set(self.item_names)
-        parents = {cpd.variable.name: cpd.parents for cpd in self.network.cpds}
-        wanted = {*self.skills, *asked}
-        for variable in reversed(self.network.variables):  # children before parents
-            if variable.name in wanted:
-                wanted |= {v.name for v in parents[variable.name]}
-        wanted -= {*asked, *self.skills}
-        others = [v for v in self.network.variables if v.name in wanted]
-        return (*(self.network.variable(name) for name in self.skills), *others)
+        return hidden_variables(self.network, self.skills, self.item_names)
 
     def hidden_network(self) -> Network:
         """Return the network of the hidden variables alone."""
@@ -311,13 +307,8 @@ class ItemBank:
 
     @cached_property
     def _channels(self) -> tuple[Floats, ...]:
-        made = []
-        for name, cause in zip(self.item_names, self._causes, strict=True):
-            table = np.real(self.network.cpd(name).to_factor().sum_to((name, *cause)).values)
-            channel = np.ascontiguousarray(table.reshape(len(table), -1).T)
-            channel.setflags(write=False)
-            made.append(channel)
-        return tuple(made)
+        pairs = zip(self.item_names, self._causes, strict=True)
+        return tuple(item_channel(self.network, item, cause) for item, cause in pairs)
 
     @checked_if_it_fails
     def channel(self, item: str) -> Floats:
@@ -340,7 +331,7 @@ class ItemBank:
         if self._stack is not None:
             height, width = self._shapes[positions].max(axis=0, initial=1)
             return self._stack[positions, :height, :width]
-        return _stacked([self._channels[position] for position in positions])
+        return stacked([self._channels[position] for position in positions])
 
     @cached_property
     def _shapes(self) -> NDArray[np.intp]:
@@ -350,7 +341,7 @@ class ItemBank:
     def _stack(self) -> Floats | None:
         """All the channels padded, unless that is much more than the channels."""
         cells = len(self.items) * int(np.prod(self._shapes.max(axis=0)))
-        return _stacked(self._channels) if cells <= _STACKED_CELLS else None
+        return stacked(self._channels) if cells <= _STACKED_CELLS else None
 
     @cached_property
     def q_matrix(self) -> NDArray[np.bool_]:
@@ -358,104 +349,4 @@ class ItemBank:
 
         That is, the skill is a parent, or an ancestor with no skill between.
         """
-        place = {name: number for number, name in enumerate(self.skills)}
-        reached: dict[str, set[int]] = {}
-        for cpd in self.network.cpds:  # parents before children
-            found: set[int] = set()
-            for v in cpd.parents:
-                found |= {place[v.name]} if v.name in place else reached[v.name]
-            reached[cpd.variable.name] = found
-        matrix = np.zeros((len(self.items), len(self.skills)), dtype=bool)
-        for row, name in zip(matrix, self.item_names, strict=True):
-            row[list(reached[name])] = True
-        matrix.setflags(write=False)
-        return matrix
-
-
-def _stacked(channels: Sequence[Floats]) -> Floats:
-    shape = np.max([channel.shape for channel in channels], axis=0)
-    padded = np.zeros((len(channels), *shape))
-    for row, channel in zip(padded, channels, strict=True):
-        row[: channel.shape[0], : channel.shape[1]] = channel
-    return padded
-
-
-def _doubled(names: Sequence[str]) -> list[str]:
-    return sorted(name for name, count in Counter(names).items() if count > 1)
-
-
-def _faults(bank: ItemBank) -> list[str]:
-    """Return all that is wrong with a bank."""
-    skills, items = bank.skills, [item.name for item in bank.items]
-    are_skills, are_items = frozenset(skills), frozenset(items)
-    known = {v.name: v for v in bank.network.variables}
-    problems = [f"expected distinct skills, got {name} twice" for name in _doubled(skills)]
-    problems += [f"expected distinct items, got {name} twice" for name in _doubled(items)]
-    problems += [
-        f"expected {name} to be a skill or an item, not both"
-        for name in sorted(are_skills & are_items)
-    ]
-    problems += [
-        f"expected a variable of the network for {kind} {name}, got none"
-        for kind, names in (("skill", skills), ("item", items))
-        for name in names
-        if name not in known
-    ]
-    if len(bank.labels) != len(skills):
-        problems.append(f"expected {len(skills)} labels of skills, got {len(bank.labels)}")
-    if not skills:
-        problems.append("expected at least one skill, got none")
-    if not items:
-        problems.append("expected at least one item, got none")
-    problems += [
-        f"expected enemies of {item.name} among the items, got {other}"
-        for item in bank.items
-        for other in item.enemies
-        if other not in are_items
-    ]
-    if problems:
-        return problems
-    children = {v.name: cpd.variable.name for cpd in bank.network.cpds for v in cpd.parents}
-    problems += [
-        f"expected item {name} without children, got {children[name]}"
-        for name in items
-        if name in children
-    ]
-    problems += [
-        f"expected at least two {what} of {name}, got {known[name].n_states}"
-        for what, names in (("levels", skills), ("responses", items))
-        for name in names
-        if known[name].n_states < 2
-    ]
-    below_skills: set[str] = set()
-    for cpd in bank.network.cpds:  # parents before children
-        if any(v.name in are_skills or v.name in below_skills for v in cpd.parents):
-            below_skills.add(cpd.variable.name)
-    measured: set[str] = set()
-    for cpd in reversed(bank.network.cpds):
-        if cpd.variable.name in are_items or cpd.variable.name in measured:
-            measured.update(v.name for v in cpd.parents)
-    problems += [
-        f"expected item {name} to depend on a skill, got none"
-        for name in items
-        if name not in below_skills
-    ]
-    problems += [
-        f"expected an item that depends on skill {name}, got none"
-        for name in skills
-        if name not in measured
-    ]
-    return problems or [fault for item in bank.items for fault in _gate_faults(bank, item)]
-
-
-def _gate_faults(bank: ItemBank, item: Item) -> list[str]:
-    cpd = bank.network.cpd(item.name)
-    if item.gate is None or cpd.n_cells > _CHECKED_CELLS or isinstance(cpd, FunctionalCPD):
-        return []
-    try:
-        made = item.gate.cpd(cpd.variable, cpd.parents)
-    except InvalidModelError as fault:
-        return list(fault.problems)
-    if np.allclose(made.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
-        return []
-    return [f"expected the distribution of {item.name} to be that of its gate {item.gate}"]
+        return nearest_skills(self.network, self.skills, self.item_names)

@@ -37,7 +37,7 @@ def write_bank(
     Parameters
     ----------
     bank
-        Gates stay gates in ``.json``; in the formats of networks they become tables.
+        Response models are kept in ``.json``; in the formats of networks they become tables.
     path
         Replaced if it exists, together with the file of roles beside it; all of them are
         untouched if anything fails.

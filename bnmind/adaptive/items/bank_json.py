@@ -9,8 +9,9 @@
                 "gate": {"kind": "dina", "guess": 0.1, "slip": 0.2}}, …],
      "network": {"schema": "bnmind-model", …}}
 
-The network holds the hidden variables, and the items that have no gate of a known kind;
-the others are made again from their gates. What is not given of an item has its default.
+The network holds the hidden variables, and the items without a registered response model; the
+others are made again from their response models, which ``gate`` holds. Fields left out of an
+item have their defaults.
 pydantic is imported with this module, which others therefore import when first needed.
 """
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -27,18 +28,10 @@ from pydantic import Field
 
 from bnmind._messages import many, shown
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.irt import GradedResponse, Logistic
 from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.items.response_models import (
-    Dina,
-    Dino,
-    FreeTable,
-    Gate,
-    Graded,
-    NoisyAnd,
-    NoisyOr,
-    Sequential,
-)
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.noisy_skills import NoisySkills
+from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
@@ -47,18 +40,6 @@ from bnmind.pgm.formats.model_json import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
 __all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
-
-_KINDS: Mapping[str, Callable[..., Gate]] = {
-    "dina": Dina,
-    "dino": Dino,
-    "noisy-and": NoisyAnd,
-    "noisy-or": NoisyOr,
-    "sequential": Sequential,
-    "graded": Graded,
-    "free-table": FreeTable,
-    "logistic": Logistic,
-    "graded-response": GradedResponse,
-}
 
 BANK_CELLS = 2**22
 """Cells of all items' tables unless the caller says otherwise: 32 MB, an item of 21 skills."""
@@ -101,7 +82,7 @@ class _BankRecord(_RolesRecord):
 def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
     """Return a bank as JSON text; tables of at most ``max_cells`` cells."""
     tables = [bank.network.cpd(v.name) for v in bank.hidden]
-    made = {item.name for item in bank.items if _gate_record(item.gate) is not None}
+    made = {item.name for item in bank.items if _model_record(item.gate) is not None}
     tables += [bank.network.cpd(name) for name in bank.item_names if name not in made]
     items = [_item_record(bank, item, given=item.name in made) for item in bank.items]
     network = model_to_json(Network(tuple(tables)), max_cells=max_cells).strip()
@@ -138,19 +119,19 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
         cpds = list(network.cpds)
         variables = {cpd.variable.name: cpd.variable for cpd in cpds}
         problems: list[str] = []
-        gates = [_gate(entry, problems) for entry in record.items]
+        models = [_model(entry, problems) for entry in record.items]
         items = [
-            _item(entry, gate, problems) for entry, gate in zip(record.items, gates, strict=True)
+            _item(entry, model, problems) for entry, model in zip(record.items, models, strict=True)
         ]
-        # Whether an item that is in the network too has the distribution of its gate, the
+        # Whether an item that is in the network too has the distribution of its response model, the
         # bank itself checks.
         made = [
-            (entry, gate)
-            for entry, gate in zip(record.items, gates, strict=True)
-            if gate is not None and entry.name not in variables
+            (entry, model)
+            for entry, model in zip(record.items, models, strict=True)
+            if model is not None and entry.name not in variables
         ]
         _refuse_large(made, variables, max_cells)
-        for entry, gate in made:
+        for entry, model in made:
             unknown = [name for name in entry.parents or () if name not in variables]
             if unknown or not entry.parents:
                 problems.append(
@@ -158,16 +139,16 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
                     f" got {', '.join(unknown) or 'none'}"
                 )
                 continue
-            states = entry.responses or [str(i) for i in range(gate.n_responses)]
+            states = entry.responses or [str(i) for i in range(model.n_responses)]
             parents = [variables[name] for name in entry.parents]
             item = Variable(entry.name, tuple(states))
             try:
-                cpds.append(gate.cpd(item, parents))
+                cpds.append(model.cpd(item, parents))
             except InvalidModelError as fault:
                 problems += fault.problems
             except (TypeError, ValueError, OverflowError) as fault:
                 problems.append(
-                    f"expected a gate for item {entry.name}, got {entry.gate} ({fault})"
+                    f"expected a response model for item {entry.name}, got {entry.gate} ({fault})"
                 )
         if problems:
             raise InvalidModelError(problems)
@@ -179,21 +160,23 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
 
 
 def _refuse_large(
-    made: Iterable[tuple[_ItemRecord, Gate]], variables: Mapping[str, Variable], max_cells: int
+    made: Iterable[tuple[_ItemRecord, ResponseModel]],
+    variables: Mapping[str, Variable],
+    max_cells: int,
 ) -> None:
-    """Raise `TooLargeError` if gates that are tables have too many cells together."""
+    """Raise `TooLargeError` if response models that are tables have too many cells together."""
     cells = {"": 0}
-    for entry, gate in made:
-        if not isinstance(gate, NoisyAnd | NoisyOr):
+    for entry, model in made:
+        if not isinstance(model, NoisySkills):
             known = [variables[name].n_states for name in entry.parents or () if name in variables]
-            cells[entry.name] = math.prod(known) * gate.n_responses
+            cells[entry.name] = math.prod(known) * model.n_responses
     needed = sum(cells.values())
     if needed > max_cells:
         largest = max(cells, key=cells.__getitem__)
         raise TooLargeError(
             f"expected tables of at most {max_cells:,} cells for all items together, got"
             f" {many(needed)}, {many(cells[largest])} of them for item {largest}; a noisy-and or"
-            " noisy-or gate of many skills takes no table",
+            " noisy-or of many skills takes no table",
             needed=needed,
             budget=max_cells,
         )
@@ -210,7 +193,7 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
     record = validated(text, "bnmind-roles", {1: _RolesRecord})
     try:
         problems: list[str] = []
-        items = [_item(entry, _gate(entry, problems), problems) for entry in record.items]
+        items = [_item(entry, _model(entry, problems), problems) for entry in record.items]
         if problems:
             raise InvalidModelError(problems)
         return _bank(network, record, items)
@@ -245,23 +228,23 @@ def _item_record(bank: ItemBank, item: Item, *, given: bool) -> dict[str, Any]:
     if given:
         record["responses"] = list(bank.responses(item.name))
         record["parents"] = [v.name for v in bank.network.cpd(item.name).parents]
-    gate = _gate_record(item.gate)
+    gate = _model_record(item.gate)
     return record if gate is None else {**record, "gate": gate}
 
 
-def _gate_record(gate: Gate | None) -> dict[str, Any] | None:
-    """Return a gate's kind and parameters; None for a gate of no known kind."""
-    kind = next((name for name, known in _KINDS.items() if type(gate) is known), None)
-    if kind is None or gate is None:
+def _model_record(model: ResponseModel | None) -> dict[str, Any] | None:
+    """Return the kind and the parameters of a response model; None if it is not registered."""
+    kind = next((name for name, row in RESPONSE_MODELS.items() if type(model) is row.make), None)
+    if kind is None or model is None:
         return None
     record: dict[str, Any] = {"kind": kind}
-    for field in dataclasses.fields(gate):  # type: ignore[arg-type]
-        value = getattr(gate, field.name)
-        if field.name == "steps":
-            steps = [_gate_record(step) for step in value]
-            if None in steps:
+    for field in dataclasses.fields(model):  # type: ignore[arg-type]
+        value = getattr(model, field.name)
+        if isinstance(value, tuple) and any(isinstance(part, ResponseModel) for part in value):
+            parts = [_model_record(part) for part in value]
+            if None in parts:
                 return None
-            record["steps"] = steps
+            record[field.name] = parts
         elif isinstance(value, np.ndarray):
             record[field.name] = value.tolist()
         elif value is not None:
@@ -269,39 +252,45 @@ def _gate_record(gate: Gate | None) -> dict[str, Any] | None:
     return record
 
 
-def _gate_of(record: Mapping[str, Any]) -> Gate:
-    parameters = {name: value for name, value in record.items() if name != "kind"}
+def _model_of(record: Mapping[str, Any]) -> ResponseModel:
     kind = record.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidModelError([f"expected a gate among {', '.join(_KINDS)}, got {shown(kind)}"])
-    if kind == "sequential":
-        return Sequential(tuple(_gate_of(step) for step in parameters["steps"]))
-    plain = {
-        name: tuple(value) if isinstance(value, list) and kind != "free-table" else value
-        for name, value in parameters.items()
-    }
-    return _KINDS[kind](**plain)
+    name = FORMER_NAMES.get(kind, kind) if isinstance(kind, str) else ""
+    if name not in RESPONSE_MODELS:
+        raise InvalidModelError(
+            [f"expected a response model among {', '.join(RESPONSE_MODELS)}, got {shown(kind)}"]
+        )
+    parameters = {name: _parameter(value) for name, value in record.items() if name != "kind"}
+    return RESPONSE_MODELS[name].make(**parameters)
 
 
-def _gate(entry: _ItemRecord, problems: list[str]) -> Gate | None:
+def _parameter(value: Any) -> Any:
+    """Return a parameter as its response model takes it: records are models, lists are tuples."""
+    if not isinstance(value, list) or any(isinstance(part, list) for part in value):
+        return value
+    return tuple(_model_of(part) if isinstance(part, dict) else part for part in value)
+
+
+def _model(entry: _ItemRecord, problems: list[str]) -> ResponseModel | None:
     if entry.gate is None:
         return None
     try:
-        return _gate_of(entry.gate)
+        return _model_of(entry.gate)
     except InvalidModelError as fault:
         problems += [f"{problem}, in item {entry.name}" for problem in fault.problems]
     except (TypeError, ValueError, KeyError, AttributeError) as fault:
-        problems.append(f"expected a gate for item {entry.name}, got {entry.gate} ({fault})")
+        problems.append(
+            f"expected a response model for item {entry.name}, got {entry.gate} ({fault})"
+        )
     return None
 
 
-def _item(entry: _ItemRecord, gate: Gate | None, problems: list[str]) -> Item:
+def _item(entry: _ItemRecord, model: ResponseModel | None, problems: list[str]) -> Item:
     given = {
         name: getattr(entry, name)
         for name in ("name", "content", "text", "cost", "time", "testlet")
     }
     try:
-        return Item(**given, enemies=entry.enemies, gate=gate)
+        return Item(**given, enemies=entry.enemies, gate=model)
     except InvalidModelError as fault:
         problems += fault.problems
         return Item(entry.name)

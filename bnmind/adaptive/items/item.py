@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bnmind._arguments import check_fields
-from bnmind.adaptive.items.response_models import Gate
+from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.variable import name_text
 
@@ -37,7 +37,7 @@ class Item:
     testlet
         The name of the group that is asked together, or empty.
     gate
-        The rule with few parameters that its distribution follows, if there is one.
+        The response model that its distribution follows, if there is one.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class Item:
     time: float = 1.0
     enemies: tuple[str, ...] = ()
     testlet: str = ""
-    gate: Gate | None = None
+    gate: ResponseModel | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", name_text(self.name))

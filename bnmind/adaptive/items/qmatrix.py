@@ -14,8 +14,8 @@ from bnmind._arguments import checked
 from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.items.response_models import Gate
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
+from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS
@@ -137,10 +137,10 @@ class QMatrix(CheckedValue):
         return cls(needs, made, tuple(map(label_text, skills)))
 
     @checked
-    def gates(
-        self, guess: ArrayLike, slip: ArrayLike, make: Callable[[float, float], Gate]
-    ) -> tuple[Gate, ...]:
-        """Return a gate for each item, which requires the levels that the Q-matrix says.
+    def response_models(
+        self, guess: ArrayLike, slip: ArrayLike, make: Callable[[float, float], ResponseModel]
+    ) -> tuple[ResponseModel, ...]:
+        """Return a response model for each item; it requires the levels in the Q-matrix.
 
         Raises
         ------
@@ -159,19 +159,19 @@ class QMatrix(CheckedValue):
                 columns.append(np.broadcast_to(values, (len(self.items),)).tolist())
         if problems:
             raise InvalidModelError(problems)
-        gates: list[Gate] = []
+        made: list[ResponseModel] = []
         for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
             try:
-                gate = make(g, s)
+                model = make(g, s)
                 if needs.max() > 1:
                     required = tuple(needs[needs > 0].tolist())
-                    gate = dataclasses.replace(gate, required=required)  # type: ignore[type-var]
-                gates.append(gate)
+                    model = dataclasses.replace(model, required=required)  # type: ignore[type-var]
+                made.append(model)
             except InvalidModelError as fault:
                 problems += [f"{problem}, in item {item.name}" for problem in fault.problems]
         if problems:
             raise InvalidModelError(problems)
-        return tuple(gates)
+        return tuple(made)
 
 
 def _cells(table: Any) -> NDArray[Any]:
@@ -220,19 +220,21 @@ def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
 
 def bank_parts(
     q: QMatrix,
-    gates: Sequence[Gate],
+    response_models: Sequence[ResponseModel],
     skills: ProfileDistribution | Network | None,
     levels: int | Sequence[int],
 ) -> tuple[Network, tuple[str, ...], tuple[Item, ...]]:
-    """Return the network, skills and items of the bank that a Q-matrix and gates make."""
+    """Return the network, skills and items of the bank that a Q-matrix and response models make."""
     problems: list[str] = []
-    if len(gates) != len(q.items):
-        raise InvalidModelError([f"expected {len(q.items)} gates, got {len(gates)}"])
+    if len(response_models) != len(q.items):
+        raise InvalidModelError(
+            [f"expected {len(q.items)} response models, got {len(response_models)}"]
+        )
     cpds = _skill_cpds(q, skills, levels)
     by_name = {cpd.variable.name: cpd.variable for cpd in cpds}
     items = []
     cells = 0
-    for item, needs, gate in zip(q.items, q.needs, gates, strict=True):
+    for item, needs, model in zip(q.items, q.needs, response_models, strict=True):
         parents = [by_name[q.skills[column]] for column in np.flatnonzero(needs)]
         problems += [
             f"expected a level of {parent.name} below {parent.n_states} in the Q-matrix at item"
@@ -243,19 +245,19 @@ def bank_parts(
         if problems:
             continue
         try:
-            variable = Variable.of_integers(item.name, range(gate.n_responses))
-            cpd = gate.cpd(variable, parents)
+            variable = Variable.of_integers(item.name, range(model.n_responses))
+            cpd = model.cpd(variable, parents)
             cells += cpd.n_cells if isinstance(cpd, TabularCPD) else 0
             if cells > DEFAULT_CELLS:
                 raise TooLargeError(
                     f"expected tables of at most {DEFAULT_CELLS:,} cells for all items together,"
-                    f" got {cells:,} up to item {item.name}; a noisy-and or noisy-or gate of many"
+                    f" got {cells:,} up to item {item.name}; a noisy-and or noisy-or of many"
                     " skills takes no table",
                     needed=cells,
                     budget=DEFAULT_CELLS,
                 )
             cpds.append(cpd)
-            items.append(dataclasses.replace(item, gate=gate))
+            items.append(dataclasses.replace(item, gate=model))
         except InvalidModelError as fault:
             problems += fault.problems
     if problems:

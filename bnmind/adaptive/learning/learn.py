@@ -17,7 +17,6 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
-from bnmind.adaptive.items.response_models import Dina, Gate
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expectation, Patterns
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
@@ -27,6 +26,8 @@ from bnmind.adaptive.learning.em.squarem import Climb, climb
 from bnmind.adaptive.learning.model import bank_to_learn, item_blocks
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.information import Floats
 from bnmind.pgm import Network
@@ -61,7 +62,7 @@ class LearningRecord(CheckedValue):
 
 @dataclass(frozen=True)
 class LearnedItem(CheckedValue):
-    """An item's chances at the two ends of skill, whatever its gate is."""
+    """An item's chances at the two ends of skill, whatever its response model is."""
 
     name: str
     guess: float
@@ -174,17 +175,17 @@ class LearningModel:
 
     def bank_of(self, parameters: Parameters, *, title: str, source: str) -> ItemBank:
         """Return the bank with some parameters."""
-        gates: dict[str, Gate | None] = {}
+        learned: dict[str, ResponseModel | None] = {}
         cpds = {cpd.variable.name: cpd for cpd in self.skills.cpds(parameters.skills)}
         for block, values in zip(self.layout.blocks, parameters.items, strict=True):
-            gates |= dict(zip(block.names, block.gates(values), strict=True))
+            learned |= dict(zip(block.names, block.response_models(values), strict=True))
         items = []
         for item in self.bank.items:
             cpd = self.bank.network.cpd(item.name)
-            gate = gates[item.name]
-            cpds[item.name] = cpd if gate is None else gate.cpd(cpd.variable, cpd.parents)
+            model = learned[item.name]
+            cpds[item.name] = cpd if model is None else model.cpd(cpd.variable, cpd.parents)
             keeps = item.gate is None  # a table of the network stays one
-            items.append(dataclasses.replace(item, gate=None if keeps else gate))
+            items.append(dataclasses.replace(item, gate=None if keeps else model))
         network = Network(tuple(cpds.get(cpd.variable.name, cpd) for cpd in self.bank.network.cpds))
         labels = self.bank.labels
         return ItemBank(network, self.bank.skills, tuple(items), title, source, labels)
@@ -195,7 +196,7 @@ def learn(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     *,
-    gate: Callable[..., Gate] = Dina,
+    gate: Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
     title: str | None = None,
@@ -213,11 +214,11 @@ def learn(
     responses
         Who answered what; see `Responses.of`.
     model
-        A Q-matrix; or a bank, of which the structure and the gates are taken, and the
-        parameters as the first start.
+        A Q-matrix; or a bank, which gives the structure and the response models, and
+        its parameters as the first start.
     gate
-        With a Q-matrix: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or `FreeTable` for a
-        chance of its own in each configuration (the saturated model, G-DINA).
+        The response model, with a Q-matrix: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or `Gdina`
+        for a chance of its own in each configuration (the saturated model).
     skills
         With a Q-matrix, how the skills are distributed, as for
         `ItemBank.from_qmatrix`. Unless given saturated up to 12 skills, else
@@ -240,7 +241,7 @@ def learn(
     InvalidResponsesError
         If responses do not fit the items; it names rows and columns.
     InvalidModelError
-        If the Q-matrix is none, or an item has a gate that cannot be learned.
+        If the Q-matrix is invalid, or the response model of an item cannot be learned.
     ImpossibleEvidenceError
         If fixed parameters make an examinee's responses impossible.
 

@@ -9,26 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.irt import GradedResponse, Logistic
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts
-from bnmind.adaptive.items.response_models import (
-    Dina,
-    Dino,
-    FreeTable,
-    Gate,
-    Graded,
-    NoisyAnd,
-    NoisyOr,
-    Sequential,
-    gate_channel,
-)
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, ItemRule, PairBlock
-from bnmind.adaptive.learning.parameters.free_table import TableBlock
+from bnmind.adaptive.learning.parameters.gdina import TableBlock
 from bnmind.adaptive.learning.parameters.logistic import CurveBlock
-from bnmind.adaptive.learning.parameters.noisy_gates import NoisyBlock
+from bnmind.adaptive.learning.parameters.noisy import NoisyBlock
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
 from bnmind.adaptive.learning.parameters.sequential import StepsBlock
+from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.response_models.gdina import Gdina
+from bnmind.adaptive.response_models.graded import Graded
+from bnmind.adaptive.response_models.graded_response import GradedResponse
+from bnmind.adaptive.response_models.guess_slip import GuessSlip
+from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.noisy_skills import NoisySkills
+from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
@@ -49,7 +46,7 @@ peaks, and who compares two programs wants to climb the same one."""
 
 def bank_to_learn(
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
-    gate: Callable[..., Gate],
+    gate: Callable[..., ResponseModel],
     skills: ProfileDistribution | Network | None,
 ) -> ItemBank:
     """Return the bank whose parameters are the first start.
@@ -59,34 +56,32 @@ def bank_to_learn(
     model
         A bank; or a Q-matrix, as for `ItemBank.from_qmatrix`.
     gate
-        What makes a gate of a guess and a slip; `FreeTable` for tables.
+        Makes a response model from a guess and a slip; `Gdina` for the saturated one.
     skills
         How the skills are distributed.
     """
     if isinstance(model, ItemBank):
         if gate is not Dina or skills is not None:
-            raise InvalidModelError(
-                ["expected a Q-matrix beside a gate or a distribution of skills, got a bank"]
-            )
+            raise InvalidModelError(["gate and skills go with a Q-matrix: a bank has its own"])
         return model
     q = model if isinstance(model, QMatrix) else QMatrix.of(model)
     if skills is None:
         skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
     levels = q.needs.max(axis=0) + 1
-    gates: tuple[Gate, ...]
-    if gate is FreeTable:
-        gates = tuple(_rising(levels[needs > 0]) for needs in q.needs)
+    made: tuple[ResponseModel, ...]
+    if gate is Gdina:
+        made = tuple(_rising(levels[needs > 0]) for needs in q.needs)
     else:
-        gates = q.gates(*_START, gate)
-    return ItemBank(*bank_parts(q, gates, skills, levels.tolist()))
+        made = q.response_models(*_START, gate)
+    return ItemBank(*bank_parts(q, made, skills, levels.tolist()))
 
 
-def _rising(sizes: Any) -> FreeTable:
+def _rising(sizes: Any) -> Gdina:
     """Return a table that rises with the share of the levels from a guess to no slip."""
     levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
     share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
     right = _START[0] + (1 - _START[1] - _START[0]) * share
-    return FreeTable(np.stack([1 - right, right], axis=1))
+    return Gdina(np.stack([1 - right, right], axis=1))
 
 
 def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]:
@@ -114,7 +109,7 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         rules.append(
             ItemRule(item.name, item.gate, parents, channel, bounds, ordered, options.least_chance)
         )
-        may_fall = item.gate is None or isinstance(item.gate, Dina | Dino | FreeTable)
+        may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
         if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
             problems.append(
                 f"expected a least guess and a least slip of item {item.name} that sum to at most"
@@ -138,7 +133,7 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     Raises
     ------
     InvalidModelError
-        If an item has a gate that nothing is known of; its table can be learned without.
+        If the response model of an item cannot be learned; its table can, without the model.
     """
     pairs: list[ItemRule] = []
     blocks: list[ItemBlock] = []
@@ -146,13 +141,13 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     for rule in item_rules(bank, options):
         if rule.name in options.fixed:
             blocks.append(FixedBlock(rule))
-        elif isinstance(rule.gate, Dina | Dino):
+        elif isinstance(rule.model, GuessSlip):
             pairs.append(rule)
         else:
             block = block_of(rule, options)
             if block is None:
                 problems.append(
-                    f"expected a gate of item {rule.name} that can be learned, got {rule.gate!r}"
+                    f"the response model of item {rule.name} cannot be learned: {rule.model!r}"
                 )
             else:
                 blocks.append(block)
@@ -164,25 +159,25 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
 
 
 def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
-    """Return the block of one item; None if nothing is known of its gate."""
-    gate, priors = rule.gate, options.priors
-    if gate is None or isinstance(gate, FreeTable):
+    """Return the block of one item; None if its response model cannot be learned."""
+    model, priors = rule.model, options.priors
+    if model is None or isinstance(model, Gdina):
         return TableBlock(rule, priors, options.monotone)
-    if isinstance(gate, Dina | Dino):
+    if isinstance(model, GuessSlip):
         # Within steps there is no table to turn to, so that the order always holds.
         return PairBlock((rule,), priors)
-    if isinstance(gate, NoisyAnd | NoisyOr):
+    if isinstance(model, NoisySkills):
         return NoisyBlock(rule, priors)
-    if isinstance(gate, Graded | Logistic | GradedResponse):
+    if isinstance(model, Graded | Logistic | GradedResponse):
         return CurveBlock(rule)
-    if isinstance(gate, Sequential):
+    if isinstance(model, Sequential):
         steps = []
-        for step in gate.steps:
+        for step in model.steps:
             part = ItemRule(
                 rule.name,
                 step,
                 rule.parents,
-                gate_channel(step, rule.parents),
+                response_channel(step, rule.parents),
                 rule.bounds,
                 rule.ordered,
                 rule.least,

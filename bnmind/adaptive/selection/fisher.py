@@ -23,7 +23,7 @@ from bnmind.adaptive.beliefs.ability_estimates import AbilityEstimate, ability_o
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.irt import Logistic
+from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -47,11 +47,11 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
     """
     ability_of(bank)
     theta = np.asarray(abilities, dtype=np.float64)[..., None]
-    gates = [bank.item(name).gate for name in items]
-    found = np.empty((*theta.shape[:-1], len(gates)))
-    logistic = [number for number, gate in enumerate(gates) if isinstance(gate, Logistic)]
+    models = [bank.item(name).gate for name in items]
+    found = np.empty((*theta.shape[:-1], len(models)))
+    logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
     if logistic:
-        parameters = [gate for gate in gates if isinstance(gate, Logistic)]
+        parameters = [model for model in models if isinstance(model, Logistic)]
         a, b, c, d = np.array([(g.slope, g.difficulty, g.lower, g.upper) for g in parameters]).T
         distance = a * (theta - b)
         # Nothing overflows, and both tails keep their digits.
@@ -65,14 +65,14 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
         found[..., logistic] = np.divide(
             slope**2, product, out=np.zeros_like(product), where=product > 0
         )
-    for number, (name, gate) in enumerate(zip(items, gates, strict=True)):
-        if isinstance(gate, Logistic):
+    for number, (name, model) in enumerate(zip(items, models, strict=True)):
+        if isinstance(model, Logistic):
             continue
-        if not isinstance(gate, _Curve):
+        if not isinstance(model, _Curve):
             raise InvalidModelError(
                 [f"expected an item that follows a curve over the ability, got {name}"]
             )
-        found[..., number] = gate.fisher_information(theta[..., 0])
+        found[..., number] = model.fisher_information(theta[..., 0])
     return found
 
 

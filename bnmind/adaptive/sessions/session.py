@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._bounded_files import SMALL_FILE
 from bnmind._file_locks import locked
 from bnmind._text_files import create_file, write_file
 from bnmind._values import CheckedValue, ReadOnlyDict
@@ -18,21 +17,20 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.person_fit import AnswerDoubt, doubts_about
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_files import read_text
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook
 from bnmind.adaptive.sessions.events import (
     Event,
     EventKind,
-    Replay,
     SessionState,
     believed,
 )
 from bnmind.adaptive.sessions.report import SessionReport, SkillReport
+from bnmind.adaptive.sessions.session_files import exists_already, read_log, replayed, write_log
 from bnmind.adaptive.stopping.ending import NOTHING_LEFT
 from bnmind.adaptive.stopping.stopper import Progress
-from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
+from bnmind.errors import NothingToAskError
 
 __all__ = ["Session"]
 
@@ -115,13 +113,13 @@ class Session(CheckedValue):
         prior = start_belief(made.bank) if belief is None else belief
         place = None if path is None else Path(path)
         if place is not None and place.exists():
-            raise _exists(place)
+            raise exists_already(place)
         session = cls(made, prior, (), SessionState(), prior, place, about or {})
         if place is not None:
             if not session.stop_reason:
                 session.next_item()
             if not create_file(place, session.to_json()):
-                raise _exists(place)
+                raise exists_already(place)
         return session
 
     @classmethod
@@ -155,40 +153,12 @@ class Session(CheckedValue):
             If the file cannot be read, is cut off, is of a newer version or of another bank,
             or an event does not fit; the file stays as it is.
         """
-        from bnmind.adaptive.sessions.session_json import (
-            bank_fingerprint,
-            salvaged,
-            session_from_json,
-        )
-
         made = Design(design) if isinstance(design, ItemBank) else design
         place = Path(path)
-        try:
-            text = read_text(place, most=SMALL_FILE, damaged=True)
-            saved = salvaged(text) if salvage else session_from_json(text)
-        except BnmindError as fault:
-            line, column = (getattr(fault, name, None) for name in ("line", "column"))
-            raise SessionFileError(
-                f"{fault}, in {place}", str(place), line=line, column=column
-            ) from fault
-        if saved.fingerprint != bank_fingerprint(made.bank):
-            raise SessionFileError(
-                f"expected a session of the bank {made.bank.title or 'given'}, got one of"
-                f" {saved.title or 'another bank'} with other skills, items or probabilities,"
-                f" in {place}",
-                str(place),
-            )
+        saved = read_log(place, made.bank, salvage=salvage)
         made = dataclasses.replace(made, seed=saved.seed)
         prior = start_belief(made.bank) if belief is None else belief
-        replay = Replay(made.bank)
-        for number, event in enumerate(saved.events):
-            try:
-                replay.add(event)
-            except BnmindError as fault:
-                raise SessionFileError(
-                    f"{fault}, at events.{number} in {place}", str(place)
-                ) from fault
-        state = replay.state()
+        state = replayed(place, made.bank, saved.events)
         now = believed(prior, state.responses, error_chance=prior.error_chance)
         return cls(made, prior, saved.events, state, now, None if salvage else place, saved.about)
 
@@ -320,7 +290,7 @@ class Session(CheckedValue):
             with locked(path):
                 write_file(path, moved.to_json())
         elif not create_file(path, moved.to_json()):
-            raise _exists(Path(path))
+            raise exists_already(Path(path))
         return moved
 
     def to_json(self) -> str:
@@ -416,39 +386,5 @@ class Session(CheckedValue):
         belief = believed(self.belief, state.responses, error_chance=usual)
         after = dataclasses.replace(self, events=(*self.events, event), state=state, belief=belief)
         if after.path is not None:
-            after._write(after.path, self.events)
+            write_log(after.path, after.to_json(), self.events)
         return after
-
-    def _write(self, path: Path, before: tuple[Event, ...]) -> None:
-        """Write the log, unless the file holds other events than those before."""
-        content = self.to_json()
-        with locked(path):
-            if not path.exists():  # removed meanwhile: there is nothing that could be lost
-                unchanged = create_file(path, content)
-            else:
-                unchanged = _events_in(path) == before
-                if unchanged:
-                    write_file(path, content)
-        if not unchanged:
-            raise SessionFileError(
-                f"expected {path} as this session left it, got another content: someone else has"
-                " written to it; load it again, or save this session elsewhere",
-                str(path),
-            )
-
-
-def _exists(path: Path) -> SessionFileError:
-    return SessionFileError(
-        f"expected a new file for a new session, got {path}, which exists; it can be loaded",
-        str(path),
-    )
-
-
-def _events_in(path: Path) -> tuple[Event, ...] | None:
-    """Return the events in a file; None if it is damaged, or no session."""
-    from bnmind.adaptive.sessions.session_json import session_from_json
-
-    try:
-        return session_from_json(read_text(path, most=SMALL_FILE)).events
-    except BnmindError:
-        return None

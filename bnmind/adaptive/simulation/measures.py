@@ -33,7 +33,8 @@ from bnmind._values import CheckedValue, Sealed, sealed
 from bnmind.adaptive.beliefs.ability_estimates import ability_deviation, expected_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.irt import GradedResponse, Logistic
+from bnmind.adaptive.response_models.graded_response import GradedResponse
+from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.information import Floats
 

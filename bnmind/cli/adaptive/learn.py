@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from bnmind._text_files import check_writable
 from bnmind.cli.shared.errors import say
@@ -18,9 +19,9 @@ from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Gate, ItemBank, Learned, ProfileDistribution, QMatrix
+    from bnmind.adaptive import ItemBank, Learned, ProfileDistribution, QMatrix, ResponseModel
 
-__all__ = ["GATE_NAMES", "LEARN_HELP", "SKILLS_NAMES", "learn"]
+__all__ = ["LEARN_HELP", "SKILLS_NAMES", "LearnCommand", "learn"]
 
 LEARN_HELP = """Learn a bank from the responses of examinees: maximum likelihood, by EM.
 
@@ -31,17 +32,9 @@ Q-matrix says which skills each item needs: a column item, then a column a skill
 \b
 Examples:
   bnmind learn responses.csv --qmatrix q.csv --out bank.json
-  bnmind learn responses.csv --qmatrix q.csv --out bank.json --gate table --starts 10 --seed 1
+  bnmind learn responses.csv --qmatrix q.csv --out bank.json --gate gdina --starts 10 --seed 1
   bnmind learn more.csv --bank bank.json --out better.json --json
 """
-
-GATE_NAMES: Mapping[str, str] = {
-    "dina": "all skills, but for guesses and slips",
-    "dino": "any of the skills, but for guesses and slips",
-    "noisy-and": "all skills, each failing or being guessed by itself",
-    "noisy-or": "any of the skills, each failing or being guessed by itself",
-    "table": "a chance of its own for each configuration of the skills",
-}
 
 SKILLS_NAMES: Mapping[str, str] = {
     "saturated": "any distribution over the profiles",
@@ -49,6 +42,21 @@ SKILLS_NAMES: Mapping[str, str] = {
 }
 
 _ITEMS_SHOWN = 40
+
+_RESPONSE_MODELS = "a registered one"
+"""Stands in the help for the names, which `LearnCommand` reads from the registry."""
+
+
+class LearnCommand(TyperCommand):
+    """A command that imports the registry of response models only when its help is shown."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, with the names of the response models."""
+        names = ", ".join(_model_names())
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.help:
+                option.help = option.help.replace(_RESPONSE_MODELS, names)
+        super().format_options(ctx, formatter)
 
 
 def learn(
@@ -72,7 +80,7 @@ def learn(
         typer.Option(
             "--gate",
             metavar="NAME",
-            help=f"How skills make responses: {', '.join(GATE_NAMES)}. dina unless given.",
+            help=f"The response model of the items: {_RESPONSE_MODELS}; dina by default.",
             show_default=False,
         ),
     ] = None,
@@ -166,19 +174,21 @@ def _model(
     return read_qmatrix(qmatrix)
 
 
-def _gate(name: str) -> Callable[..., Gate]:
-    from bnmind import adaptive
+def _gate(name: str) -> Callable[..., ResponseModel]:
+    from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
 
-    made: dict[str, Callable[..., Gate]] = {
-        "dina": adaptive.Dina,
-        "dino": adaptive.Dino,
-        "noisy-and": adaptive.NoisyAnd,
-        "noisy-or": adaptive.NoisyOr,
-        "table": adaptive.FreeTable,
-    }
-    if name not in made:
-        raise UnknownNameError("gate", name, made)
-    return made[name]
+    known = _model_names()
+    name = FORMER_NAMES.get(name, name)
+    if name not in known:
+        raise UnknownNameError("response model", name, known)
+    return RESPONSE_MODELS[name].make
+
+
+def _model_names() -> list[str]:
+    """Return the names of the response models that can be learned from a Q-matrix."""
+    from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
+
+    return [name for name, model in RESPONSE_MODELS.items() if model.from_qmatrix]
 
 
 def _skills(name: str | None) -> ProfileDistribution | None:

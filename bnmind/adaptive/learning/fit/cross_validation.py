@@ -15,11 +15,12 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.start import beliefs_given
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
-from bnmind.adaptive.items.response_models import Dina, Gate
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError
@@ -77,7 +78,7 @@ def cross_validate(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     *,
-    gate: Callable[..., Gate] = Dina,
+    gate: Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
     folds: int = 10,

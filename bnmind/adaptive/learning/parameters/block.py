@@ -8,8 +8,8 @@ are expected in each cell; and from those the parameters that make them most lik
 rule            block
 ==============  ===============================================================
 Dina, Dino      `PairBlock`: two groups, all items together
-FreeTable       `TableBlock` in `bnmind.adaptive.learning.parameters.free_table`
-NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.parameters.noisy_gates`
+Gdina           `TableBlock` in `bnmind.adaptive.learning.parameters.gdina`
+NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.parameters.noisy`
 Sequential      `StepsBlock` in `bnmind.adaptive.learning.parameters.sequential`
 Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.parameters.logistic`
 fixed           `FixedBlock`
@@ -26,9 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
-from bnmind.adaptive.items.response_models import Dina, Dino, FreeTable, Gate, gate_channel
 from bnmind.adaptive.learning.parameters.isotonic import two_chances
 from bnmind.adaptive.learning.parameters.options import Bounds, Priors, kept_off
+from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.gdina import Gdina
+from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
@@ -54,10 +56,10 @@ the order holds them, rounding decides no more."""
 
 @dataclass(frozen=True, eq=False)
 class ItemRule(Sealed):
-    """An item, its gate, and what its parameters must obey."""
+    """An item, its response model, and what its parameters must obey."""
 
     name: str
-    gate: Gate | None
+    model: ResponseModel | None
     parents: tuple[Variable, ...]
     channel: Floats
     """``(configurations of the parents, responses)``: its distribution to start with."""
@@ -127,8 +129,8 @@ class ItemBlock(Protocol):
     def valid(self, values: Floats) -> bool:
         """Return whether parameters obey what they must."""
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
-        """Return the gate of each item with these parameters; None for an item without."""
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response model of each item with these parameters; None if it has none."""
 
 
 def softened(chances: Floats) -> Floats:
@@ -220,14 +222,14 @@ class FixedBlock(RuleBlock):
         """Return True."""
         return True
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
-        """Return the item's gate."""
-        return (self.rule.gate,)
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response model of the item."""
+        return (self.rule.model,)
 
 
 @dataclass(frozen=True, eq=False)
 class PairBlock(Sealed):
-    """Items with a guess and a slip each: `Dina` and `Dino`.
+    """Items with one guess and one slip each: `Dina` and `Dino`.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ class PairBlock(Sealed):
         Beta distributions of guesses and slips.
     monotone
         Whether guess + slip is at most 1. If not, an item where it is more gets a
-        `FreeTable`.
+        `Gdina`.
     """
 
     rules: tuple[ItemRule, ...]
@@ -248,9 +250,9 @@ class PairBlock(Sealed):
     def __post_init__(self) -> None:
         made = []
         for rule in self.rules:
-            assert isinstance(rule.gate, Dina | Dino)
-            plain = dataclasses.replace(rule.gate, guess=0.0, slip=0.0)
-            made.append((gate_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
+            assert isinstance(rule.model, GuessSlip)
+            plain = dataclasses.replace(rule.model, guess=0.0, slip=0.0)
+            made.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
         object.__setattr__(self, "groups", tuple(made))
         super().__post_init__()
 
@@ -283,7 +285,7 @@ class PairBlock(Sealed):
 
     def start(self) -> Floats:
         """Return the guesses and slips that the items have."""
-        given = [(r.gate.guess, r.gate.slip) for r in self.rules]  # type: ignore[union-attr]
+        given = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
         return self._within(softened(np.array(given)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
@@ -324,15 +326,15 @@ class PairBlock(Sealed):
         """Return whether no guess is above one minus the slip."""
         return not self.monotone or bool(np.all(values.reshape(-1, 2).sum(axis=1) <= 1 + SLACK))
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
-        """Return the gates, or tables where more skill harms."""
-        found: list[Gate] = []
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response models; `Gdina` where more skill lowers the chance."""
+        found: list[ResponseModel] = []
         for rule, groups, (guess, slip), cells in zip(
             self.rules, self.groups, values.reshape(-1, 2).tolist(), self.cells(values), strict=True
         ):
             if guess + slip > 1 + SLACK:
-                found.append(FreeTable(cells[groups]))
+                found.append(Gdina(cells[groups]))
             else:
-                assert isinstance(rule.gate, Dina | Dino)
-                found.append(dataclasses.replace(rule.gate, guess=guess, slip=slip))
+                assert isinstance(rule.model, GuessSlip)
+                found.append(dataclasses.replace(rule.model, guess=guess, slip=slip))
         return tuple(found)

@@ -27,9 +27,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.adaptive.items.irt import GradedResponse, Logistic, ability_values
-from bnmind.adaptive.items.response_models import Gate, Graded, graded, logistic
 from bnmind.adaptive.learning.parameters.block import RuleBlock
+from bnmind.adaptive.response_models.abilities import ability_values
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.curves import graded, logistic
+from bnmind.adaptive.response_models.graded import Graded
+from bnmind.adaptive.response_models.graded_response import GradedResponse
+from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.information import Floats
 
 __all__ = ["CurveBlock"]
@@ -46,7 +50,7 @@ _FARTHEST = 100.0
 
 @dataclass(frozen=True, eq=False)
 class CurveBlock(RuleBlock):
-    """An item with a `Graded`, `Logistic` or `GradedResponse` gate.
+    """An item with a `Graded`, `Logistic` or `GradedResponse` model.
 
     Asymptotes are learned where they are above 0 or below 1 to start with, or their bounds
     keep them from it: those of the guess apply to the lower one, of the slip to the upper
@@ -59,33 +63,33 @@ class CurveBlock(RuleBlock):
     """
 
     @property
-    def _gate(self) -> Graded | Logistic | GradedResponse:
-        assert isinstance(self.rule.gate, Graded | Logistic | GradedResponse)
-        return self.rule.gate
+    def _model(self) -> Graded | Logistic | GradedResponse:
+        assert isinstance(self.rule.model, Graded | Logistic | GradedResponse)
+        return self.rule.model
 
     @property
     def _design(self) -> Floats:
         """``(slopes, configurations)``."""
-        gate = self._gate
-        if not isinstance(gate, Graded):
+        model = self._model
+        if not isinstance(model, Graded):
             return np.asarray(ability_values(self.rule.parents[0]), dtype=np.float64)[None]
         levels = np.indices(tuple(v.n_states for v in self.rule.parents))
         table = levels.reshape(len(self.rule.parents), -1).astype(np.float64)
-        return table if np.ndim(gate.slopes) else table.sum(axis=0)[None]
+        return table if np.ndim(model.slopes) else table.sum(axis=0)[None]
 
     @property
     def _edges(self) -> tuple[bool, bool]:
         """Whether the lower and the upper asymptote are learned."""
-        gate = self._gate
-        if isinstance(gate, Logistic):
+        model = self._model
+        if isinstance(model, Logistic):
             bounds = self.rule.bounds
-            return gate.lower > 0 or bounds.guess[0] > 0, gate.upper < 1 or bounds.slip[0] > 0
+            return model.lower > 0 or bounds.guess[0] > 0, model.upper < 1 or bounds.slip[0] > 0
         return False, False
 
     @property
     def _n_slopes(self) -> int:
-        gate = self._gate
-        return len(gate.slopes) if isinstance(gate, Graded) and np.ndim(gate.slopes) else 1  # type: ignore[arg-type]
+        model = self._model
+        return len(model.slopes) if isinstance(model, Graded) and np.ndim(model.slopes) else 1  # type: ignore[arg-type]
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -94,7 +98,7 @@ class CurveBlock(RuleBlock):
         many = n > 1
         found = [f"slope of {v.name}" if many else "slope" for v in self.rule.parents[:n]]
         n_steps = self.shape[1] - 1
-        if isinstance(self._gate, Logistic):
+        if isinstance(self._model, Logistic):
             found.append("difficulty")
         else:
             found += [f"threshold {r}" for r in range(1, n_steps + 1)]
@@ -105,8 +109,8 @@ class CurveBlock(RuleBlock):
     @property
     def limits(self) -> Floats:
         """Slopes from nearly 0, asymptotes in [0, 1], as far as the bounds say so."""
-        gate = self._gate
-        least = 0.0 if isinstance(gate, Graded) else _FLATTEST
+        model = self._model
+        least = 0.0 if isinstance(model, Graded) else _FLATTEST
         lowest, highest = np.clip(self.rule.bounds.slope, least, _STEEPEST).tolist()
         found = [(lowest, highest)] * self._n_slopes
         found += [(-_FARTHEST, _FARTHEST)] * (self.shape[1] - 1)
@@ -116,15 +120,15 @@ class CurveBlock(RuleBlock):
         return np.array(found)
 
     def start(self) -> Floats:
-        """Return the parameters that the gate has."""
-        gate = self._gate
-        if isinstance(gate, Graded):
-            values = [*np.atleast_1d(np.asarray(gate.slopes, dtype=np.float64)), *gate.thresholds]
-        elif isinstance(gate, GradedResponse):
-            values = [gate.slope, *gate.thresholds]
+        """Return the parameters that the model has."""
+        model = self._model
+        if isinstance(model, Graded):
+            values = [*np.atleast_1d(np.asarray(model.slopes, dtype=np.float64)), *model.thresholds]
+        elif isinstance(model, GradedResponse):
+            values = [model.slope, *model.thresholds]
         else:
             lower, upper = self._edges
-            values = [gate.slope, gate.difficulty, *[gate.lower] * lower, *[gate.upper] * upper]
+            values = [model.slope, model.difficulty, *[model.lower] * lower, *[model.upper] * upper]
         found = np.clip(np.array(values, dtype=np.float64), *self.limits.T)
         return self._apart(found)
 
@@ -139,13 +143,13 @@ class CurveBlock(RuleBlock):
     def _apart(self, values: Floats) -> Floats:
         """Return parameters with thresholds as far apart as they have to be."""
         n, n_steps = self._n_slopes, self.shape[1] - 1
-        gap = self._gap if isinstance(self._gate, Graded) else self._gap / values[0]
+        gap = self._gap if isinstance(self._model, Graded) else self._gap / values[0]
         steps = np.arange(n_steps) * gap
         values[n : n + n_steps] = np.maximum.accumulate(values[n : n + n_steps] - steps) + steps
         return values
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return the parameters that the gate has, changed by chance."""
+        """Return the parameters that the model has, changed by chance."""
         values = self.start()
         n, n_steps = self._n_slopes, self.shape[1] - 1
         values[:n] = np.maximum(values[:n], 0.1) * np.exp(rng.normal(0, 0.5, n))
@@ -156,7 +160,7 @@ class CurveBlock(RuleBlock):
         """Return slopes, thresholds on the scale of d, and asymptotes."""
         n, n_steps = self._n_slopes, self.shape[1] - 1
         slopes, thresholds = values[:n], values[n : n + n_steps]
-        if not isinstance(self._gate, Graded):
+        if not isinstance(self._model, Graded):
             thresholds = thresholds * slopes[0]
         rest = values[n + n_steps :].tolist()
         lower, upper = self._edges
@@ -222,7 +226,7 @@ class CurveBlock(RuleBlock):
         )
         best = np.asarray(found.x, dtype=np.float64)
         at = np.cumsum(best[n : n + n_steps])
-        if not isinstance(self._gate, Graded):
+        if not isinstance(self._model, Graded):
             at = at / best[0]
         reached = np.concatenate([best[:n], at, best[n + n_steps :]])
         return (
@@ -245,16 +249,16 @@ class CurveBlock(RuleBlock):
         _, _, low, high = self._inner(values)
         return bool(np.all(np.diff(values[n : n + n_steps]) >= 0)) and low < high
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
-        """Return the gate."""
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response model."""
         n, n_steps = self._n_slopes, self.shape[1] - 1
         slopes = values[:n].tolist()
         thresholds = tuple(values[n : n + n_steps].tolist())
-        gate = self._gate
-        if isinstance(gate, Graded):
-            shared = not np.ndim(gate.slopes)
+        model = self._model
+        if isinstance(model, Graded):
+            shared = not np.ndim(model.slopes)
             return (Graded(slopes[0] if shared else tuple(slopes), thresholds),)
-        if isinstance(gate, GradedResponse):
+        if isinstance(model, GradedResponse):
             return (GradedResponse(slopes[0], thresholds),)
         _, _, low, high = self._inner(values)
         assert math.isfinite(low)

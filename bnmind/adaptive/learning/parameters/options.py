@@ -58,7 +58,7 @@ class Priors:
     ----------
     guess, slip
         The two parameters of a beta distribution, at least 1; (1, 1) is no prior. For
-        free tables they are about the lowest and the highest configuration, for items in
+        `Gdina` they are about the lowest and the highest configuration, for items in
         steps about each step.
     skills
         The concentration of a Dirichlet distribution over each distribution of the
@@ -100,16 +100,16 @@ class LearningOptions:
         For all items, or for some by name.
     least_chance
         Every chance that is learned of an item's response is at least this, and at most one
-        minus it: guesses, slips, and each configuration of a free table. So no response is
+        minus it: guesses, slips, and each configuration of a `Gdina`. So no response is
         impossible, which one surprising answer in a test would refute, and no divergence is
         infinite. At 0 the likelihood alone decides. Bounds that leave no room for it, as a
         guess fixed at 0, hold instead; curves have no such bound, and no chance of zero.
     priors
         None unless given: the likelihood alone is maximized.
     monotone
-        Whether more skill never lowers the chance of success. It always holds for gates
-        that cannot say anything else; with False, items with a `Dina` or a `Dino` gate
-        of which it does not hold become free tables.
+        Whether more skill never lowers the chance of success. It always holds for
+        response models that cannot say anything else; with False, `Dina` and `Dino` items
+        for which it does not hold become `Gdina`.
     fixed
         Names of items, skills and other hidden variables whose distributions stay as
         they are.

@@ -1,4 +1,4 @@
-"""Learning items that are steps taken one after the other, each with a gate of its own.
+"""Learning items that are steps taken one after the other, each with a response model of its own.
 
 The likelihood of a `Sequential` item is a product over its steps: a step is right for
 those who got beyond it, wrong for those who stopped there, and says nothing of others.
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.adaptive.items.response_models import Gate, Sequential
 from bnmind.adaptive.learning.parameters.block import ItemBlock, RuleBlock
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.information import Floats
 
 __all__ = ["StepsBlock"]
@@ -93,8 +94,8 @@ class StepsBlock(RuleBlock):
         parts = zip(self.steps, self._parts(values), strict=True)
         return all(step.valid(part) for step, part in parts)
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
-        """Return the gate of the steps."""
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the sequential model of the steps."""
         parts = zip(self.steps, self._parts(values), strict=True)
-        found = [gate for step, part in parts for gate in step.gates(part)]
-        return (Sequential(tuple(gate for gate in found if gate is not None)),)
+        found = [model for step, part in parts for model in step.response_models(part)]
+        return (Sequential(tuple(model for model in found if model is not None)),)

@@ -1,4 +1,4 @@
-"""Gates are their definitions, and so are distributions over profiles."""
+"""Response models and distributions of profiles agree with their definitions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     Dina,
     Dino,
-    FreeTable,
-    Gate,
+    Gdina,
     Graded,
     GradedResponse,
     Hierarchy,
@@ -24,13 +23,14 @@ from bnmind.adaptive import (
     NoisyAnd,
     NoisyOr,
     ProfileDistribution,
+    ResponseModel,
     Saturated,
     Sequential,
 )
-from bnmind.adaptive.items.response_models import gate_channel
+from bnmind.adaptive.response_models.base import response_channel
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import Network, Variable
-from tests.banks import gates
+from tests.banks import response_models
 from tests.networks import enumerate_joint
 
 SKILLS = tuple(
@@ -38,10 +38,10 @@ SKILLS = tuple(
 )
 
 
-def right(gate: Gate) -> dict[tuple[int, ...], float]:
+def right(gate: ResponseModel) -> dict[tuple[int, ...], float]:
     """Return the chance of a right response for each configuration."""
     rows = product(*(range(v.n_states) for v in SKILLS))
-    return dict(zip(rows, gate_channel(gate, SKILLS)[:, 1].tolist(), strict=True))
+    return dict(zip(rows, response_channel(gate, SKILLS)[:, 1].tolist(), strict=True))
 
 
 def has(levels: tuple[int, ...], required: tuple[int, ...] = (1, 1, 1)) -> list[bool]:
@@ -72,7 +72,7 @@ def test_noisy_or_multiplies_what_fails() -> None:
 
 
 def test_graded_is_a_logistic_curve_of_the_levels() -> None:
-    channel = gate_channel(Graded((1.0, 0.5, 2.0), (-1.0, 0.5, 3.0)), SKILLS)
+    channel = response_channel(Graded((1.0, 0.5, 2.0), (-1.0, 0.5, 3.0)), SKILLS)
     for row, levels in zip(channel, product(range(2), range(3), range(2)), strict=True):
         total = levels[0] + 0.5 * levels[1] + 2 * levels[2]
         for r, threshold in enumerate((-1.0, 0.5, 3.0), start=1):
@@ -81,20 +81,20 @@ def test_graded_is_a_logistic_curve_of_the_levels() -> None:
 
 def test_sequential_takes_steps_in_turn() -> None:
     steps = (Dina(0.2, 0.1, (1, 0, 0)), Dino(0.3, 0.2, (1, 2, 1)))
-    first, second = (gate_channel(step, SKILLS)[:, 1] for step in steps)
-    channel = gate_channel(Sequential(steps), SKILLS)
+    first, second = (response_channel(step, SKILLS)[:, 1] for step in steps)
+    channel = response_channel(Sequential(steps), SKILLS)
     np.testing.assert_allclose(channel.T, [1 - first, first * (1 - second), first * second])
 
 
-def test_a_free_table_is_what_it_says() -> None:
+def test_a_gdina_model_has_the_chances_given() -> None:
     rows = np.random.default_rng(0).dirichlet(np.ones(3), 12)
-    np.testing.assert_allclose(gate_channel(FreeTable(rows), SKILLS), rows, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(response_channel(Gdina(rows), SKILLS), rows, rtol=0, atol=1e-15)
 
 
 @given(st.data())
 def test_gates_make_distributions(data: st.DataObject) -> None:
-    gate = data.draw(gates(SKILLS))
-    channel = gate_channel(gate, SKILLS)
+    gate = data.draw(response_models(SKILLS))
+    channel = response_channel(gate, SKILLS)
     assert channel.shape == (12, gate.n_responses)
     assert np.all(channel >= 0)
     np.testing.assert_allclose(channel.sum(axis=1), 1, rtol=0, atol=1e-12)
@@ -102,7 +102,7 @@ def test_gates_make_distributions(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_more_skill_never_hurts(data: st.DataObject) -> None:
-    gate = data.draw(gates(SKILLS, steps=False))
+    gate = data.draw(response_models(SKILLS, steps=False))
     chances = right(gate)
     for one, other in product(chances, repeat=2):
         if all(x <= y for x, y in zip(one, other, strict=True)):
@@ -122,15 +122,15 @@ def test_more_skill_never_hurts(data: st.DataObject) -> None:
         (lambda: Graded(-1, (2.0,)), "slopes"),
         (lambda: Sequential(()), "steps"),
         (lambda: Sequential((Graded(1, (0.0, 1.0)),)), "two responses"),
-        (lambda: FreeTable(np.array([0.5, 0.5])), "an array of probabilities"),
+        (lambda: Gdina(np.array([0.5, 0.5])), "an array of probabilities"),
         (lambda: Logistic(-1), "a positive slope"),
         (lambda: Logistic(1, 0, 0.5, 0.4), "asymptotes"),
         (lambda: GradedResponse(0, (1.0,)), "a positive slope"),
-        (lambda: gate_channel(Dina(0, 0, (1, 3, 1)), SKILLS), "level from 0 to 2 of b"),
-        (lambda: gate_channel(Dina(0, 0, (1, 1)), SKILLS), "3 levels"),
-        (lambda: gate_channel(NoisyAnd((0.1, 0.1)), SKILLS), "3 guesses"),
-        (lambda: gate_channel(FreeTable(np.full((2, 2), 0.5)), SKILLS), "12 rows"),
-        (lambda: gate_channel(FreeTable(np.full((12, 2), 0.7)), SKILLS), "sum to one"),
+        (lambda: response_channel(Dina(0, 0, (1, 3, 1)), SKILLS), "level from 0 to 2 of b"),
+        (lambda: response_channel(Dina(0, 0, (1, 1)), SKILLS), "3 levels"),
+        (lambda: response_channel(NoisyAnd((0.1, 0.1)), SKILLS), "3 guesses"),
+        (lambda: response_channel(Gdina(np.full((2, 2), 0.5)), SKILLS), "12 rows"),
+        (lambda: response_channel(Gdina(np.full((12, 2), 0.7)), SKILLS), "sum to one"),
         (lambda: Dina(0, 0).cpd(SKILLS[1], SKILLS[:1]), "2 responses to b, got 3"),
     ],
 )
@@ -203,18 +203,18 @@ def test_too_many_profiles_are_refused() -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ([[0.5, 0.6]], "sum to one in a free table, got 1.1 in row 1"),
+        ([[0.5, 0.6]], "sum to one in a G-DINA model, got 1.1 in row 1"),
         ([[0.5, 0.5], [0.5, 0.4]], "got 0.9 in row 2"),
         ([[0.0, 0.0]], "got 0 in row 1"),
         (np.zeros((0, 2)), "got no numbers"),
     ],
 )
-def test_the_rows_of_a_free_table_sum_to_one(table: Any, words: str) -> None:
+def test_the_rows_of_a_gdina_model_sum_to_one(table: Any, words: str) -> None:
     with pytest.raises(InvalidModelError, match=words):
-        FreeTable(table)
+        Gdina(table)
 
 
 def test_rows_that_nearly_sum_to_one_are_normalized() -> None:
-    found = FreeTable(np.array([[0.333333, 0.333333, 0.333333], [0.25, 0.25, 0.5]])).probabilities
+    found = Gdina(np.array([[0.333333, 0.333333, 0.333333], [0.25, 0.25, 0.5]])).probabilities
     np.testing.assert_allclose(found[0], 1 / 3, rtol=1e-15)
     assert found[1].tolist() == [0.25, 0.25, 0.5]

@@ -1,4 +1,4 @@
-"""Parameters of gates and curves: plain numbers, or refused.
+"""Parameters of response models: plain numbers, or refused.
 
 They come from files and data frames, where anything may stand: text, a list where one
 number belongs, infinities, whole numbers of hundreds of digits.
@@ -35,18 +35,18 @@ LARGEST = 1e100
 
 
 def make_plain(
-    gate: object,
+    model: object,
     *,
     one: Iterable[str] = (),
     each: Iterable[str] = (),
     many: Iterable[str] = (),
     levels: Iterable[str] = (),
 ) -> list[str]:
-    """Make the fields of a gate under construction plain numbers; return what is wrong.
+    """Make the fields of a response model under construction plain numbers; return what is wrong.
 
     Parameters
     ----------
-    gate
+    model
         A frozen dataclass, in its ``__post_init__``.
     one
         Fields of one number.
@@ -74,20 +74,20 @@ def make_plain(
 
     made: dict[str, Any] = {}
     for name in one:
-        made[name] = plain(name, getattr(gate, name))
+        made[name] = plain(name, getattr(model, name))
     for name in each:
-        value = getattr(gate, name)
+        value = getattr(model, name)
         made[name] = listed(name, value) if _is_list(value) else plain(name, value)
     for name in many:
-        made[name] = listed(name, getattr(gate, name))
+        made[name] = listed(name, getattr(model, name))
     for name in levels:
-        value = getattr(gate, name)
+        value = getattr(model, name)
         try:
             made[name] = None if value is None else tuple([operator.index(x) for x in value])
         except TypeError:
             problems.append(f"expected whole numbers as {name} levels, got {shown(value)}")
     for name, value in made.items():
-        object.__setattr__(gate, name, value)
+        object.__setattr__(model, name, value)
     return problems
 
 
@@ -147,10 +147,10 @@ def normalized_rows(values: Floats) -> Floats:
     sums = values.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero(np.abs(sums - 1) > _ROW_TOLERANCE)
     if not values.size:
-        raise InvalidModelError(["expected rows that sum to one in a free table, got no numbers"])
+        raise InvalidModelError(["expected rows that sum to one in a G-DINA model, got no numbers"])
     if wrong.size:
         got = f"{float(sums[wrong[0], 0]):.9g} in row {wrong[0] + 1}"
-        raise InvalidModelError([f"expected rows that sum to one in a free table, got {got}"])
+        raise InvalidModelError([f"expected rows that sum to one in a G-DINA model, got {got}"])
     # Sums that are one but for rounding stay: a copy has the same digits.
     off = np.abs(sums - 1) > 4 * values.shape[1] * np.finfo(np.float64).eps
     return sealed(np.where(off, values / sums, values))

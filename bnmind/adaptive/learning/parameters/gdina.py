@@ -12,10 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from bnmind.adaptive.items.response_models import FreeTable, Gate
 from bnmind.adaptive.learning.parameters.block import RuleBlock, beta_counts, log_beta, softened
 from bnmind.adaptive.learning.parameters.isotonic import monotone_chances
 from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.information import Floats
 
 __all__ = ["TableBlock"]
@@ -23,7 +24,7 @@ __all__ = ["TableBlock"]
 
 @dataclass(frozen=True, eq=False)
 class TableBlock(RuleBlock):
-    """An item with a free table, or with a table of its own in a network.
+    """An item with a `Gdina` model, or with a table of its own in a network.
 
     Parameters
     ----------
@@ -151,9 +152,9 @@ class TableBlock(RuleBlock):
             if rises
         )
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the table."""
-        return (FreeTable(self.cells(values)[0]),)
+        return (Gdina(self.cells(values)[0]),)
 
 
 def _steps(channel: Floats) -> Floats:

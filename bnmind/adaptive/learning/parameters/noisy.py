@@ -1,7 +1,7 @@
-r"""Learning noisy gates: each skill works, or is replaced by luck, by itself and unseen.
+r"""Learning noisy-and and noisy-or items: each skill works or is replaced by luck, unseen.
 
 Whether skill k worked is one more thing hidden, so that a step of EM is nested in the
-step of EM. With f_k the chance that a link is as the gate asks for, ℓ that of its leak,
+step of EM. With f_k the chance that a link is as the model asks for, ℓ that of its leak,
 and q = ℓ Π_k f_k the chance of the response that needs all of them at once:
 
 =====================================  ===========================================
@@ -32,7 +32,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
-from bnmind.adaptive.items.response_models import Gate, NoisyAnd, NoisyOr
 from bnmind.adaptive.learning.parameters.block import (
     SLACK,
     ItemRule,
@@ -42,7 +41,10 @@ from bnmind.adaptive.learning.parameters.block import (
 )
 from bnmind.adaptive.learning.parameters.isotonic import two_chances
 from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.information import Floats
+from bnmind.pgm import NoisyMinimum
 
 __all__ = ["NoisyBlock"]
 
@@ -51,7 +53,7 @@ _ROUNDS = 5
 
 @dataclass(frozen=True, eq=False)
 class NoisyBlock(Sealed):
-    """An item with a noisy gate.
+    """An item with a `NoisyAnd` or `NoisyOr` model.
 
     A ceiling below 1 or a floor above 0 is learned too. With one guess and one slip for
     all skills they stay so; else there is one of each for every skill.
@@ -72,23 +74,23 @@ class NoisyBlock(Sealed):
     def __post_init__(self) -> None:
         sizes = [v.n_states for v in self.rule.parents]
         levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
-        needed = self._gate.required
+        needed = self._model.required
         required = np.ones(len(sizes), dtype=int) if needed is None else np.array(needed)
         object.__setattr__(self, "has", levels >= required[:, None])
         super().__post_init__()
 
     @property
-    def _gate(self) -> NoisyAnd | NoisyOr:
-        assert isinstance(self.rule.gate, NoisyAnd | NoisyOr)
-        return self.rule.gate
+    def _model(self) -> NoisySkills:
+        assert isinstance(self.rule.model, NoisySkills)
+        return self.rule.model
 
     @property
     def _is_and(self) -> bool:
-        return isinstance(self._gate, NoisyAnd)
+        return self._model.combination is NoisyMinimum
 
     @property
     def _shared(self) -> bool:
-        return not np.ndim(self._gate.guess) and not np.ndim(self._gate.slip)
+        return not np.ndim(self._model.guess) and not np.ndim(self._model.slip)
 
     @property
     def _n_pairs(self) -> int:
@@ -96,8 +98,8 @@ class NoisyBlock(Sealed):
 
     @property
     def _leak(self) -> float:
-        gate = self._gate
-        return gate.ceiling if isinstance(gate, NoisyAnd) else 1 - gate.floor
+        right = self._model.leak[1]
+        return right if self._is_and else 1 - right
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,7 +122,7 @@ class NoisyBlock(Sealed):
         of = [""] if self._shared else [f" of {v.name}" for v in self.rule.parents]
         found = [f"guess{skill}" for skill in of] + [f"slip{skill}" for skill in of]
         if self._leak < 1:
-            found.append("ceiling" if self._is_and else "floor")
+            found.append(self._model.leak[0])
         return tuple((self.rule.name, what) for what in found)
 
     @property
@@ -131,9 +133,9 @@ class NoisyBlock(Sealed):
         return np.array(found + ([(least, 1 - least)] if self._leak < 1 else []))
 
     def start(self) -> Floats:
-        """Return the parameters that the gate has."""
+        """Return the parameters that the model has."""
         n = self._n_pairs
-        pairs = [np.broadcast_to(x, (n,)) for x in (self._gate.guess, self._gate.slip)]
+        pairs = [np.broadcast_to(x, (n,)) for x in (self._model.guess, self._model.slip)]
         leak = [self._leak if self._is_and else 1 - self._leak] if self._leak < 1 else []
         return self._within(softened(np.concatenate([*pairs, leak])))
 
@@ -206,8 +208,8 @@ class NoisyBlock(Sealed):
         n = self._n_pairs
         return bool(np.all(values[:n] + values[n : 2 * n] <= 1 + SLACK))
 
-    def gates(self, values: Floats) -> tuple[Gate | None, ...]:
-        """Return the gate."""
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response model."""
         n = self._n_pairs
         guess, slip = values[:n].tolist(), values[n : 2 * n].tolist()
         changed: dict[str, Any] = {
@@ -215,5 +217,5 @@ class NoisyBlock(Sealed):
             "slip": slip[0] if self._shared else tuple(slip),
         }
         if self._leak < 1:
-            changed["ceiling" if self._is_and else "floor"] = float(values[-1])
-        return (dataclasses.replace(self._gate, **changed),)
+            changed[self._model.leak[0]] = float(values[-1])
+        return (dataclasses.replace(self._model, **changed),)

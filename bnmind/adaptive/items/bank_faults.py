@@ -1,0 +1,119 @@
+"""The faults of an item bank: names, structure, and response models that do not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnmind.adaptive.items.item import Item
+from bnmind.errors import InvalidModelError
+from bnmind.pgm import FunctionalCPD, Network
+
+__all__ = ["bank_faults"]
+
+_CHECKED_CELLS = 2**16
+"""Tables of more cells are not compared with their response models."""
+
+
+def _doubled(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def bank_faults(
+    network: Network, skills: Sequence[str], items: Sequence[Item], labels: Sequence[str]
+) -> list[str]:
+    """Return all that is wrong with the parts of a bank; names first, as the rest needs them."""
+    return (
+        _name_faults(network, skills, items, labels)
+        or _structure_faults(network, skills, [item.name for item in items])
+        or [fault for item in items for fault in _model_faults(network, item)]
+    )
+
+
+def _name_faults(
+    network: Network, skills: Sequence[str], bank_items: Sequence[Item], labels: Sequence[str]
+) -> list[str]:
+    """Return the names that are unknown, doubled or missing."""
+    items = [item.name for item in bank_items]
+    are_skills, are_items = frozenset(skills), frozenset(items)
+    known = {v.name: v for v in network.variables}
+    problems = [f"expected distinct skills, got {name} twice" for name in _doubled(skills)]
+    problems += [f"expected distinct items, got {name} twice" for name in _doubled(items)]
+    problems += [
+        f"expected {name} to be a skill or an item, not both"
+        for name in sorted(are_skills & are_items)
+    ]
+    problems += [
+        f"expected a variable of the network for {kind} {name}, got none"
+        for kind, names in (("skill", skills), ("item", items))
+        for name in names
+        if name not in known
+    ]
+    if len(labels) != len(skills):
+        problems.append(f"expected {len(skills)} labels of skills, got {len(labels)}")
+    if not skills:
+        problems.append("expected at least one skill, got none")
+    if not items:
+        problems.append("expected at least one item, got none")
+    problems += [
+        f"expected enemies of {item.name} among the items, got {other}"
+        for item in bank_items
+        for other in item.enemies
+        if other not in are_items
+    ]
+    return problems
+
+
+def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[str]) -> list[str]:
+    """Return the items and skills that stand in wrong places of the network."""
+    are_skills, are_items = frozenset(skills), frozenset(items)
+    known = {v.name: v for v in network.variables}
+    children = {v.name: cpd.variable.name for cpd in network.cpds for v in cpd.parents}
+    problems = [
+        f"expected item {name} without children, got {children[name]}"
+        for name in items
+        if name in children
+    ]
+    problems += [
+        f"expected at least two {what} of {name}, got {known[name].n_states}"
+        for what, names in (("levels", skills), ("responses", items))
+        for name in names
+        if known[name].n_states < 2
+    ]
+    below_skills: set[str] = set()
+    for cpd in network.cpds:  # parents before children
+        if any(v.name in are_skills or v.name in below_skills for v in cpd.parents):
+            below_skills.add(cpd.variable.name)
+    measured: set[str] = set()
+    for cpd in reversed(network.cpds):
+        if cpd.variable.name in are_items or cpd.variable.name in measured:
+            measured.update(v.name for v in cpd.parents)
+    problems += [
+        f"expected item {name} to depend on a skill, got none"
+        for name in items
+        if name not in below_skills
+    ]
+    problems += [
+        f"expected an item that depends on skill {name}, got none"
+        for name in skills
+        if name not in measured
+    ]
+    return problems
+
+
+def _model_faults(network: Network, item: Item) -> list[str]:
+    """Return whether the distribution of an item is not that of its response model."""
+    cpd = network.cpd(item.name)
+    if item.gate is None or cpd.n_cells > _CHECKED_CELLS or isinstance(cpd, FunctionalCPD):
+        return []
+    try:
+        made = item.gate.cpd(cpd.variable, cpd.parents)
+    except InvalidModelError as fault:
+        return list(fault.problems)
+    if np.allclose(made.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
+        return []
+    return [
+        f"expected the distribution of {item.name} to be that of its response model {item.gate}"
+    ]

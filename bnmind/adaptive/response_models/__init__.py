@@ -1,0 +1,1 @@
+"""Response models: how skills or an ability make the responses to an item, a file each."""

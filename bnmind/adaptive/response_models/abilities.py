@@ -1,0 +1,51 @@
+"""Abilities on a grid: the numbers that the states of a latent variable stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bnmind._messages import shown
+from bnmind.adaptive.response_models.parameters import LARGEST
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.pgm import Variable
+
+__all__ = ["ability_values", "fisher", "parent_abilities"]
+
+
+def ability_values(variable: Variable) -> Floats:
+    """Return the numbers that the states of a latent ability are, ``(states,)``.
+
+    Raises
+    ------
+    InvalidModelError
+        If they are no numbers.
+    """
+    try:
+        values = np.array([float(state) for state in variable.states])
+    except ValueError:
+        values = np.array([math.nan])
+    if not np.all(np.abs(values) <= LARGEST):
+        raise InvalidModelError(
+            [f"expected numbers as states of {variable.name}, got {shown(variable.states)}"]
+        )
+    return values
+
+
+def parent_abilities(item: Variable, parents: Sequence[Variable]) -> Floats:
+    """Return the abilities that an item with one parent depends on, ``(states,)``."""
+    if len(parents) != 1:
+        raise InvalidModelError(
+            [f"expected one ability that {item.name} depends on, got {len(parents)} variables"]
+        )
+    return ability_values(parents[0])
+
+
+def fisher(slopes: Floats, chances: Floats) -> Floats:
+    """Return Σ_r P_r'² / P_r; an impossible response adds nothing."""
+    ratio = np.divide(slopes**2, chances, out=np.zeros_like(chances), where=chances > 0)
+    result: Floats = ratio.sum(axis=-1)
+    return result

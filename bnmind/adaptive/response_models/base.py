@@ -1,0 +1,122 @@
+"""The interface of a response model, and what its implementations share.
+
+A response model says how the skills that an item needs make its responses, with few
+parameters. The responses are ordered, the worst first: "0" is a wrong response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.adaptive.response_models.parameters import refuse
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.pgm import CPD, TabularCPD, Variable
+from bnmind.pgm.formats.declared import MOST_AXES
+from bnmind.pgm.tabular import DEFAULT_CELLS, refuse_large_table
+
+__all__ = [
+    "ResponseModel",
+    "check_item",
+    "mastery",
+    "one_each",
+    "refuse_large",
+    "response_channel",
+    "table",
+]
+
+
+@runtime_checkable
+class ResponseModel(Protocol):
+    """Makes the distribution of an item from the variables that it depends on."""
+
+    @property
+    def n_responses(self) -> int:
+        """The number of responses that an item with this model has."""
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return the distribution of an item given its parents.
+
+        Parameters
+        ----------
+        item
+            A variable with ``n_responses`` states, the worst first.
+        parents
+            The skills that it needs, their states from the lowest level to the highest.
+
+        Raises
+        ------
+        InvalidModelError
+            If the parameters of the model do not fit the parents or the item.
+        """
+
+
+def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Floats:
+    """Return the chance of each response, ``(configurations of the parents, responses)``.
+
+    The last parent's states change fastest.
+
+    >>> from bnmind.adaptive import Dina
+    >>> skills = [Variable.of_integers(name, range(2)) for name in "ab"]
+    >>> response_channel(Dina(0.2, 0.1), skills)[:, 1].tolist()
+    [0.2, 0.2, 0.2, 0.9]
+    """
+    item = Variable.of_integers("item", range(model.n_responses))
+    values = np.real(model.cpd(item, parents).to_factor().values)
+    return np.ascontiguousarray(values.reshape(model.n_responses, -1).T)
+
+
+def check_item(item: Variable, n_responses: int) -> None:
+    """Raise `InvalidModelError` if an item has another number of responses."""
+    if item.n_states != n_responses:
+        raise InvalidModelError(
+            [f"expected {n_responses} responses to {item.name}, got {item.n_states}"]
+        )
+
+
+def one_each(
+    what: str, values: float | tuple[float, ...], scope: Sequence[Variable]
+) -> list[float]:
+    """Return one number for each parent of an item."""
+    item, n = scope[0], len(scope) - 1
+    each = np.asarray(values, dtype=np.float64)
+    if each.ndim and len(each) != n:
+        raise InvalidModelError([f"expected {n} {what} for {item.name}, got {len(each)}"])
+    numbers: list[float] = np.broadcast_to(each, (n,)).tolist()
+    return numbers
+
+
+def mastery(
+    required: tuple[int, ...] | None, item: Variable, parents: Sequence[Variable]
+) -> list[NDArray[np.bool_]]:
+    """Return for each parent whether its states are enough, ``(states of the parent,)``."""
+    levels = (1,) * len(parents) if required is None else required
+    problems = [] if len(parents) else [f"expected skills as parents of {item.name}, got none"]
+    if len(levels) != len(parents):
+        problems.append(f"expected {len(parents)} levels for {item.name}, got {len(levels)}")
+    problems += [
+        f"expected a level from 0 to {v.n_states - 1} of {v.name} for {item.name}, got {level}"
+        for level, v in zip(levels, parents, strict=False)
+        if not 0 <= level < v.n_states
+    ]
+    refuse(problems)
+    return [np.arange(v.n_states) >= level for v, level in zip(parents, levels, strict=True)]
+
+
+def refuse_large(item: Variable, parents: Sequence[Variable]) -> None:
+    """Raise if the table of an item has too many axes or cells; before any of it is made."""
+    if len(parents) >= MOST_AXES:
+        raise InvalidModelError(
+            [f"expected fewer than {MOST_AXES} parents of {item.name}, got {len(parents)}"]
+        )
+    refuse_large_table((item, *parents), DEFAULT_CELLS)
+
+
+def table(item: Variable, parents: Sequence[Variable], values: Floats) -> TabularCPD:
+    """Return the table of an item, from ``(responses, configurations of the parents)``."""
+    shape = (item.n_states, *(v.n_states for v in parents))
+    return TabularCPD(item, tuple(parents), values.reshape(shape))

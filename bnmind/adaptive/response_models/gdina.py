@@ -1,0 +1,76 @@
+"""The saturated G-DINA model: chances of its own for each configuration of the skills.
+
+References
+----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked
+from bnmind.adaptive.response_models.base import check_item, refuse_large, table
+from bnmind.adaptive.response_models.parameters import normalized_rows
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.pgm import TabularCPD, Variable
+from bnmind.pgm.factor import numbers_of
+
+__all__ = ["Gdina"]
+
+
+@dataclass(frozen=True, eq=False)
+class Gdina:
+    """Any chance of each response in each configuration of the skills.
+
+    Parameters
+    ----------
+    probabilities
+        ``(configurations of the parents, responses)``, rows summing to one, the last
+        parent's states changing fastest; sums within 1e-6 of one are normalized.
+
+    Raises
+    ------
+    InvalidModelError
+        If it has no such shape, an entry is no probability, or a row does not sum to one.
+    """
+
+    probabilities: Floats
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        values = np.array(numbers_of(self.probabilities, "in a G-DINA model", real=True).real)
+        if values.ndim != 2 or not np.all((values >= 0) & np.isfinite(values)):
+            raise InvalidModelError(
+                ["expected an array of probabilities (configurations, responses) in a G-DINA model"]
+            )
+        object.__setattr__(self, "probabilities", normalized_rows(values))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Gdina, (self.probabilities,))
+
+    @property
+    def n_responses(self) -> int:
+        """The number of columns."""
+        return int(self.probabilities.shape[1])
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
+        """Return the distribution of an item given its parents."""
+        check_item(item, self.n_responses)
+        refuse_large(item, parents)
+        needed = math.prod(v.n_states for v in parents)
+        if len(self.probabilities) != needed:
+            raise InvalidModelError(
+                [
+                    f"expected {needed} rows in the G-DINA model of {item.name},"
+                    f" got {len(self.probabilities)}"
+                ]
+            )
+        return table(item, parents, self.probabilities.T)

@@ -1,0 +1,80 @@
+"""The graded response model of item response theory: a threshold for each response.
+
+References
+----------
+F. Samejima, "Estimation of latent ability using a response pattern of graded scores",
+Psychometrika monograph 17, 1969.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import check_fields, checked
+from bnmind.adaptive.response_models.abilities import fisher, parent_abilities
+from bnmind.adaptive.response_models.curves import graded, logistic
+from bnmind.adaptive.response_models.parameters import increasing, make_plain, refuse
+from bnmind.information import Floats
+from bnmind.pgm import TabularCPD, Variable
+
+__all__ = ["GradedResponse"]
+
+
+@dataclass(frozen=True)
+class GradedResponse:
+    """An item with graded responses, each reached at a threshold of its own (Samejima).
+
+    Parameters
+    ----------
+    slope
+        The discrimination, positive.
+    thresholds
+        The abilities at which each response but the first becomes as likely as not,
+        increasing.
+    """
+
+    slope: float
+    thresholds: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        refuse(make_plain(self, one=("slope",), many=("thresholds",)))
+        problems = increasing(self.thresholds)
+        if self.slope <= 0:
+            problems.append(f"expected a positive slope, got {self.slope}")
+        refuse(problems)
+
+    @property
+    def n_responses(self) -> int:
+        """One more than thresholds."""
+        return len(self.thresholds) + 1
+
+    @checked
+    def probabilities(self, abilities: ArrayLike) -> Floats:
+        """Return the chance of each response at each ability, ``(abilities, responses)``."""
+        return np.moveaxis(graded(self._distances(abilities)), 0, -1)
+
+    @checked
+    def fisher_information(self, abilities: ArrayLike) -> Floats:
+        """Return Fisher's information at each ability, ``(abilities,)``."""
+        distances = self._distances(abilities)
+        falls = self.slope * logistic(distances) * logistic(-distances)
+        edge = np.zeros_like(falls[:1])
+        slopes = np.concatenate([edge, falls]) - np.concatenate([falls, edge])
+        return fisher(np.moveaxis(slopes, 0, -1), self.probabilities(abilities))
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
+        """Return the distribution of an item given a variable whose states are numbers."""
+        theta = parent_abilities(item, parents)
+        return TabularCPD(item, tuple(parents), self.probabilities(theta).T)
+
+    def _distances(self, abilities: ArrayLike) -> Floats:
+        theta = np.asarray(abilities, dtype=np.float64)
+        thresholds = np.asarray(self.thresholds).reshape(-1, *(1,) * theta.ndim)
+        distances: Floats = self.slope * (theta[None] - thresholds)
+        return distances

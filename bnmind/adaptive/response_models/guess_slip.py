@@ -1,0 +1,77 @@
+"""Items that are right with chance 1 − slip with the skills that it takes, else guess.
+
+The response models of this family differ in which configurations of skills are enough.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked
+from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
+from bnmind.adaptive.response_models.parameters import chance_faults, make_plain, refuse
+from bnmind.pgm import CPD, Variable
+
+__all__ = ["GuessSlip"]
+
+
+@dataclass(frozen=True)
+class GuessSlip(ABC):
+    """A rule says whether the skills are enough; noise comes after it.
+
+    Parameters
+    ----------
+    guess, slip
+        In [0, 1], with ``guess + slip`` at most 1: more skill never hurts.
+    required
+        For each parent the level that is enough, counted from 0; 1 of each by default,
+        and 0 where the skill is not needed.
+    """
+
+    guess: float
+    slip: float
+    required: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        problems = make_plain(self, one=("guess", "slip"), levels=("required",))
+        refuse(problems or chance_faults(self.guess, self.slip))
+
+    @staticmethod
+    @abstractmethod
+    def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """Return which configurations of the parents are enough.
+
+        Parameters
+        ----------
+        has
+            For each parent whether its level is the required one, each array along an axis
+            of its own, so that they broadcast.
+        """
+
+    @property
+    def n_responses(self) -> int:
+        """Two."""
+        return 2
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return the distribution of an item given its parents."""
+        refuse_large(item, parents)
+        has = _along_axes(mastery(self.required, item, parents))
+        right = np.where(self._enough(has), 1 - self.slip, self.guess)
+        check_item(item, 2)
+        return table(item, parents, np.array([1 - right, right]))
+
+
+def _along_axes(has: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+    """Return arrays of one axis, each along an axis of its own."""
+    return [
+        array.reshape(*(1,) * place, -1, *(1,) * (len(has) - place - 1))
+        for place, array in enumerate(has)
+    ]

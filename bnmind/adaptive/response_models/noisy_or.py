@@ -1,0 +1,46 @@
+r"""The noisy-or: each skill alone is enough, and each fails or is guessed by itself.
+
+With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess``, s the
+``slip`` and f the ``floor``: P(right | α) = 1 − (1 − f) · Π_k s_k^{α_k} (1 − g_k)^{1−α_k}.
+
+References
+----------
+J. Vomlel, "Noisy-or classifier", Int. J. Intell. Syst. 2006.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bnmind.adaptive.response_models.noisy_skills import NoisySkills
+from bnmind.pgm import NoisyMaximum
+
+__all__ = ["NoisyOr"]
+
+
+@dataclass(frozen=True)
+class NoisyOr(NoisySkills):
+    """The noise before an "or": each skill alone is enough, unless it fails by itself.
+
+    Parameters
+    ----------
+    guess, slip
+        A chance for each skill, or one for all of them; ``guess + slip`` at most 1.
+    floor
+        The chance of a right response when none of the skills works.
+    required
+        As for `Dina`.
+    """
+
+    floor: float = 0.0
+    required: tuple[int, ...] | None = None
+
+    @property
+    def leak(self) -> tuple[str, float]:
+        """The floor."""
+        return "floor", self.floor
+
+    @property
+    def combination(self) -> type[NoisyMaximum]:
+        """The maximum: one skill must work."""
+        return NoisyMaximum

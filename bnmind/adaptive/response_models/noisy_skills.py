@@ -1,0 +1,88 @@
+"""Items in which each skill fails, or is replaced by luck, independently of the others.
+
+The response models of this family differ in how the outcomes of the skills combine.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked
+from bnmind.adaptive.response_models.base import check_item, mastery, one_each
+from bnmind.adaptive.response_models.parameters import (
+    chance_faults,
+    make_plain,
+    probability_faults,
+    refuse,
+)
+from bnmind.information import Floats
+from bnmind.pgm import NoisyMaximum, NoisyMinimum, Variable
+
+__all__ = ["NoisySkills"]
+
+
+@dataclass(frozen=True)
+class NoisySkills(ABC):
+    """Noise on each skill by itself; a rule combines them.
+
+    Parameters
+    ----------
+    guess, slip
+        A chance for each skill, or one for all of them; ``guess + slip`` at most 1.
+    """
+
+    guess: float | tuple[float, ...]
+    slip: float | tuple[float, ...] = 0.0
+
+    @property
+    @abstractmethod
+    def required(self) -> tuple[int, ...] | None:
+        """For each parent the level that is enough; None for 1 of each."""
+
+    @property
+    @abstractmethod
+    def leak(self) -> tuple[str, float]:
+        """The parameter for what the skills do not explain: its name and the chance of right."""
+
+    @property
+    @abstractmethod
+    def combination(self) -> type[NoisyMinimum | NoisyMaximum]:
+        """The distribution that combines the skills."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        name = self.leak[0]
+        problems = make_plain(self, one=(name,), each=("guess", "slip"), levels=("required",))
+        refuse(
+            problems
+            or [
+                *chance_faults(self.guess, self.slip),
+                *probability_faults(f"a {name}", self.leak[1]),
+            ]
+        )
+
+    @property
+    def n_responses(self) -> int:
+        """Two."""
+        return 2
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMinimum | NoisyMaximum:
+        """Return the distribution of an item given its parents."""
+        leak = np.array([1 - self.leak[1], self.leak[1]])
+        return self.combination(item, tuple(parents), self._links(item, parents), leak)
+
+    def _links(self, item: Variable, parents: Sequence[Variable]) -> tuple[Floats, ...]:
+        """Return for each skill the chances that it fails and works, by its level."""
+        check_item(item, 2)
+        scope = (item, *parents)
+        guesses, slips = one_each("guesses", self.guess, scope), one_each("slips", self.slip, scope)
+        links = []
+        for g, s, has in zip(guesses, slips, mastery(self.required, item, parents), strict=True):
+            works = np.where(has, 1 - s, g)
+            links.append(np.array([1 - works, works]))
+        return tuple(links)

@@ -1,0 +1,71 @@
+"""The sequential model: steps taken one after the other, each a response model of its own.
+
+P(X ≥ r | X ≥ r − 1) is the chance of a right response in step r.
+
+References
+----------
+W. Ma and J. de la Torre, "A sequential cognitive diagnosis model for polytomous responses",
+Br. J. Math. Stat. Psychol. 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked
+from bnmind.adaptive.response_models.base import (
+    ResponseModel,
+    check_item,
+    refuse_large,
+    response_channel,
+    table,
+)
+from bnmind.errors import InvalidModelError
+from bnmind.pgm import TabularCPD, Variable
+
+__all__ = ["Sequential"]
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """Steps taken one after the other; the response is the number of steps taken.
+
+    Parameters
+    ----------
+    steps
+        For each step a response model with two responses: the step is taken, given that those
+        before it were. A required level of 0 keeps a skill out of a step.
+    """
+
+    steps: tuple[ResponseModel, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "steps", tuple(self.steps))
+        wrong = [step for step in self.steps if step.n_responses != 2]
+        if wrong or not self.steps:
+            raise InvalidModelError(
+                [f"expected steps that are response models with two responses, got {self.steps}"]
+            )
+
+    @property
+    def n_responses(self) -> int:
+        """One more than steps."""
+        return len(self.steps) + 1
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
+        """Return the distribution of an item given its parents."""
+        check_item(item, self.n_responses)
+        refuse_large(item, parents)
+        reached = np.ones(math.prod(v.n_states for v in parents))
+        rows = []
+        for step in self.steps:
+            chances = response_channel(step, parents)
+            rows.append(reached * chances[:, 0])
+            reached = reached * chances[:, 1]
+        return table(item, parents, np.array([*rows, reached]))

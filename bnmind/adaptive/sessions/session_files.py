@@ -1,0 +1,106 @@
+"""The files that sessions are saved in: read, replayed, and written unless others have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bnmind._bounded_files import SMALL_FILE
+from bnmind._file_locks import locked
+from bnmind._text_files import create_file, write_file
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank_files import read_text
+from bnmind.adaptive.sessions.events import Event, Replay, SessionState
+from bnmind.errors import BnmindError, SessionFileError
+
+if TYPE_CHECKING:
+    from bnmind.adaptive.sessions.session_json import SavedSession
+
+__all__ = ["exists_already", "read_log", "replayed", "write_log"]
+
+
+def read_log(place: Path, bank: ItemBank, *, salvage: bool) -> SavedSession:
+    """Return what a file holds; with ``salvage`` as far as its lines are whole.
+
+    Raises
+    ------
+    SessionFileError
+        If the file is no session, or one of another bank.
+    """
+    from bnmind.adaptive.sessions.session_json import bank_fingerprint, salvaged, session_from_json
+
+    try:
+        text = read_text(place, most=SMALL_FILE, damaged=True)
+        saved = salvaged(text) if salvage else session_from_json(text)
+    except BnmindError as fault:
+        line, column = (getattr(fault, name, None) for name in ("line", "column"))
+        raise SessionFileError(
+            f"{fault}, in {place}", str(place), line=line, column=column
+        ) from fault
+    if saved.fingerprint != bank_fingerprint(bank):
+        raise SessionFileError(
+            f"expected a session of the bank {bank.title or 'given'}, got one of"
+            f" {saved.title or 'another bank'} with other skills, items or probabilities,"
+            f" in {place}",
+            str(place),
+        )
+    return saved
+
+
+def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionState:
+    """Return the state that the events of a file lead to.
+
+    Raises
+    ------
+    SessionFileError
+        If an event does not fit; it names the event.
+    """
+    replay = Replay(bank)
+    for number, event in enumerate(events):
+        try:
+            replay.add(event)
+        except BnmindError as fault:
+            raise SessionFileError(f"{fault}, at events.{number} in {place}", str(place)) from fault
+    return replay.state()
+
+
+def write_log(place: Path, content: str, before: tuple[Event, ...]) -> None:
+    """Write a session, unless the file holds other events than those before.
+
+    Raises
+    ------
+    SessionFileError
+        If another program has written to the file.
+    """
+    with locked(place):
+        if not place.exists():  # removed meanwhile: there is nothing that could be lost
+            unchanged = create_file(place, content)
+        else:
+            unchanged = _events_in(place) == before
+            if unchanged:
+                write_file(place, content)
+    if not unchanged:
+        raise SessionFileError(
+            f"expected {place} as this session left it, got another content: someone else has"
+            " written to it; load it again, or save this session elsewhere",
+            str(place),
+        )
+
+
+def exists_already(place: Path) -> SessionFileError:
+    """Return the error that a new session finds its file taken."""
+    return SessionFileError(
+        f"expected a new file for a new session, got {place}, which exists; it can be loaded",
+        str(place),
+    )
+
+
+def _events_in(place: Path) -> tuple[Event, ...] | None:
+    """Return the events in a file; None if it is damaged, or no session."""
+    from bnmind.adaptive.sessions.session_json import session_from_json
+
+    try:
+        return session_from_json(read_text(place, most=SMALL_FILE)).events
+    except BnmindError:
+        return None

@@ -1,0 +1,106 @@
+"""The contract of a response model, for every member of the registry."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import Dina, ItemBank, irt_bank, read_bank, write_bank
+from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
+from bnmind.pgm import CPD, Variable
+
+SKILL = Variable.of_integers("skill_1", range(2))
+
+
+def contract_faults(model: ResponseModel) -> list[str]:
+    """Return how a response model breaks the contract, for one parent of two states."""
+    faults = []
+    if not isinstance(model, ResponseModel):
+        return ["no response model"]
+    channel = response_channel(model, [SKILL])
+    if channel.shape != (2, model.n_responses):
+        faults.append("another number of responses than announced")
+    if not np.all(channel >= 0) or not np.allclose(channel.sum(axis=1), 1, rtol=0, atol=1e-12):
+        faults.append("not a distribution")
+    tails = np.cumsum(channel[:, ::-1], axis=1)
+    if np.any(tails[0] > tails[1] + 1e-12):
+        faults.append("more skill lowers a response")
+    if not np.array_equal(response_channel(pickle.loads(pickle.dumps(model)), [SKILL]), channel):
+        faults.append("pickle changes it")
+    try:
+        dataclasses.replace(model)  # type: ignore[type-var]
+    except TypeError:
+        faults.append("not a dataclass, so that files cannot hold it")
+    return faults
+
+
+@pytest.mark.parametrize("name", RESPONSE_MODELS)
+def test_a_registered_response_model_keeps_the_contract(name: str) -> None:
+    assert contract_faults(RESPONSE_MODELS[name].example) == []
+    assert RESPONSE_MODELS[name].about
+
+
+@pytest.mark.parametrize("name", RESPONSE_MODELS)
+def test_files_hold_a_registered_response_model(name: str, tmp_path: Path) -> None:
+    example = RESPONSE_MODELS[name].example
+    if hasattr(example, "fisher_information"):
+        bank = irt_bank([example, example])
+    else:
+        bank = ItemBank.from_response_models([[1], [1]], [example, example])
+    path = tmp_path / "bank.json"
+    write_bank(bank, path)
+    assert f'"kind": "{name}"' in path.read_text(encoding="utf-8")
+    assert repr(read_bank(path).item("item_1").gate) == repr(example)
+
+
+@pytest.mark.parametrize("former", FORMER_NAMES)
+def test_files_may_use_former_names(former: str, tmp_path: Path) -> None:
+    now = FORMER_NAMES[former]
+    bank = ItemBank.from_response_models([[1]], [RESPONSE_MODELS[now].example])
+    path = tmp_path / "bank.json"
+    write_bank(bank, path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(f'"kind": "{now}"', f'"kind": "{former}"'), encoding="utf-8")
+    assert repr(read_bank(path).item("item_1").gate) == repr(bank.item("item_1").gate)
+
+
+def test_the_guide_names_every_response_model() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "adaptive-testing.md").read_text(encoding="utf-8")
+    assert [m.make.__name__ for m in RESPONSE_MODELS.values() if m.make.__name__ not in text] == []
+
+
+@dataclasses.dataclass(frozen=True)
+class Harmful(Dina):
+    """A skill that harms."""
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return a distribution in which the skilled are wrong."""
+        flipped = Variable.of_integers(parents[0].name, range(2))
+        table = super().cpd(item, [flipped]).to_factor().values[:, ::-1]
+        from bnmind.pgm import TabularCPD
+
+        return TabularCPD(item, tuple(parents), np.real(table))
+
+
+class Loose:
+    """Has more responses than it announces, and is no dataclass."""
+
+    n_responses = 2
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return the distribution of DINA."""
+        return Dina(0.2, 0.1).cpd(item, parents)
+
+
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [(Harmful(0.2, 0.1), "more skill lowers a response"), (Loose(), "not a dataclass")],
+)
+def test_the_contract_notices_a_wrong_response_model(model: ResponseModel, fault: str) -> None:
+    assert any(fault in found for found in contract_faults(model))
