@@ -398,7 +398,7 @@ def _banks() -> Any:
     adaptive.Logistic,
     adaptive.GradedResponse,
 )
-def _gates() -> Any:
+def _response_models() -> Any:
     dina = adaptive.Dina(0.2, 0.1, (1, 2))
     return [
         dina,

@@ -50,7 +50,7 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_and import NoisyAnd
 from bnmind.adaptive.response_models.noisy_or import NoisyOr
-from bnmind.adaptive.response_models.registry import RESPONSE_MODELS, RegisteredModel
+from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.adaptive.responses.folds import fold_numbers
@@ -208,7 +208,6 @@ __all__ = [
     "RandomItem",
     "Randomesque",
     "RankedItem",
-    "RegisteredModel",
     "ResponseModel",
     "Responses",
     "Rule",
