@@ -10,9 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.adaptive import Dina, ItemBank, irt_bank, read_bank, write_bank
-from bnmind.adaptive.response_models.base import ResponseModel, response_channel
-from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
+from bnmind.adaptive import (
+    RESPONSE_MODELS,
+    Dina,
+    ItemBank,
+    ResponseModel,
+    irt_bank,
+    read_bank,
+    write_bank,
+)
+from bnmind.adaptive.response_models.base import response_channel
+from bnmind.adaptive.response_models.registry import FORMER_NAMES
 from bnmind.pgm import CPD, Variable
 
 SKILL = Variable.of_integers("skill_1", range(2))
