@@ -43,3 +43,19 @@ def test_every_error_is_also_a_value_or_lookup_error() -> None:
 def test_all_faults_are_listed() -> None:
     assert str(EXAMPLES[1]) == "expected this; expected that"
     assert str(EXAMPLES[4]) == "expected a strategy among map, entropy; got 'x'"
+
+
+def test_an_unknown_name_is_told_with_those_spelled_alike() -> None:
+    error = UnknownNameError("state", "HIHG", ("LOW", "NORMAL", "HIGH"))
+    assert error.close == ("HIGH",)
+    assert str(error).endswith("among LOW, NORMAL, HIGH; got 'HIHG'; did you mean HIGH?")
+    assert UnknownNameError("state", "high", ("LOW", "HIGH")).close == ("HIGH",)
+    several = UnknownNameError("variable", "x1", ("x10", "x11", "y"))
+    assert str(several).endswith("; did you mean x11 or x10?")
+
+
+@pytest.mark.parametrize("name", ["junk", "", "x" * 10_000, 7, None, ("LOW",), "LOW"])
+def test_no_close_name_is_made_up(name: object) -> None:
+    error = UnknownNameError("state", name, ("LOW", "HIGH"))
+    assert error.close == ()
+    assert "did you mean" not in str(error)

@@ -470,6 +470,7 @@ def test_every_public_function_is_called() -> None:
 @pytest.mark.parametrize("value", [None, 3, b"x", [], {}, object(), 1.5, Path])
 def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
     for call in (
+        lambda: files.read(value),
         lambda: files.read_network(value),
         lambda: files.read_model(value),
         lambda: files.read_evidence(value, tmp_path / "x.uai"),
