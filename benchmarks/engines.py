@@ -97,7 +97,7 @@ def plan_of_stage_3(question: Question) -> Engine:
         posterior = plan.run({**guess, **question.heard(reply)}, {"belief": prior})
         return posterior.targets[0].values.real
 
-    return Engine(answer, {"tree cells": plan.cells, "multiplications": plan.multiplications})
+    return Engine(answer, {"tree cells": plan.total_size, "multiplications": plan.multiplications})
 
 
 def plan_of_the_guess(question: Question) -> Engine:
@@ -109,7 +109,7 @@ def plan_of_the_guess(question: Question) -> Engine:
     def answer(reply: Reply) -> Floats:
         return plan.run(question.heard(reply), inputs).targets[0].values.real
 
-    return Engine(answer, {"tree cells": plan.cells, "multiplications": plan.multiplications})
+    return Engine(answer, {"tree cells": plan.total_size, "multiplications": plan.multiplications})
 
 
 # --- pgmpy ----------------------------------------------------------------------------------------

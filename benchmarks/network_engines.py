@@ -57,7 +57,7 @@ class Bnmind:
         return (posterior.marginals[name] for name in targets)
 
     def sizes(self) -> dict[str, int]:
-        return {"cells": self._plan.cells}
+        return {"cells": self._plan.total_size}
 
 
 class _Pyagrum:

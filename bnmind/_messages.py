@@ -8,7 +8,16 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-__all__ = ["MOST_FAULTS", "first_faults", "listed", "many", "one_line", "shown", "visible"]
+__all__ = [
+    "MOST_FAULTS",
+    "bytes_text",
+    "first_faults",
+    "listed",
+    "many",
+    "one_line",
+    "shown",
+    "visible",
+]
 
 MOST_FAULTS = 1000
 """Faults of a file or a table that are collected: in a large one everything may be wrong."""
@@ -16,6 +25,7 @@ MOST_FAULTS = 1000
 _LONG = 10**15
 _LONGEST = 400
 _MOST = 12
+_UNITS = (("bytes", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30))
 
 _HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -51,6 +61,20 @@ def many(count: int) -> str:
     ('12,345', 'about 10^30')
     """
     return f"{count:,}" if count < _LONG else f"about 10^{int(math.log10(count))}"
+
+
+def bytes_text(number: int) -> str:
+    """Return a number of bytes in the unit that suits it.
+
+    >>> bytes_text(736), bytes_text(2**31)
+    ('736 bytes', '2 GiB')
+    """
+    unit, shift = next((u, s) for u, s in _UNITS if number >> s < 1000 or u == "GiB")
+    if not shift:
+        return f"{number:,} bytes"
+    if number >> shift >= 10**6:
+        return f"{many(number >> shift)} {unit}"
+    return f"{number / 2**shift:.3g} {unit}"
 
 
 def one_line(text: str, *, longest: int = _LONGEST) -> str:

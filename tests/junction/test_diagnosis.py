@@ -133,7 +133,7 @@ def test_forty_diseases_and_a_hundred_findings_take_a_few_cells(
     assert "planned for each case" in str(plan)
     restricted = plan.restrict(evidence)
     assert restricted.by_case is None
-    assert restricted.cells < 10_000
+    assert restricted.total_size < 10_000
     negative = {name: state for name, state in evidence.items() if state == "no"}
     rest = {name: state for name, state in evidence.items() if state == "yes"}
     for found in (plan.run(evidence), restricted.run(), plan.restrict(negative).run(rest)):

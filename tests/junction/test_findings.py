@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from bnmind.junction import (
     compile_sampling,
 )
 from bnmind.junction.inference.evidence import label_of, likelihood
+from bnmind.junction.inference.registers import starting_registers
 from bnmind.pgm import Network, TabularCPD, Variable
 
 LEVEL = Variable("level", ("1", "2", "3"))
@@ -156,7 +158,7 @@ def test_faulty_columns_are_told_with_the_case(column: Any, words: str) -> None:
 )
 def test_faulty_evidence_is_told(evidence: Any, words: str) -> None:
     plan = solved_plan()
-    for run in (plan.run, plan.is_possible, plan.start):
+    for run in (plan.run, plan.is_possible, partial(starting_registers, plan.compiled)):
         with pytest.raises(BnmindError, match=words):
             run(evidence)
     with pytest.raises(BnmindError):

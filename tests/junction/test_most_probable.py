@@ -191,7 +191,7 @@ def test_a_function_of_thirty_parents_is_maximized_through_its_steps(function: A
         )
     )
     plan = compile_explanation(network, evidence=["S"])
-    assert plan.plan.cells < 20_000
+    assert plan.plan.total_size < 20_000
     state = total.states[12 if isinstance(function, Addition) else 1]
     found = plan.run({"S": state})
     # The best choice turns on whatever is gained most by it, as often as it must.
@@ -311,11 +311,11 @@ def test_wrong_questions_are_refused() -> None:
 def test_plans_print_what_they_explain() -> None:
     network = chain(2)
     plan = compile_explanation(network, evidence=["O0"], soft=["O1"])
-    assert repr(plan) == f"ExplanationPlan(3 variables | O0, O1?; {plan.plan.cells} cells)"
+    assert repr(plan) == f"ExplanationPlan(3 variables | O0, O1?; {plan.plan.total_size} cells)"
     assert "explains  H0, H1, O1" in str(plan)
     assert str(plan.plan) in str(plan)
     narrow = compile_marginal_map(network, ["H0", "H1"], evidence=["O0"])
-    assert repr(narrow) == f"MarginalMapPlan(H0, H1 | O0; {narrow.plan.cells} cells)"
+    assert repr(narrow) == f"MarginalMapPlan(H0, H1 | O0; {narrow.plan.total_size} cells)"
 
 
 @pytest.mark.parametrize("name", ["asia", "survey", "sachs"])

@@ -222,7 +222,7 @@ def test_joint_of_a_part_of_a_target() -> None:
 
 def test_barren_children_are_left_out() -> None:
     plan = compile_plan(GARDEN, targets=[["rain"]])
-    assert plan.cells == 2
+    assert plan.total_size == 2
 
 
 def test_plan_prints_what_it_will_do() -> None:
@@ -241,7 +241,7 @@ def test_plan_prints_what_it_will_do() -> None:
 def test_states_that_evidence_rules_out_are_dropped() -> None:
     plan = compile_plan(GARDEN, evidence=["wet"], targets=[["rain"]])
     small = plan.restrict({"wet": "no"})
-    assert small.cells == 0
+    assert small.total_size == 0
     assert small.run({}).joint("rain").values.tolist() == [1.0, 0.0]
 
 

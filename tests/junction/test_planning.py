@@ -153,12 +153,12 @@ def test_a_plan_with_large_cliques_that_is_cheap_to_run_is_run() -> None:
     network = linkage_network(14, 3, seed=1)
     evidence = observed_genotypes(network)
     plan = compile_plan(network, evidence=evidence)
-    assert plan.cells > 2**27
-    assert plan.memory < plan.cells
+    assert plan.total_size > 2**27
+    assert plan.memory < plan.total_size
     found = plan.run(dict.fromkeys(evidence, "01"))
     for name in ("S13_0p", "G5_1m"):
         alone = compile_plan(network, evidence=evidence, targets=[[name]])
-        assert alone.cells < plan.cells / 10
+        assert alone.total_size < plan.total_size / 10
         truth = alone.run(dict.fromkeys(evidence, "01")).marginals[name]
         np.testing.assert_allclose(found.marginals[name], truth, rtol=0, atol=1e-10)
 
@@ -374,5 +374,5 @@ def test_the_memory_of_large_answers_is_predicted() -> None:
     network = Network(tuple(cpds))
     plan = compile_plan(network, targets=families(network))
     plan.run()
-    tables = 8 * sum(source.n_cells for source in plan.sources)
+    tables = 8 * sum(source.n_cells for source in plan.compiled.sources)
     assert 0.5 <= peak_of(plan.run) / (plan.memory - tables) <= 1.1

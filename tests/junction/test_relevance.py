@@ -73,7 +73,7 @@ def test_a_marriage_that_nobody_asks_about_together_is_left_out() -> None:
     network = Network(tuple(cpds))
     plan = compile_plan(network)
     assert len(plan.trees) == 28
-    assert plan.cells == 28 * 8**3
+    assert plan.total_size == 28 * 8**3
     found = plan.run({}).marginals["c01"]
     expected = np.einsum("cab,a,b->c", cpds[8].values, cpds[0].values, cpds[1].values)
     np.testing.assert_allclose(found, expected, atol=1e-12)

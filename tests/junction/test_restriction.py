@@ -68,7 +68,7 @@ def test_tables_with_zeros_may_share_variables() -> None:
     second[[0, 1, 2], [1, 2, 0], [2, 0, 1]] = 1.0
     tables = {"first": 1.0 - np.eye(3), "second": second}
     restricted = plan.restrict({}, tables)
-    assert restricted.cells == 3
+    assert restricted.total_size == 3
     whole, smaller = plan.run(inputs=tables), restricted.run()
     assert smaller.log_evidence == pytest.approx(whole.log_evidence, abs=1e-12)
     for expected, got in zip(whole.joints, smaller.joints, strict=True):

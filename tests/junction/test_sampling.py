@@ -144,7 +144,7 @@ def test_noisy_extrema_of_thirty_parents_are_drawn_given_their_effect() -> None:
     )
     plan = compile_sampling(network, evidence=["effect"])
     assert plan.plan is not None
-    assert plan.plan.cells < 1000
+    assert plan.plan.total_size < 1000
     samples = plan.run({"effect": "no"}, n_samples=5000, rng=np.random.default_rng(6))
     present = chance * (1 - link)
     expected = present / (present + 1 - chance)

@@ -115,7 +115,7 @@ def test_general_pruning_beats_the_factorization() -> None:
         compress=False,
         factorize=False,
     )
-    assert whole.restrict(evidence_of_guess(GUESS)).cells == 92_700
+    assert whole.restrict(evidence_of_guess(GUESS)).total_size == 92_700
 
 
 def test_the_engine_factorizes_by_itself() -> None:
@@ -123,8 +123,8 @@ def test_the_engine_factorizes_by_itself() -> None:
     whole = compile_plan(
         vomlel_network(BOARD), evidence=evidence_of_guess(GUESS), targets=[code, ["P", "C"]]
     )
-    assert whole.cells < 1_000_000
-    assert whole.restrict(evidence_of_guess(GUESS)).cells == 6**4
+    assert whole.total_size < 1_000_000
+    assert whole.restrict(evidence_of_guess(GUESS)).total_size == 6**4
 
 
 def test_network_reduced_to_a_guess() -> None:
@@ -224,7 +224,7 @@ def test_tree_and_table_agree_on_random_games(board: Board, kind: int, seed: int
         )
         small = plan.run(heard).targets[0].values
         np.testing.assert_allclose(small, tree.codes.joint(), rtol=0, atol=1e-12)
-        assert plan.cells <= tree.plan.cells
+        assert plan.total_size <= tree.plan.total_size
         assert before.possible_codes() >= tree.codes.possible_codes()
 
 
@@ -235,8 +235,11 @@ def test_deterministic_cliques_shrink_to_the_surviving_codes() -> None:
     compound = [c for c in plan.tree.cliques if "H1+H2+H3+H4" in c.variables]
     assert compound
     assert all(c.size % survivors == 0 for c in compound)
-    assert f"cells before restriction  {belief.plan.cells:,}, after  {plan.cells:,}" in str(plan)
-    assert plan.cells < belief.plan.cells / 10
+    assert (
+        f"cells before restriction  {belief.plan.total_size:,}, after  {plan.total_size:,}"
+        in str(plan)
+    )
+    assert plan.total_size < belief.plan.total_size / 10
 
 
 def test_contradictory_replies_are_named() -> None:

@@ -196,7 +196,7 @@ def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, 
     if show_plan:
         saved, trees = plan.savings, plan.trees
         result["plan"] = {
-            "total_size": plan.cells,
+            "total_size": plan.total_size,
             "largest": plan.largest.size,
             "multiplications": plan.multiplications,
             "memory": plan.memory,

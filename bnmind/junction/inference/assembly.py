@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import numpy as np
-
 from bnmind._values import ReadOnlyDict, made, sealed
-from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.junction_tree import JunctionTree
-from bnmind.junction.inference.evidence import Findings, label_of, likelihood
-from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
+from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
+from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.parts import Part, planned, shared_search, smallest
-from bnmind.junction.inference.plan import Plan, Savings
-from bnmind.junction.inference.query import Known, Query, Request, opened, with_more
+from bnmind.junction.inference.query import Known, Query, Request, opened
 from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
@@ -41,39 +37,43 @@ from bnmind.junction.reduction.reduced_model import (
 )
 from bnmind.junction.reduction.zero_compression import compounds
 from bnmind.junction.triangulation.shared_search import SharedSearch
-from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.tabular import TabularCPD
 
-__all__ = ["build", "by_case"]
-
-_CONFLICT_CELLS = 2**24
-"""Contradictions are not searched for in larger plans: all findings are named."""
+__all__ = ["build", "by_case", "in_chosen_forms"]
 
 _SMALL_TABLE = 2**20
 """Tables of so many cells are written out where others do not fit."""
 
 
-def build(query: Query, known: Known | None = None) -> Plan:
-    """Return the plan for evidence and inputs of which some are already known."""
+def build(query: Query, known: Known | None = None) -> CompiledQuery:
+    """Return the compiled query for evidence and inputs of which some are already known.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table rules out the evidence that is known; it does not name it.
+    TooLargeError
+        If it is over its limits.
+    """
     known = known or Known()
     restricted = bool(known.fixed or known.given)
     if restricted:
         query = replace(query, order=query.order_restricted)
-    try:
-        request, potentials, domains = opened(query, known)
-    except ImpossibleEvidenceError:
-        raise impossible(_conflict(query, known.fixed, known.given)) from None
+    request, potentials, domains = opened(query, known)
     if not restricted:
         return _whole_plan(request, potentials, domains)
     return _restricted_plan(request, potentials, domains)
 
 
-def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
+def _whole_plan(
+    request: Request, potentials: tuple[Potential, ...], domains: Domains
+) -> CompiledQuery:
     """Return the plan of a query of which nothing is known yet."""
     search = shared_search(request.query)
     if request.query.factorize:
-        potentials, domains = _formed(request, potentials, domains, search)
+        potentials, domains = in_chosen_forms(request, potentials, domains, search)
         cells = _cells_by_case(request, potentials, domains, search)
         if cells > _WORTH_PLANNING_AGAIN:
             return by_case(request, cells)
@@ -91,7 +91,9 @@ def _whole_plan(request: Request, potentials: tuple[Potential, ...], domains: Do
     return _assemble(request, model, parts, [] if request.large else heads)
 
 
-def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domains: Domains) -> Plan:
+def _restricted_plan(
+    request: Request, potentials: tuple[Potential, ...], domains: Domains
+) -> CompiledQuery:
     """Return the smallest plan found for what is known."""
     query = request.query
     if query.factorize:
@@ -99,7 +101,7 @@ def _restricted_plan(request: Request, potentials: tuple[Potential, ...], domain
     versions = [(potentials, domains)]
     search = shared_search(query)
     if query.factorize:
-        formed, states = _formed(request, potentials, domains, search)
+        formed, states = in_chosen_forms(request, potentials, domains, search)
         cells = _cells_by_case(request, formed, states, search)
         if cells > _WORTH_PLANNING_AGAIN:
             return by_case(request, cells)
@@ -150,11 +152,10 @@ def _cells_by_case(
     )
 
 
-def by_case(request: Request, cells: int) -> Plan:
-    """Return the plan that is planned anew for the evidence of each run."""
-    return _plan(
+def by_case(request: Request, cells: int) -> CompiledQuery:
+    """Return the compiled query that is planned anew for the evidence of each run."""
+    return _compiled(
         request,
-        request.known.cells_before,
         trees=(),
         sources=(),
         program=Program(0, (), (), (), ()),
@@ -165,36 +166,30 @@ def by_case(request: Request, cells: int) -> Plan:
     )
 
 
-def _plan(request: Request, before: int | None, **fields: Any) -> Plan:
-    """Return a plan: what it takes from its request, and other fields as they are given.
-
-    The cells ``before`` are those of the plan that is narrowed when it is restricted.
-    """
+def _compiled(request: Request, **fields: Any) -> CompiledQuery:
+    """Return a compiled query: the parts of its request, and other fields as they are given."""
     query, known = request.query, request.known
     likelihoods = {label_of(v.name) for v in query.soft}
     return made(
-        Plan,
+        CompiledQuery,
+        query=query,
+        known=known,
         evidence=request.free,
         inputs=ReadOnlyDict({n: s for n, s in request.inputs.items() if n not in likelihoods}),
         soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
-        targets=query.targets,
         savings=Savings(
             query.barren,
             len(query.evidence) + len(request.derived),
             request.impossible,
             known.cells_before,
         ),
-        limits=query.limits,
         derived=request.derived,
         certain=ReadOnlyDict(request.certain),
-        narrow=partial(_narrow, query, known, before),
-        conflict=partial(_conflict_of_run, query, known),
-        without_signs=partial(_without_signs, query, known),
         **fields,
     )
 
 
-def _formed(
+def in_chosen_forms(
     request: Request, potentials: tuple[Potential, ...], domains: Domains, search: SharedSearch
 ) -> tuple[tuple[Potential, ...], Domains]:
     """Return the potentials in the forms that make the smallest plan, and all states."""
@@ -271,14 +266,9 @@ def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) 
     return frozenset(i for i, n in cells.items() if n > _SMALL_TABLE)
 
 
-_UNSIGNED_CELLS = 2**24
-"""Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
-and a plan for the evidence at hand otherwise."""
-
-
 def _assemble(
     request: Request, model: Reduction, parts: Sequence[Part], heads: Sequence[str | None]
-) -> Plan:
+) -> CompiledQuery:
     """Return the plan: sources cut at the evidence, the messages, the way back to full tables."""
     query = request.query
     number = {name: i for i, name in enumerate(model.sizes)}
@@ -320,9 +310,8 @@ def _assemble(
             hidden = frozenset(number[name] for name in scope if name not in observed)
             registers[target] = passing.answer(hidden)
     program = builder.build(r for r in registers.values() if r is not None)
-    plan = _plan(
+    compiled = _compiled(
         request,
-        request.known.cells_before or cells,
         trees=tuple(trees),
         sources=sources,
         program=program,
@@ -333,38 +322,9 @@ def _assemble(
         ),
         halved=model.halved,
     )
-    if plan.refusal is not None and not query.to_be_restricted:
-        raise plan.refusal
-    return plan
-
-
-def _without_signs(
-    query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]
-) -> Plan | None:
-    """Return a plan for the same without negative factors, unless it is large or they are given.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If a single table rules out what is known.
-    """
-    known = with_more(query, known, more, inputs)
-    plain = replace(query.with_originals(), signed=False, factorize=True)
-    request, potentials, domains = opened(plain, known)
-    factors = [p.values for p in potentials if isinstance(p, Factor)]
-    if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
-        return None
-    # What is asked once for all may be asked often; what is asked for one run is worth more.
-    most = query.limits.most_cells if more or inputs else _UNSIGNED_CELLS
-    # The clique of what has no other form than its table need not be looked for.
-    potentials, states = _formed(request, potentials, domains, shared_search(request.query))
-    if any(n_numbers(p, states) > most for p in potentials):
-        return None
-    try:
-        plan = build(replace(plain, most_cells=most, to_be_restricted=False), known)
-    except TooLargeError:
-        return None
-    return None if plan.is_signed else plan
+    if compiled.refusal is not None and not query.to_be_restricted:
+        raise compiled.refusal
+    return compiled
 
 
 def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
@@ -375,51 +335,3 @@ def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
         tuple([numbered(clique.variables) for clique in tree.cliques]),
         tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
     )
-
-
-def _narrow(
-    query: Query,
-    known: Known,
-    before: int | None,
-    more: Mapping[str, str],
-    inputs: Mapping[str, Values],
-) -> Plan:
-    return build(query, replace(with_more(query, known, more, inputs), cells_before=before))
-
-
-def _conflict_of_run(
-    query: Query, known: Known, evidence: Findings, inputs: Mapping[str, Values]
-) -> Findings:
-    return _conflict(query, {**known.fixed, **evidence}, {**known.given, **inputs})
-
-
-def _conflict(query: Query, evidence: Findings, inputs: Mapping[str, Values]) -> Findings:
-    """Return findings that are impossible together; all, if it takes too much to find out.
-
-    One plan tells for any of them: findings that are left out have a likelihood of one.
-    """
-    observed = {
-        v.name: v for v in (*query.evidence, *query.soft) if evidence.get(v.name) is not None
-    }
-    scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
-    soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
-    try:
-        plan = build(replace(soft, most_cells=_CONFLICT_CELLS, to_be_restricted=False))
-    except TooLargeError:
-        return dict(evidence)
-    found = {label_of(name): likelihood(v, evidence[name]) for name, v in observed.items()}
-    anything = {
-        name: inputs.get(name, np.ones([v.n_states for v in scope]))
-        for name, scope in plan.inputs.items()
-    }
-    anything |= {name: np.ones([v.n_states for v in scope]) for name, scope in scopes.items()}
-
-    def possible(findings: frozenset[str]) -> bool:
-        chosen = {label_of(name): found[label_of(name)] for name in findings}
-        try:
-            return plan.is_possible({}, {**anything, **chosen})
-        except (CancellationError, TooLargeError):
-            return True
-
-    names = minimal_conflict(list(observed), possible)
-    return {name: evidence[name] for name in observed if name in names}

@@ -7,13 +7,14 @@ As a single run, on plain numbers, on scaled ones, or on logarithms; see
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.information import Floats
 from bnmind.junction.inference.batch_memory import moving_registers
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.normalization import (
     DOUBTFUL,
     HUGE,
@@ -23,13 +24,11 @@ from bnmind.junction.inference.normalization import (
     refuse_others,
 )
 from bnmind.junction.inference.plan_sums import sums_by_logarithms
+from bnmind.junction.inference.registers import load
 from bnmind.junction.program.batch_program import CaseProgram
+from bnmind.junction.program.program_inputs import Source
 from bnmind.junction.program.underflow import MATTERS, PLAIN, Arithmetic, Underflow
 from bnmind.pgm.factor import Values
-
-if TYPE_CHECKING:
-    from bnmind.junction.inference.plan import Plan
-    from bnmind.junction.program.program_inputs import Source
 
 __all__ = ["Chunks"]
 
@@ -72,7 +71,9 @@ class Chunks:
         The names of the others.
     """
 
-    def __init__(self, plan: Plan, inputs: Mapping[str, Values], varying: frozenset[str]) -> None:
+    def __init__(
+        self, plan: CompiledQuery, inputs: Mapping[str, Values], varying: frozenset[str]
+    ) -> None:
         self.plan = plan
         sources = plan.sources
         moving = moving_registers(plan, varying)
@@ -87,7 +88,7 @@ class Chunks:
         ]
         self.tables += [_cases_last(s.positions, len(s.observed)) for s in looked_up]
         fixed: list[Any] = [
-            None if moves else plan.load(source, {}, inputs)
+            None if moves else load(plan, source, {}, inputs)
             for source, moves in zip(sources, moving, strict=False)
         ]
         fixed += [None if s.observed else s.positions for s in looked_up]
@@ -228,7 +229,7 @@ class Chunks:
                 continue
             if source.input is not None:
                 found = given.weights[source.input]
-                np.copyto(register, found if source.take is None else source.take(found))
+                np.copyto(register, source.reduced(found))
                 continue
             if source.rows is not None:
                 source.rows.fill(register, values, given.known)
@@ -251,9 +252,10 @@ class Chunks:
             one = [
                 r[..., case] if moves else r for r, moves in zip(registers, moving, strict=False)
             ]
-            parts, log = sums_by_logarithms(self.plan, one)
-            for joint, part in zip(joints, parts, strict=True):
+            alone = sums_by_logarithms(self.plan, one)
+            for joint, part in zip(joints, alone.joints, strict=True):
                 joint[:, case] = part.ravel()
+            log = alone.log_evidence
             totals[case] = float(log > -np.inf)
             powers[case] = (log if log > -np.inf else 0.0) / np.log(2.0)
         return found._replace(

@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.program.program import Expand, LookUp, Product, Scatter
-
-if TYPE_CHECKING:
-    from bnmind.junction.inference.plan import Plan
 
 __all__ = ["BatchSize", "batch_size", "moving_registers"]
 
@@ -49,7 +47,7 @@ class BatchSize(NamedTuple):
         return self.fixed + self.of_case * chunk + self.of_answer * n_cases
 
 
-def moving_registers(plan: Plan, varying: frozenset[str]) -> list[bool]:
+def moving_registers(plan: CompiledQuery, varying: frozenset[str]) -> list[bool]:
     """Return for every register whether it depends on the case, given the inputs that do."""
     moving = [bool(s.observed) or s.input in varying for s in plan.sources]
     moving += [bool(s.observed) for s in plan.sources if s.positions is not None]
@@ -58,7 +56,7 @@ def moving_registers(plan: Plan, varying: frozenset[str]) -> list[bool]:
     return moving
 
 
-def batch_size(plan: Plan, varying: frozenset[str]) -> BatchSize:
+def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
     """Return how a batch is run in which these inputs depend on the case."""
     program = plan.program
     cells = [program.cells(register) for register in range(len(program.scopes))]
@@ -87,7 +85,7 @@ def batch_size(plan: Plan, varying: frozenset[str]) -> BatchSize:
     return BatchSize(chunk, fixed, of_case, 8 * (found + given))
 
 
-def _turned_cells(plan: Plan, cells: Sequence[int], moving: Sequence[bool]) -> int:
+def _turned_cells(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bool]) -> int:
     """Return the cells of what depends on no case, copied into the order of a product."""
     turned = passing = 0
     for register, (operation, left, right) in enumerate(plan.program.steps, plan.program.n_inputs):
@@ -107,7 +105,7 @@ def _turned_cells(plan: Plan, cells: Sequence[int], moving: Sequence[bool]) -> i
     return turned + passing
 
 
-def _cells_of_case(plan: Plan, cells: Sequence[int], moving: Sequence[bool]) -> int:
+def _cells_of_case(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bool]) -> int:
     """Return the cells that the registers of a case take, copies included."""
     program = plan.program
     total = sum(cells[r] for r in range(program.n_inputs) if moving[r])

@@ -10,10 +10,10 @@ chunks that fit into caches, see `bnmind.junction.inference.batch_chunk`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
-    CancellationError,
     ImpossibleEvidenceError,
     InvalidModelError,
     TooLargeError,
@@ -31,22 +30,16 @@ from bnmind.information import Floats
 from bnmind.junction.inference.batch_chunk import Chunks
 from bnmind.junction.inference.batch_memory import batch_size
 from bnmind.junction.inference.cases import case_findings, case_likelihoods
-from bnmind.junction.inference.evidence import label_of
-from bnmind.junction.inference.normalization import (
-    DOUBTFUL,
-    LOST,
-    lost_digits,
-)
+from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.evidence import Findings, label_of
+from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
     import pandas
 
-    from bnmind.junction.inference.plan import Plan
-    from bnmind.junction.inference.posterior import Posterior
-
-__all__ = ["BatchPosterior", "run_batch", "run_each"]
+__all__ = ["BatchPosterior", "BatchRun", "run_batch", "run_each"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,25 +89,61 @@ class BatchPosterior(Value):
         return pandas.DataFrame(self.marginals[name].copy(), columns=columns)
 
 
+class BatchRun(NamedTuple):
+    """The answers to a batch while they are worked out: arrays that are still written to."""
+
+    joints: tuple[Floats, ...]
+    """The normalized joint of each target, ``(cases, *states)``."""
+    log_evidence: Floats
+    """Natural logarithms, ``(cases,)``; −inf for impossible cases."""
+    doubt: Floats
+    """How many times as large as their sums the terms were, ``(cases,)``."""
+
+    def put(self, which: Any, answer: Posterior | BatchRun | None) -> None:
+        """Put the answer to a case, or to several, in place of theirs; None if impossible."""
+        if answer is None:
+            self.log_evidence[which] = -np.inf
+            return
+        self.log_evidence[which] = answer.log_evidence
+        for joint, better in zip(self.joints, answer.joints, strict=True):
+            joint[which] = better
+
+    def posterior(self, scopes: tuple[tuple[Variable, ...], ...]) -> BatchPosterior:
+        """Return the answers, read-only from now on, those to impossible cases as NaN."""
+        impossible = np.isneginf(self.log_evidence)
+        for joint in self.joints:
+            joint[impossible] = np.nan
+            joint.setflags(write=False)
+        self.log_evidence.setflags(write=False)
+        return BatchPosterior(scopes, self.joints, self.log_evidence)
+
+
 def run_batch(
-    plan: Plan,
+    plan: CompiledQuery,
     cases: Mapping[str, NDArray[Any]],
     inputs: Mapping[str, Values],
     *,
     max_bytes: int | None,
-) -> BatchPosterior:
-    """Return the posteriors of all cases; those of impossible cases are NaN.
+) -> BatchRun:
+    """Return the answers to all cases, and how far to trust them.
 
     Parameters
     ----------
     plan
-        What to answer.
+        The compiled query.
     cases
         Positions or likelihoods, by `read_cases`.
     inputs
         The plan's inputs, checked; the same for all cases.
     max_bytes
         As for `Plan.run_batch`.
+
+    Raises
+    ------
+    InvalidModelError
+        If a case lacks a state, or the columns are of different lengths.
+    TooLargeError
+        If the batch would take more than ``max_bytes``.
     """
     n = _number_of(plan, cases)
     positions = {v.name: cases[v.name] for v in plan.evidence}
@@ -131,25 +160,22 @@ def run_batch(
     joints = tuple(
         np.zeros((n, *(v.n_states for v in scope)), dtype=np.float64) for scope in plan.targets
     )
-    log_evidence = np.zeros(n)
-    doubt = np.ones(n)
+    batch = BatchRun(joints, np.zeros(n), np.ones(n))
     for start in range(0, n, chunk):
         part = slice(start, min(start + chunk, n))
         at = {name: found[part] for name, found in positions.items()}
         weights = {label_of(v.name): found[:, part] for v, found in soft.items()}
         state.answer(
-            at, weights, [joint[part] for joint in joints], log_evidence[part], doubt[part]
+            at,
+            weights,
+            [joint[part] for joint in joints],
+            batch.log_evidence[part],
+            batch.doubt[part],
         )
-    _without_doubt(plan, cases, inputs, (*joints, log_evidence), doubt)
-    impossible = np.isneginf(log_evidence)
-    for joint in joints:
-        joint[impossible] = np.nan
-        joint.setflags(write=False)
-    log_evidence.setflags(write=False)
-    return BatchPosterior(plan.targets, joints, log_evidence)
+    return batch
 
 
-def _number_of(plan: Plan, cases: Mapping[str, NDArray[Any]]) -> int:
+def _number_of(plan: CompiledQuery, cases: Mapping[str, NDArray[Any]]) -> int:
     """Return how many cases there are, if all say enough."""
     lengths = {len(found) for found in cases.values()}
     positions = {v.name: cases[v.name] for v in plan.evidence}
@@ -177,77 +203,38 @@ def _refuse_large(needed: int, n: int, max_bytes: int | None) -> None:
 
 
 def run_each(
-    plan: Plan,
+    plan: CompiledQuery,
     cases: Mapping[str, NDArray[Any]],
-    inputs: Mapping[str, Values],
+    answer: Callable[[Findings], Posterior],
     *,
     max_bytes: int | None,
-) -> BatchPosterior:
-    """Return the same, each case planned by itself; equal cases are answered once."""
+) -> BatchRun:
+    """Return the same, each case answered by itself; equal cases are answered once.
+
+    Parameters
+    ----------
+    plan, cases, max_bytes
+        As for `run_batch`.
+    answer
+        Answers the findings of one case; it raises `ImpossibleEvidenceError` if they are
+        impossible.
+    """
     n = _number_of(plan, cases)
-    _refuse_large(plan.batch_memory(n), n, max_bytes)
+    varying = frozenset(label_of(v.name) for v in plan.soft)
+    _refuse_large(batch_size(plan, varying).total(n), n, max_bytes)
     joints = tuple(np.full((n, *(v.n_states for v in scope)), np.nan) for scope in plan.targets)
-    log_evidence = np.full(n, -np.inf)
+    batch = BatchRun(joints, np.full(n, -np.inf), np.ones(n))
     known: dict[bytes, int] = {}
     for case in range(n):
         key = b"".join(found[case].tobytes() for found in cases.values())
         first = known.setdefault(key, case)
         if first < case:
-            log_evidence[case] = log_evidence[first]
+            batch.log_evidence[case] = batch.log_evidence[first]
             for joint in joints:
                 joint[case] = joint[first]
             continue
-        findings = case_findings([*plan.evidence, *plan.soft], cases, case)
         try:
-            alone = plan.for_case(findings, inputs).run()
+            batch.put(case, answer(case_findings([*plan.evidence, *plan.soft], cases, case)))
         except ImpossibleEvidenceError:
             continue
-        log_evidence[case] = alone.log_evidence
-        for joint, found in zip(joints, alone.joints, strict=True):
-            joint[case] = found
-    for values in (*joints, log_evidence):
-        values.setflags(write=False)
-    return BatchPosterior(plan.targets, joints, log_evidence)
-
-
-def _without_doubt(
-    plan: Plan,
-    cases: Mapping[str, NDArray[Any]],
-    inputs: Mapping[str, Values],
-    answers: Sequence[Floats],
-    doubt: Floats,
-) -> None:
-    """Answer cases again that have lost too many digits, by a plan without signs."""
-    if not (doubt > DOUBTFUL).any():
-        return
-    *joints, log_evidence = answers
-    other = plan.unsigned
-    if other is None:
-        for case in np.flatnonzero(doubt > LOST).tolist():
-            try:
-                alone = _by_itself(plan, cases, inputs, case)
-            except ImpossibleEvidenceError:
-                log_evidence[case] = -np.inf
-                continue
-            log_evidence[case] = alone.log_evidence
-            for joint, better in zip(joints, alone.joints, strict=True):
-                joint[case] = better
-        return
-    again = np.flatnonzero(doubt > DOUBTFUL)
-    some = {name: found[again] for name, found in cases.items()}
-    found = run_batch(other, some, inputs, max_bytes=None)
-    for joint, better in zip(joints, found.joints, strict=True):
-        joint[again] = better
-    log_evidence[again] = found.log_evidence
-
-
-def _by_itself(
-    plan: Plan, cases: Mapping[str, Any], inputs: Mapping[str, Values], case: int
-) -> Posterior:
-    """Return what a plan without signs says of one case."""
-    findings = case_findings([*plan.evidence, *plan.soft], cases, case)
-    try:
-        other, rest, left = plan.without_cancelling(findings, inputs)
-    except CancellationError:
-        raise lost_digits(case) from None
-    return other.run(rest, left)
+    return batch

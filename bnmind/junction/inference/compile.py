@@ -12,6 +12,7 @@ from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.assembly import build, by_case
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.limits import (
     DEFAULT_PLAN_BYTES,
@@ -161,7 +162,7 @@ def compile_plan(
         replacements=model.replacements if isinstance(model, FactorModel) else (),
         to_be_restricted=to_be_restricted,
     )
-    return build(query)
+    return Plan(build(query))
 
 
 def compile_all(
@@ -171,8 +172,8 @@ def compile_all(
     soft: Iterable[str],
     order: OrderFinder | None,
     limits: Limits,
-) -> Plan:
-    """Return the plan that eliminates every variable, and leaves none out.
+) -> CompiledQuery:
+    """Return the compiled query that eliminates every variable, and leaves none out.
 
     Parameters
     ----------
@@ -194,10 +195,10 @@ def compile_by_case(
     order: OrderFinder | None,
     limits: Limits,
     cells: int,
-) -> Plan:
-    """Return a plan in name for what `compile_all` refuses, of so many cells.
+) -> CompiledQuery:
+    """Return a compiled query without a program for what `compile_all` refuses.
 
-    Its ``narrow`` is still to be replaced by what plans for a case.
+    It would have about so many ``cells``; each case is to be planned by itself.
     """
     query = _query_of_all(potentials, evidence, soft, order=order, limits=limits)
     request, _, _ = opened(query, Known())

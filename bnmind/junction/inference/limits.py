@@ -12,10 +12,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bnmind._messages import many
+from bnmind._messages import bytes_text, many
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
-from bnmind.junction.inference.plan_text import bytes_text
 
 __all__ = ["DEFAULT_LIMITS", "DEFAULT_PLAN_BYTES", "DEFAULT_PLAN_MULTIPLICATIONS", "Limits"]
 

@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.information import Floats
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.program.underflow import Arithmetic
 from bnmind.pgm.factor import Values
-
-if TYPE_CHECKING:
-    from bnmind.junction.inference.plan import Plan
-    from bnmind.junction.program.program_inputs import Answer
 
 __all__ = [
     "DOUBTFUL",
@@ -31,7 +28,6 @@ __all__ = [
     "Found",
     "cleared",
     "doubt_of",
-    "held_cells",
     "lost_digits",
     "read_answers",
     "refuse_others",
@@ -69,14 +65,6 @@ class Found(NamedTuple):
     """Whether some cell is zero only because its terms cancel: it may be possible all the same."""
 
 
-def held_cells(answers: Sequence[Answer]) -> int:
-    """Return how many numbers a run holds while its answers are read.
-
-    They are the registers of the answers, two copies in a row, and the joints.
-    """
-    return 4 * sum([math.prod(answer.shape) for answer in answers])
-
-
 def lost_digits(case: int | None = None) -> CancellationError:
     """Return the error of a run whose terms cancel, and of which case it was."""
     where = "" if case is None else f" in case {case}"
@@ -87,7 +75,7 @@ def lost_digits(case: int | None = None) -> CancellationError:
 
 
 def read_answers(
-    plan: Plan,
+    plan: CompiledQuery,
     registers: Sequence[Values],
     filled: Sequence[Values],
     number: complex,
@@ -178,7 +166,9 @@ def refuse_others(totals: Values, sizes: Floats, *, real: bool) -> None:
         raise InvalidModelError(problems)
 
 
-def _magnitudes(plan: Plan, registers: Sequence[Values], powers: Sequence[int] | None) -> Floats:
+def _magnitudes(
+    plan: CompiledQuery, registers: Sequence[Values], powers: Sequence[int] | None
+) -> Floats:
     """Return what the answers would be if no terms cancelled, end to end."""
     sizes = [
         np.abs(values) if source and source.signed else values

@@ -8,12 +8,13 @@ whole is one straight line of them (Shafer & Shenoy, *Probability propagation*, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value, made
@@ -26,8 +27,9 @@ from bnmind.errors import (
 )
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.inference.batch_memory import batch_size
-from bnmind.junction.inference.batch_run import BatchPosterior, run_batch, run_each
+from bnmind.junction.inference.batch_run import BatchPosterior, BatchRun, run_batch, run_each
 from bnmind.junction.inference.cases import case_findings, read_cases
+from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
 from bnmind.junction.inference.evidence import (
     Evidence,
     Findings,
@@ -37,38 +39,29 @@ from bnmind.junction.inference.evidence import (
     read_findings,
 )
 from bnmind.junction.inference.limits import Limits
-from bnmind.junction.inference.minimal_conflict import impossible
-from bnmind.junction.inference.normalization import held_cells, lost_digits
+from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
+from bnmind.junction.inference.normalization import DOUBTFUL, LOST, lost_digits
 from bnmind.junction.inference.plan_sums import sums_of
 from bnmind.junction.inference.plan_text import plan_line, plan_text
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.program.program import Program
-from bnmind.junction.program.program_inputs import Answer, Source
-from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Values, numbers_of
+from bnmind.junction.inference.registers import (
+    all_inputs,
+    checked_inputs,
+    positions_of,
+    registers_of,
+)
+from bnmind.junction.inference.replanning import (
+    narrowed,
+    with_evidence_as_inputs,
+    without_signs,
+)
+from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Plan", "Savings"]
-
-_MOST_BYTES = 64
-"""Bytes that a run holds at most for each number: two complex ones and their copies."""
-
-
-@dataclass(frozen=True)
-class Savings:
-    """What a plan left out before it triangulated."""
-
-    barren: int = 0
-    """Variables that say nothing about the targets and the evidence."""
-    observed: int = 0
-    """Variables that the evidence makes certain."""
-    states: int = 0
-    """States that the evidence makes impossible."""
-    cells_before: int | None = None
-    """Cells of the plan that this one was restricted from."""
+__all__ = ["Plan"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,41 +71,13 @@ class Plan(Value):
     Made by `compile_plan`. Printing it shows the cliques, their sizes and the cost.
     """
 
-    trees: tuple[JunctionTree, ...]
-    """One junction tree, or several where parts of the query are cheaper by themselves."""
-    evidence: tuple[Variable, ...]
-    """The variables whose states each run is given."""
-    inputs: Mapping[str, tuple[Variable, ...]]
-    """The tables that each run is given, and the variables they are over."""
-    soft: tuple[Variable, ...]
-    """The variables on which each run may be given a state, a likelihood, or nothing."""
-    targets: tuple[tuple[Variable, ...], ...]
-    """The variables of each joint that a run answers."""
-    savings: Savings
-    limits: Limits
-    """The most that a run may cost."""
-    sources: tuple[Source, ...]
-    derived: tuple[FunctionalCPD, ...]
-    """Variables that are functions of the evidence, parents first."""
-    certain: Mapping[str, int]
-    """State positions of evidence that the plan was restricted to."""
-    program: Program
-    numbered: tuple[str, ...]
-    """The program's variables by name; those of a single state are not in it."""
-    answers: tuple[Answer, ...]
-    narrow: Callable[[Mapping[str, str], Mapping[str, Values]], Plan]
-    conflict: Callable[[Findings, Mapping[str, Values]], Findings]
-    """Tells which of the findings contradict each other."""
-    without_signs: Callable[[Findings, Mapping[str, Values]], Plan | None]
-    """Makes a plan restricted to these findings and inputs, if any, that holds no negative or
-    complex numbers; None if it is not to be had."""
-    halved: bool
-    """Whether one of each pair of conjugate terms is left out: only the real parts count."""
-    table_copies: int = 1
-    """How often a run holds the model's tables: as they are, and as logarithms."""
-    by_case: int | None = None
-    """The cells that one plan for any evidence would have, roughly, if there is none because what
-    is observed decides how much that is: each run is then planned for its own evidence."""
+    compiled: CompiledQuery
+    """The tables, the program and the answers, as plain data."""
+
+    @property
+    def trees(self) -> tuple[JunctionTree, ...]:
+        """One junction tree, or several where parts of the query are cheaper by themselves."""
+        return self.compiled.trees
 
     @property
     def tree(self) -> JunctionTree:
@@ -120,51 +85,73 @@ class Plan(Value):
         return max(self.trees, key=lambda tree: tree.total_size)
 
     @property
-    def cells(self) -> int:
-        """The sum of the clique sizes: what the paper calls the total size."""
-        return sum(tree.total_size for tree in self.trees)
+    def evidence(self) -> tuple[Variable, ...]:
+        """The variables whose states each run is given."""
+        return self.compiled.evidence
+
+    @property
+    def soft(self) -> tuple[Variable, ...]:
+        """The variables on which each run may be given a state, a likelihood, or nothing."""
+        return self.compiled.soft
+
+    @property
+    def inputs(self) -> Mapping[str, tuple[Variable, ...]]:
+        """The tables that each run is given, and the variables they are over."""
+        return self.compiled.inputs
+
+    @property
+    def targets(self) -> tuple[tuple[Variable, ...], ...]:
+        """The variables of each joint that a run answers."""
+        return self.compiled.targets
+
+    @property
+    def limits(self) -> Limits:
+        """The most that a run may cost."""
+        return self.compiled.limits
+
+    @property
+    def savings(self) -> Savings:
+        """The parts of the model that were left out."""
+        return self.compiled.savings
+
+    @property
+    def by_case(self) -> int | None:
+        """Roughly the cells of one plan for any evidence, if each run is planned by itself instead.
+
+        That is so where the evidence of a run decides how much it takes.
+        """
+        return self.compiled.by_case
+
+    @property
+    def total_size(self) -> int:
+        """The sum of the clique sizes."""
+        return self.compiled.total_size
 
     @property
     def largest(self) -> Clique:
         """The largest clique."""
-        cliques = (clique for tree in self.trees for clique in tree.cliques)
-        return max(cliques, key=lambda clique: clique.size, default=Clique((), 1))
-
-    @property
-    def cells_before(self) -> int | None:
-        """Cells of the plan that this one was restricted from."""
-        return self.savings.cells_before
+        return self.compiled.largest
 
     @property
     def multiplications(self) -> int:
         """Multiplications of one run."""
-        return self.program.multiplications
+        return self.compiled.multiplications
 
-    @cached_property
+    @property
     def memory(self) -> int:
-        """Bytes of the model's tables and of what a run holds at the same time, predicted."""
-        complex_numbers = any(
-            source.values is not None and np.iscomplexobj(source.values) for source in self.sources
-        )
-        tables = self.table_copies * sum(s.n_cells for s in self.sources)
-        held = max(self.program.peak_cells, held_cells(self.answers))
-        return (16 if complex_numbers else 8) * (tables + held)
+        """Bytes of the model's tables and of the registers of a run, predicted."""
+        return self.compiled.memory
 
-    @cached_property
-    def refusal(self) -> TooLargeError | None:
-        """The error that runs raise if they would cost more than the plan's limits allow."""
-        limits, times = self.limits, self.multiplications
-        # Every number that a run holds is a table's or has been computed.
-        most = _MOST_BYTES * (times + sum([source.n_cells for source in self.sources]))
-        if times <= limits.max_multiplications and most <= limits.max_bytes:
-            return None
-        return limits.refusal(times, self.memory, self.largest)
+    @property
+    def is_signed(self) -> bool:
+        """Whether it holds negative or complex numbers, so that terms may cancel."""
+        return self.compiled.is_signed
 
     def __repr__(self) -> str:
-        return plan_line(self)
+        return plan_line(self.compiled)
 
     def __str__(self) -> str:
-        return plan_text(self)
+        return plan_text(self.compiled)
 
     def run(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
@@ -192,38 +179,43 @@ class Plan(Value):
         UnknownNameError, InvalidArgumentError, InvalidModelError
             If the evidence or the inputs are not those that the plan was made for.
         """
-        evidence = read_findings(evidence, self.evidence, self.soft)
-        if self.by_case is not None:
-            return self.for_case(evidence, inputs).run()
-        observed = self._observe(evidence)
-        given = self._all_given(evidence, inputs)
+        compiled = self.compiled
+        findings = read_findings(evidence, compiled.evidence, compiled.soft)
+        if compiled.by_case is not None:
+            return self.for_case(findings, inputs).run()
+        observed = positions_of(compiled, findings)
+        given = all_inputs(compiled, findings, inputs)
         self._check_size()
-        try:
-            results, log_evidence = sums_of(self, self._registers(observed, given))
-        except CancellationError:
+        sums = sums_of(compiled, registers_of(compiled, observed, given))
+        if self._is_doubtful(sums.doubt):
             try:
-                other, rest, left = self.without_cancelling(evidence, inputs)
+                other, rest, left = self._second_try(findings, inputs)
             except ImpossibleEvidenceError:
-                raise impossible(self.conflict(evidence, given)) from None
+                raise impossible(self.conflict(findings, given)) from None
             return other.run(rest, left)
-        if not log_evidence > -math.inf:
-            raise impossible(self.conflict(evidence, given))
+        if not sums.log_evidence > -math.inf:
+            raise impossible(self.conflict(findings, given))
         joints = tuple(
-            answer.lift(result, observed)
-            for answer, result in zip(self.answers, results, strict=True)
+            [
+                answer.lift(result, observed)
+                for answer, result in zip(compiled.answers, sums.joints, strict=True)
+            ]
         )
-        return made(Posterior, scopes=self.targets, joints=joints, log_evidence=log_evidence)
+        return made(
+            Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence
+        )
 
     @checked
     def batch_memory(self, n_cases: int) -> int:
-        """Return the bytes that a batch of so many cases holds at the same time, predicted.
+        """Return the bytes that a batch of ``n_cases`` holds at the same time, predicted.
 
-        With them go the cases and their joints; that every soft variable is given is assumed.
+        That includes the cases and their joints, and assumes that every soft variable is given.
         Cases are run in chunks that take at most 256 MiB, or one by one where that is not enough.
         """
         if n_cases < 0:
             raise InvalidModelError([f"expected at least 0 cases, got {n_cases}"])
-        return batch_size(self, frozenset(label_of(v.name) for v in self.soft)).total(n_cases)
+        varying = frozenset(label_of(v.name) for v in self.soft)
+        return batch_size(self.compiled, varying).total(n_cases)
 
     @checked
     def run_batch(
@@ -263,16 +255,49 @@ class Plan(Value):
         CancellationError, UnknownNameError
             As in `run`.
         """
-        given = self._given(dict(by_name(inputs, "the inputs")))
+        given = checked_inputs(self.compiled, inputs)
         self._check_size()
         read = read_cases(cases, self.evidence, self.soft)
-        run_all = run_batch if self.by_case is None else run_each
-        posterior = run_all(self, read, given, max_bytes=max_bytes)
+        batch = self._run_batch(read, given, max_bytes=max_bytes)
+        posterior = batch.posterior(self.targets)
         wrong = posterior.impossible.tolist()
         if wrong and not allow_impossible:
             findings = case_findings([*self.evidence, *self.soft], read, wrong[0])
             raise impossible(self.conflict(findings, given), wrong)
         return posterior
+
+    def _run_batch(
+        self,
+        cases: Mapping[str, NDArray[Any]],
+        inputs: Mapping[str, Values],
+        *,
+        max_bytes: int | None = None,
+    ) -> BatchRun:
+        """Return the answers to cases by `read_cases`, those in doubt by a plan without signs."""
+
+        def alone(findings: Findings) -> Posterior:
+            return self.for_case(findings, inputs).run()
+
+        if self.by_case is not None:
+            return run_each(self.compiled, cases, alone, max_bytes=max_bytes)
+        batch = run_batch(self.compiled, cases, inputs, max_bytes=max_bytes)
+        if not (batch.doubt > DOUBTFUL).any():
+            return batch
+        if self.unsigned is not None:
+            again = np.flatnonzero(batch.doubt > DOUBTFUL)
+            some = {name: found[again] for name, found in cases.items()}
+            batch.put(again, self.unsigned._run_batch(some, inputs))
+            return batch
+        for case in np.flatnonzero(batch.doubt > LOST).tolist():
+            findings = case_findings([*self.evidence, *self.soft], cases, case)
+            try:
+                other, rest, left = self._second_try(findings, inputs)
+                batch.put(case, other.run(rest, left))
+            except CancellationError:
+                raise lost_digits(case) from None
+            except ImpossibleEvidenceError:
+                batch.put(case, None)
+        return batch
 
     def is_possible(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
@@ -286,65 +311,76 @@ class Plan(Value):
         TooLargeError, UnknownNameError, InvalidArgumentError, InvalidModelError
             As in `run`.
         """
-        evidence = read_findings(evidence, self.evidence, self.soft)
-        if self.by_case is not None:
+        compiled = self.compiled
+        findings = read_findings(evidence, compiled.evidence, compiled.soft)
+        if compiled.by_case is not None:
             try:
-                return self.for_case(evidence, inputs).is_possible()
+                return self.for_case(findings, inputs).is_possible()
             except ImpossibleEvidenceError:
                 return False
-        observed = self._observe(evidence)
-        given = self._all_given(evidence, inputs)
+        observed = positions_of(compiled, findings)
+        given = all_inputs(compiled, findings, inputs)
         self._check_size()
+        sums = sums_of(compiled, registers_of(compiled, observed, given))
+        if not self._is_doubtful(sums.doubt):
+            return sums.log_evidence > -math.inf
         try:
-            return sums_of(self, self._registers(observed, given))[1] > -math.inf
-        except CancellationError:
-            pass
-        try:
-            other, rest, left = self.without_cancelling(evidence, inputs)
+            other, rest, left = self._second_try(findings, inputs)
         except ImpossibleEvidenceError:
             return False
         return other.is_possible(rest, left)
 
-    def start(
-        self, evidence: Evidence | None, inputs: Mapping[str, Values] | None = None
-    ) -> list[Values]:
-        """Return what the program's registers start as: tables at the evidence, then positions.
+    def conflict(
+        self, findings: Findings, inputs: Mapping[str, Values] | None = None
+    ) -> Mapping[str, Any]:
+        """Return findings that are impossible together, though all but any one of them are not.
 
-        Raises the errors of `run` but that of impossible evidence.
+        Parameters
+        ----------
+        findings
+            Impossible with the inputs, and with the evidence that the plan was restricted to.
+        inputs
+            The plan's inputs; those left out are taken to be one everywhere.
+
+        Returns
+        -------
+        Mapping
+            Some of the findings; all if it takes too much to find out.
         """
-        evidence = read_findings(evidence, self.evidence, self.soft)
-        observed = self._observe(evidence)
-        given = self._all_given(evidence, inputs)
-        self._check_size()
-        return self._registers(observed, given)
+        query, known = self.compiled.query, self.compiled.known
+        findings = {**known.fixed, **findings}
+        observed = {
+            v.name: v for v in (*query.evidence, *query.soft) if findings.get(v.name) is not None
+        }
+        try:
+            plan = Plan(with_evidence_as_inputs(self.compiled))
+        except TooLargeError:
+            return dict(findings)
+        weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
+        given = {**known.given, **(inputs or {})}
+        labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
+        anything = {
+            name: np.ones([v.n_states for v in scope])
+            if name in labels or name not in given
+            else given[name]
+            for name, scope in plan.inputs.items()
+        }
+
+        def possible(names: frozenset[str]) -> bool:
+            chosen = {label_of(name): weights[name] for name in names}
+            try:
+                return plan.is_possible({}, {**anything, **chosen})
+            except (CancellationError, TooLargeError):
+                return True
+
+        names = minimal_conflict(list(observed), possible)
+        return {name: findings[name] for name in observed if name in names}
 
     @cached_property
     def unsigned(self) -> Plan | None:
         """A plan for the same that needs no negative numbers; None if it is not to be had."""
-        return self.without_signs({}, {})
-
-    def without_cancelling(
-        self, evidence: Findings, inputs: Mapping[str, Values] | None = None
-    ) -> tuple[Plan, Findings, Mapping[str, Values]]:
-        """Return a plan without negative numbers for a run, and what to give to it.
-
-        That is `unsigned`, or a plan restricted to the evidence and the inputs of the run
-        if only that is small enough.
-
-        Raises
-        ------
-        CancellationError
-            If neither is to be had.
-        ImpossibleEvidenceError
-            If a single table rules the evidence out.
-        """
-        if self.unsigned is not None:
-            return self.unsigned, evidence, inputs or {}
-        known = {name: found for name, found in evidence.items() if found is not None}
-        other = self.without_signs(known, self._given(dict(by_name(inputs, "the inputs"))))
-        if other is None:
-            raise lost_digits()
-        return other, {}, {}
+        other = without_signs(self.compiled, {}, {})
+        return None if other is None else Plan(other)
 
     def restrict(self, evidence: Evidence, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return a smaller plan for evidence and inputs that stay the same.
@@ -366,101 +402,46 @@ class Plan(Value):
         states = {
             name: known[name].states[known[name].index(state)] for name, state in given.items()
         }
-        checked = self._given(dict(by_name(inputs, "the inputs")), partial=True)
-        return self.narrow(states, checked)
+        return self._narrowed(states, checked_inputs(self.compiled, inputs, partial=True))
 
     def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return the plan restricted to all that a run is given; the errors are those of `run`."""
         known = {name: found for name, found in evidence.items() if found is not None}
-        return self.narrow(known, self._given(dict(inputs or {})))
+        return self._narrowed(known, checked_inputs(self.compiled, inputs))
+
+    def _narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
+        try:
+            return Plan(narrowed(self.compiled, findings, inputs))
+        except ImpossibleEvidenceError:
+            raise impossible(self.conflict(findings, inputs)) from None
 
     def _check_size(self) -> None:
-        if self.refusal is not None:
-            raise self.refusal
+        if self.compiled.refusal is not None:
+            raise self.compiled.refusal
 
-    def _observe(self, evidence: Mapping[str, str]) -> dict[str, int]:
-        observed = dict(self.certain)
-        observed.update((v.name, v.index(evidence[v.name])) for v in self.evidence)
-        for cpd in self.derived:
-            observed[cpd.variable.name] = cpd.value([observed[v.name] for v in cpd.parents])
-        return observed
+    def _is_doubtful(self, doubt: float) -> bool:
+        """Return whether a plan without signs is to answer in place of this one."""
+        return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
 
-    def _all_given(
-        self, evidence: Findings, inputs: Mapping[str, Values] | None
-    ) -> dict[str, Values]:
-        """Return the inputs, and the likelihoods of the soft variables as inputs."""
-        given = self._given(dict(by_name(inputs, "the inputs")))
-        for v in self.soft:
-            found = evidence.get(v.name)
-            weights = np.ones(v.n_states) if found is None else likelihood(v, found)
-            given[label_of(v.name)] = weights
-        return given
+    def _second_try(
+        self, findings: Findings, inputs: Mapping[str, Values] | None
+    ) -> tuple[Plan, Findings, Mapping[str, Values]]:
+        """Return a plan without negative numbers for a run, and what to give to it.
 
-    def _given(self, inputs: dict[str, Any], *, partial: bool = False) -> dict[str, Values]:
-        problems = []
-        if not set(inputs) <= set(self.inputs) or (not partial and set(inputs) != set(self.inputs)):
-            problems.append(f"expected the inputs {sorted(self.inputs)}, got {sorted(inputs)}")
-        for name in sorted(set(inputs) & set(self.inputs)):
-            shape = tuple(v.n_states for v in self.inputs[name])
-            values = numbers_of(inputs[name], f"in the input {name}", real=True).real
-            if values.shape != shape:
-                problems.append(f"expected the input {name} of shape {shape}, got {values.shape}")
-            elif not np.all((values >= 0) & np.isfinite(values)):
-                problems.append(f"expected non-negative numbers in the input {name}")
-            inputs[name] = values
-        if problems:
-            raise InvalidModelError(problems)
-        return inputs
+        That is `unsigned`, or a plan restricted to the evidence and the inputs of the run
+        if only that is small enough.
 
-    @cached_property
-    def _unchanging(self) -> tuple[Values | None, ...]:
-        """The registers that do not depend on what a run is given."""
-        return tuple(
-            None if source.observed or source.input is not None else source.values
-            for source in self.sources
-        )
-
-    def _registers(self, observed: Mapping[str, int], given: Mapping[str, Values]) -> list[Values]:
-        """Return what the program starts from: the tables cut at the evidence."""
-        registers: list[Any] = list(self._unchanging)
-        for number, source in enumerate(self.sources):
-            if registers[number] is None:
-                registers[number] = self.load(source, observed, given)
-        # The positions of deterministic tables' children come after the tables.
-        registers += [
-            source.positions[tuple(observed[name] for name in source.observed)]
-            for source in self.sources
-            if source.positions is not None
-        ]
-        return registers
-
-    def load(
-        self, source: Source, observed: Mapping[str, int], given: Mapping[str, Values]
-    ) -> Values:
-        """Return a table cut at the evidence, or an input."""
-        if source.input is not None:
-            values = given[source.input]
-            taken: Values = values if source.take is None else source.take(values)
-            return taken
-        if source.rows is not None:
-            return source.rows.cut(observed)
-        if source.values is None:
-            raise TooLargeError(
-                f"the table of {source.label} would have {source.n_cells:,} cells, and tables of"
-                f" {self.limits.table_cells:,} cells are allowed; restrict the plan to evidence"
-                " first",
-                needed=source.n_cells,
-                budget=self.limits.table_cells,
-            )
-        cut: Values = source.values[tuple(observed[name] for name in source.observed)]
-        return cut
-
-    @cached_property
-    def scalars(self) -> tuple[int, ...]:
-        """The registers of tables of which the evidence leaves a single number."""
-        return tuple(n for n, source in enumerate(self.sources) if not source.scope)
-
-    @cached_property
-    def is_signed(self) -> bool:
-        """Whether it holds negative or complex numbers, so that terms may cancel."""
-        return any(source.signed for source in self.sources)
+        Raises
+        ------
+        CancellationError
+            If neither is to be had.
+        ImpossibleEvidenceError
+            If a single table rules the evidence out.
+        """
+        if self.unsigned is not None:
+            return self.unsigned, findings, inputs or {}
+        known = {name: found for name, found in findings.items() if found is not None}
+        other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
+        if other is None:
+            raise lost_digits()
+        return Plan(other), {}, {}

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.normalization import (
     DOUBTFUL,
     HUGE,
-    LOST,
     TINY,
     Found,
-    lost_digits,
     read_answers,
 )
 from bnmind.junction.program.log_space import joints_by_logarithms, logarithms
@@ -27,10 +26,20 @@ from bnmind.junction.program.program import near_one
 from bnmind.junction.program.underflow import MATTERS, Arithmetic
 from bnmind.pgm.factor import Values
 
-if TYPE_CHECKING:
-    from bnmind.junction.inference.plan import Plan
+__all__ = ["Sums", "sums_by_logarithms", "sums_of"]
 
-__all__ = ["sums_by_logarithms", "sums_of"]
+
+class Sums(NamedTuple):
+    """The sums of a run."""
+
+    joints: list[Values]
+    """The normalized joint of each target over its reduced variables."""
+    log_evidence: float
+    """The logarithm of the first target's sum; minus infinity where the sum has no terms, and
+    never because terms cancel."""
+    doubt: float = 1.0
+    """How many times as large as the sums the terms were that they are made of; without limit
+    where that cannot be told, and then there are no joints."""
 
 
 class _Run(NamedTuple):
@@ -51,22 +60,18 @@ class _Run(NamedTuple):
         return log_total + self.powers[0] * math.log(2.0)
 
 
-def sums_of(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], float]:
-    """Return the normalized joints, and the logarithm of what the first summed to.
-
-    That is minus infinity where the sum has no terms, and never because terms cancel.
+def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
+    """Return the sums of a run, and how far to trust them.
 
     Parameters
     ----------
     plan
-        Whose targets are asked for.
+        The targets and the program.
     registers
-        What its program starts from.
+        What the program starts from, by `bnmind.junction.inference.registers`.
 
     Raises
     ------
-    CancellationError
-        If terms of both signs cancel, and too few digits of their sum are left.
     InvalidModelError
         If a sum is negative, or complex.
     """
@@ -80,20 +85,20 @@ def sums_of(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], floa
         if not scaled and not (min(totals) > TINY and max(totals) < HUGE):
             continue
         if plan.is_signed or not run.has_lost or _is_all(plan, registers, run, scaled=scaled):
-            return _trusted(plan, run.found), run.log_evidence
+            return Sums(run.found.joints, run.log_evidence, _doubt(run.found))
     if plan.is_signed:
-        raise lost_digits()
+        return Sums([], math.nan, math.inf)
     return sums_by_logarithms(plan, registers)
 
 
-def sums_by_logarithms(plan: Plan, registers: Sequence[Values]) -> tuple[list[Values], float]:
+def sums_by_logarithms(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
     """Return the same of a plan without signs, from logarithms of the registers."""
     logs = logarithms(registers, len(plan.sources))
     joints, total = joints_by_logarithms(plan.program, plan.answers, logs)
-    return joints, total + float(sum(logs[register] for register in plan.scalars))
+    return Sums(joints, total + float(sum(logs[register] for register in plan.scalars)))
 
 
-def _run(plan: Plan, registers: Sequence[Values], kind: Arithmetic) -> _Run:
+def _run(plan: CompiledQuery, registers: Sequence[Values], kind: Arithmetic) -> _Run:
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         filled, powers, has_lost = plan.program.run(registers, kind)
         number, power = _number(plan, registers, scaled=kind.scaled)
@@ -104,7 +109,7 @@ def _run(plan: Plan, registers: Sequence[Values], kind: Arithmetic) -> _Run:
     return _Run(found, [power + (0 if r is None else powers[r]) for r in ends], has_lost)
 
 
-def _is_all(plan: Plan, registers: Sequence[Values], run: _Run, *, scaled: bool) -> bool:
+def _is_all(plan: CompiledQuery, registers: Sequence[Values], run: _Run, *, scaled: bool) -> bool:
     """Return whether what a run has lost is proven not to matter."""
     bound = _run(plan, registers, Arithmetic(scaled, rounds_up=True))
     for total, power, most, shift in zip(
@@ -117,15 +122,14 @@ def _is_all(plan: Plan, registers: Sequence[Values], run: _Run, *, scaled: bool)
     return True
 
 
-def _trusted(plan: Plan, found: Found) -> list[Values]:
-    """Return the joints, unless too few of their digits are left."""
-    is_doubtful = found.doubt > DOUBTFUL or found.has_cancelled
-    if found.doubt > LOST or (is_doubtful and plan.unsigned is not None):
-        raise lost_digits()
-    return found.joints
+def _doubt(found: Found) -> float:
+    """Return the doubt in a run; a cell whose terms cancel may be possible all the same."""
+    return max(found.doubt, 2 * DOUBTFUL) if found.has_cancelled else found.doubt
 
 
-def _number(plan: Plan, registers: Sequence[Values], *, scaled: bool) -> tuple[complex, int]:
+def _number(
+    plan: CompiledQuery, registers: Sequence[Values], *, scaled: bool
+) -> tuple[complex, int]:
     """Return the product of the single numbers, as a multiple of a power of two."""
     number: Any = 1.0
     power = 0

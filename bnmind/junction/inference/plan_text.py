@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from bnmind._messages import many
+from bnmind._messages import bytes_text, many
 from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.inference.compiled_query import CompiledQuery
 
-if TYPE_CHECKING:
-    from bnmind.junction.inference.plan import Plan
-
-__all__ = ["bytes_text", "listed_text", "plan_line", "plan_text", "separators_text"]
-
-_UNITS = (("bytes", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30))
+__all__ = ["listed_text", "plan_line", "plan_text", "separators_text"]
 
 
 def listed_text(names: list[str], comma: str = ", ") -> str:
@@ -28,32 +23,22 @@ def separators_text(trees: Sequence[JunctionTree]) -> str:
     return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(found))
 
 
-def bytes_text(number: int) -> str:
-    """Return a number of bytes in the unit that suits it."""
-    unit, shift = next((u, s) for u, s in _UNITS if number >> s < 1000 or u == "GiB")
-    if not shift:
-        return f"{number:,} bytes"
-    if number >> shift >= 10**6:
-        return f"{many(number >> shift)} {unit}"
-    return f"{number / 2**shift:.3g} {unit}"
-
-
-def plan_line(plan: Plan) -> str:
+def plan_line(plan: CompiledQuery) -> str:
     """Return a plan in one line."""
     evidence = listed_text([v.name for v in plan.evidence])
     targets = listed_text([", ".join(v.name for v in scope) for scope in plan.targets], "; ")
     soft = [f"{v.name}?" for v in plan.soft]
     given = "; ".join([evidence or "nothing", *soft, *plan.inputs])
-    size = f"{plan.cells:,} cells" if plan.by_case is None else "planned for each case"
+    size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
     return f"Plan({targets} | {given}; {size})"
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: CompiledQuery) -> str:
     """Return a plan in full: its cliques, what was left out, what a run costs."""
     saved = plan.savings
     lines = [str(tree) for tree in plan.trees]
     if len(plan.trees) > 1:
-        lines.append(f"total size of {len(plan.trees)} trees  {plan.cells:,}")
+        lines.append(f"total size of {len(plan.trees)} trees  {plan.total_size:,}")
     if plan.by_case is not None:
         lines.append(
             "planned for each case, since the size depends on what is observed: for any evidence"
@@ -62,7 +47,9 @@ def plan_text(plan: Plan) -> str:
     else:
         lines.append("separators  " + (separators_text(plan.trees) or "none"))
     if saved.cells_before is not None:
-        lines.append(f"cells before restriction  {saved.cells_before:,}, after  {plan.cells:,}")
+        lines.append(
+            f"cells before restriction  {saved.cells_before:,}, after  {plan.total_size:,}"
+        )
     lines.append(
         f"left out  {saved.barren} barren and {saved.observed} certain variables,"
         f" {saved.states} impossible states"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -89,10 +89,16 @@ class Source(Sealed):
     """Its positions, over ``observed`` and then ``scope`` without it."""
     input: str | None = None
     """The name of the input that fills the register at each run."""
-    take: Callable[[Values], Values] | None = None
-    """How a full input becomes a reduced one."""
+    model: Reduction | None = None
+    """The reduced model to whose states such an input is cut."""
+    whole: tuple[str, ...] = ()
+    """The variables of such an input before it is cut, by name."""
     rows: Rows | None = None
     """What is cut in place of ``values``, if it is a function kept as its values."""
+
+    def reduced(self, values: Values) -> Values:
+        """Return an input on the states of the reduced model."""
+        return values if self.model is None else self.model.take(self.whole, values).values
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +205,8 @@ def sources_of(
         full = tuple(v.name for v in variables)
         names = model.scope(full)
         cells = math.prod(model.sizes[n] for n in names)
-        take = partial(_take, model, full)
         scope = tuple(number[name] for name in names)
-        sources.append(Source(scope, (), None, cells, label, input=label, take=take))
+        sources.append(Source(scope, (), None, cells, label, input=label, model=model, whole=full))
     return tuple(sources)
 
 
@@ -270,10 +275,6 @@ def _determined_child(
         if np.all(values.sum(axis=axis) == 1):
             return child, values.argmax(axis=axis)
     return None, None
-
-
-def _take(model: Reduction, names: tuple[str, ...], values: Values) -> Values:
-    return model.take(names, values).values
 
 
 def answer_of(

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_all
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.program.program import (
@@ -63,8 +64,8 @@ def compile_elimination(
     soft: Sequence[str],
     order: OrderFinder | None,
     limits: Limits,
-) -> Plan:
-    """Return the plan that eliminates every variable of non-negative tables.
+) -> CompiledQuery:
+    """Return the compiled query that eliminates every variable of non-negative tables.
 
     Its program ends in one number and keeps what `walk_back` reads. No variable is left
     out as barren: each is to be decided.
@@ -74,16 +75,17 @@ def compile_elimination(
     TooLargeError
         If the plan is over its limits; it names the largest clique.
     """
-    plan = compile_all(tables, evidence=evidence, soft=soft, order=order, limits=limits)
-    plan = replace(plan, program=_keeping_operands(plan.program), table_copies=2)
-    if plan.refusal is not None:
-        raise plan.refusal
-    return plan
+    compiled = compile_all(tables, evidence=evidence, soft=soft, order=order, limits=limits)
+    program = _keeping_operands(compiled.program)
+    compiled = replace(compiled, program=program, table_copies=2)
+    if compiled.refusal is not None:
+        raise compiled.refusal
+    return compiled
 
 
 def told(plan: Plan) -> str:
     """Return what a plan is given and its size, for a line about it."""
-    size = f"{plan.cells:,} cells" if plan.by_case is None else "planned for each case"
+    size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
     given = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
     shown = ", ".join(given[:6]) + (f", … {len(given)} in all" if len(given) > 6 else "")
     return f" | {shown or 'nothing'}; {size}"

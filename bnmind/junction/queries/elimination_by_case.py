@@ -8,13 +8,14 @@ and too much for a plan that holds for all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_by_case
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Findings, is_state
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
@@ -24,12 +25,12 @@ from bnmind.junction.reduction.parent_divorcing import small_tables
 from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 
-__all__ = ["Elimination", "plan_of_case"]
+__all__ = ["Elimination"]
 
 
 @dataclass(frozen=True, eq=False)
-class Elimination:
-    """What is to be eliminated, and from what evidence."""
+class Elimination(Value):
+    """The variables that are to be eliminated, and the evidence that is given."""
 
     potentials: tuple[Potential, ...]
     """The tables of the model."""
@@ -52,11 +53,11 @@ class Elimination:
             If it is over its limits, and no case is known to take less.
         """
         try:
-            return self._plan(self.potentials)
+            return Plan(self._compiled(self.potentials))
         except TooLargeError as fault:
             if not self._depends_on_case():
                 raise
-            plan = compile_by_case(
+            compiled = compile_by_case(
                 self.potentials,
                 evidence=self.evidence,
                 soft=self.soft,
@@ -64,19 +65,24 @@ class Elimination:
                 limits=self.limits,
                 cells=fault.needed,
             )
-            return replace(plan, narrow=self.of_case)
+            return Plan(compiled)
 
-    def of_case(self, evidence: Findings, inputs: Mapping[str, Any]) -> Plan:
-        """Return the plan for some evidence, which it still is to be given."""
+    def for_case(self, plan: Plan, evidence: Findings) -> Plan:
+        """Return the plan that answers some evidence, which it still is to be given.
+
+        That is the ``plan`` by `plan` itself, if it is for any evidence.
+        """
+        if plan.by_case is None:
+            return plan
         variables = {v.name: v for potential in self.potentials for v in potential.scope}
         known = {name: found for name, found in evidence.items() if is_state(found)}
         domains = {
             name: (v.index(known[name]),) if name in known else tuple(range(v.n_states))
             for name, v in variables.items()
         }
-        return self._plan(without_effects(self.potentials, domains))
+        return Plan(self._compiled(without_effects(self.potentials, domains)))
 
-    def _plan(self, potentials: Sequence[Potential]) -> Plan:
+    def _compiled(self, potentials: Sequence[Potential]) -> CompiledQuery:
         most = self.limits.table_cells
         return compile_elimination(
             small_tables(potentials, self.names, sums_only=self.sums_only, max_cells=most),
@@ -95,8 +101,3 @@ class Elimination:
             and len(p.parents) > 1
             for p in self.potentials
         )
-
-
-def plan_of_case(plan: Plan, evidence: Findings) -> Plan:
-    """Return the plan that answers some evidence: the plan itself, if it is for any."""
-    return plan if plan.by_case is None else plan.narrow(evidence, {})

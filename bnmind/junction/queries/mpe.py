@@ -31,9 +31,10 @@ from bnmind.junction.inference.limits import (
 )
 from bnmind.junction.inference.minimal_conflict import impossible
 from bnmind.junction.inference.plan import Plan
+from bnmind.junction.inference.registers import starting_registers
 from bnmind.junction.program.log_space import logarithms, run_logarithms
 from bnmind.junction.queries.backward_walk import told, walk_back
-from bnmind.junction.queries.elimination_by_case import Elimination, plan_of_case
+from bnmind.junction.queries.elimination_by_case import Elimination
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -63,6 +64,8 @@ class ExplanationPlan(Value):
     plan: Plan
     """Its program eliminates everything, and keeps what is read on the way back. It has none where
     each case is planned by itself, see `Plan.by_case`."""
+    elimination: Elimination
+    """The model and the evidence that it was made from, to plan for a case."""
 
     def __repr__(self) -> str:
         return f"ExplanationPlan({len(self.variables)} variables{told(self.plan)})"
@@ -92,16 +95,17 @@ class ExplanationPlan(Value):
             If the plan for this evidence is over its limits, where each case has its own.
         """
         evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
-        plan = plan_of_case(self.plan, evidence)
-        logs = logarithms(plan.start(evidence), len(plan.sources))
-        log_probability = float(sum(logs[register] for register in plan.scalars))
-        filled = run_logarithms(plan.program, logs, np.maximum)
-        end = plan.answers[0].register
+        plan = self.elimination.for_case(self.plan, evidence)
+        compiled = plan.compiled
+        logs = logarithms(starting_registers(compiled, evidence), len(compiled.sources))
+        log_probability = float(sum(logs[register] for register in compiled.scalars))
+        filled = run_logarithms(compiled.program, logs, np.maximum)
+        end = compiled.answers[0].register
         log_probability += 0.0 if end is None else float(filled[end])
         if not log_probability > -np.inf:
-            raise impossible(plan.conflict(evidence, {}))
-        states = walk_back(plan.program, filled, 1, np.add, _most_likely)
-        at = dict(zip(plan.numbered, states[:, 0].tolist(), strict=True))
+            raise impossible(plan.conflict(evidence))
+        states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
+        at = dict(zip(compiled.numbered, states[:, 0].tolist(), strict=True))
         return Explanation(
             {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
         )
@@ -171,4 +175,4 @@ def compile_explanation(
     )
     given = frozenset(observed)
     variables = tuple(v for v in model.variables if v.name not in given)
-    return ExplanationPlan(variables, search.plan())
+    return ExplanationPlan(variables=variables, plan=search.plan(), elimination=search)

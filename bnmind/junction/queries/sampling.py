@@ -30,6 +30,7 @@ from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
 from bnmind.junction.inference.limits import (
     DEFAULT_PLAN_BYTES,
@@ -38,10 +39,11 @@ from bnmind.junction.inference.limits import (
 )
 from bnmind.junction.inference.minimal_conflict import impossible
 from bnmind.junction.inference.plan import Plan
+from bnmind.junction.inference.registers import starting_registers
 from bnmind.junction.program.log_space import logarithms, run_logarithms
 from bnmind.junction.program.underflow import MATTERS, Arithmetic
 from bnmind.junction.queries.backward_walk import told, walk_back
-from bnmind.junction.queries.elimination_by_case import Elimination, plan_of_case
+from bnmind.junction.queries.elimination_by_case import Elimination
 from bnmind.junction.reduction.barren_variables import closure
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
@@ -120,6 +122,8 @@ class SamplingPlan(Value):
     """For the evidence and its ancestors, None without evidence; or for all of a product."""
     forward: tuple[CPD, ...]
     """Distributions of the others, parents first."""
+    elimination: Elimination | None = None
+    """The tables and the evidence that the plan was made from, to plan for a case."""
 
     def __repr__(self) -> str:
         drawn = len(self.model.variables) - len(self.evidence)
@@ -176,10 +180,9 @@ class SamplingPlan(Value):
             v.name: np.zeros(n_samples, dtype=np.intp) for v in self.model.variables
         }
         log_evidence = 0.0
-        if self.plan is not None:
-            drawn, log_evidence = _backward(
-                plan_of_case(self.plan, evidence), evidence, n_samples, rng
-            )
+        if self.plan is not None and self.elimination is not None:
+            plan = self.elimination.for_case(self.plan, evidence)
+            drawn, log_evidence = _backward(plan, evidence, n_samples, rng)
             at.update(drawn)
         # It numbers the evidence, but does not draw it.
         at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
@@ -195,16 +198,17 @@ def _backward(
     plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
 ) -> tuple[dict[str, _Positions], float]:
     """Return the positions of what the plan eliminates, and the evidence's log-probability."""
-    registers = plan.start(evidence)
-    program, end = plan.program, plan.answers[0].register
-    logs = logarithms([registers[register] for register in plan.scalars], len(plan.scalars))
+    compiled = plan.compiled
+    registers = starting_registers(compiled, evidence)
+    program, end = compiled.program, compiled.answers[0].register
+    logs = logarithms([registers[register] for register in compiled.scalars], len(compiled.scalars))
     log_evidence = math.fsum(map(float, logs))
     combine: np.ufunc = np.multiply
     weigh = _as_they_are
     filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
-    if has_lost and not _is_all(plan, registers, filled, powers):
+    if has_lost and not _is_all(compiled, registers, filled, powers):
         combine, weigh = np.add, _from_logarithms
-        logs = logarithms(registers, len(plan.sources))
+        logs = logarithms(registers, len(compiled.sources))
         filled = run_logarithms(program, logs, np.logaddexp)
         log_evidence += 0.0 if end is None else float(filled[end])
     elif end is not None:
@@ -212,17 +216,20 @@ def _backward(
         log_evidence += math.log(total) if total > 0 else -math.inf
         log_evidence += powers[end] * math.log(2.0)
     if not log_evidence > -math.inf:
-        raise impossible(plan.conflict(evidence, {}))
+        raise impossible(plan.conflict(evidence))
 
     def pick(weights: Floats, rows: slice) -> _Positions:
         return _pick(weigh(weights), rng.random(rows.stop - rows.start))
 
     states = walk_back(program, filled, n_samples, combine, pick)
-    return dict(zip(plan.numbered, states, strict=True)), log_evidence
+    return dict(zip(compiled.numbered, states, strict=True)), log_evidence
 
 
 def _is_all(
-    plan: Plan, registers: Sequence[Values], filled: Sequence[Values], powers: Sequence[int]
+    plan: CompiledQuery,
+    registers: Sequence[Values],
+    filled: Sequence[Values],
+    powers: Sequence[int],
 ) -> bool:
     """Return whether numbers that got too small in a run are proven not to matter."""
     end = plan.answers[0].register
@@ -337,7 +344,7 @@ def compile_sampling(
     observed = tuple(model.variable(name) for name in evidence)
     uncertain = tuple(model.variable(name) for name in soft)
     first, forward = _parts(model, [v.name for v in (*observed, *uncertain)])
-    plan = None
+    draws = plan = None
     if first:
         draws = Elimination(
             first,
@@ -349,7 +356,14 @@ def compile_sampling(
             limits=Limits(max_bytes, max_multiplications),
         )
         plan = draws.plan()
-    return SamplingPlan(model, observed, uncertain, plan, forward)
+    return SamplingPlan(
+        model=model,
+        evidence=observed,
+        soft=uncertain,
+        plan=plan,
+        forward=forward,
+        elimination=draws,
+    )
 
 
 def _parts(

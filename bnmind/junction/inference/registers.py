@@ -1,0 +1,148 @@
+"""The registers that a run starts from: the tables cut at the evidence, and the inputs.
+
+All functions are pure: they take a compiled query and what a run is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.evidence import (
+    Evidence,
+    Findings,
+    by_name,
+    label_of,
+    likelihood,
+    read_findings,
+)
+from bnmind.junction.program.program_inputs import Source
+from bnmind.pgm.factor import Values, numbers_of
+
+__all__ = [
+    "all_inputs",
+    "checked_inputs",
+    "load",
+    "positions_of",
+    "registers_of",
+    "starting_registers",
+]
+
+
+def starting_registers(
+    plan: CompiledQuery,
+    evidence: Evidence | None = None,
+    inputs: Mapping[str, Values] | None = None,
+) -> list[Values]:
+    """Return the registers that a run starts from: tables at the evidence, then positions.
+
+    Raises
+    ------
+    TooLargeError
+        If a run is over its limits.
+    UnknownNameError, InvalidArgumentError, InvalidModelError
+        If the evidence or the inputs are not those that the plan was made for.
+    """
+    findings = read_findings(evidence, plan.evidence, plan.soft)
+    given = all_inputs(plan, findings, inputs)
+    if plan.refusal is not None:
+        raise plan.refusal
+    return registers_of(plan, positions_of(plan, findings), given)
+
+
+def positions_of(plan: CompiledQuery, findings: Findings) -> dict[str, int]:
+    """Return the state positions of all variables that the evidence makes certain."""
+    observed = dict(plan.certain)
+    observed.update((v.name, v.index(findings[v.name])) for v in plan.evidence)
+    for cpd in plan.derived:
+        observed[cpd.variable.name] = cpd.value([observed[v.name] for v in cpd.parents])
+    return observed
+
+
+def all_inputs(
+    plan: CompiledQuery, findings: Findings, inputs: Mapping[str, Values] | None
+) -> dict[str, Values]:
+    """Return the inputs of a run, and the likelihoods of the soft variables as inputs."""
+    given = checked_inputs(plan, inputs)
+    for v in plan.soft:
+        found = findings.get(v.name)
+        weights = np.ones(v.n_states) if found is None else likelihood(v, found)
+        given[label_of(v.name)] = weights
+    return given
+
+
+def checked_inputs(
+    plan: CompiledQuery, inputs: Mapping[str, Any] | None, *, partial: bool = False
+) -> dict[str, Values]:
+    """Return the inputs of a run as arrays; some may be missing if they are ``partial``.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidModelError
+        If they are not those of the plan, or of another shape, or negative.
+    """
+    given = dict(by_name(inputs, "the inputs"))
+    problems = []
+    if not set(given) <= set(plan.inputs) or (not partial and set(given) != set(plan.inputs)):
+        problems.append(f"expected the inputs {sorted(plan.inputs)}, got {sorted(given)}")
+    for name in sorted(set(given) & set(plan.inputs)):
+        shape = tuple(v.n_states for v in plan.inputs[name])
+        values = numbers_of(given[name], f"in the input {name}", real=True).real
+        if values.shape != shape:
+            problems.append(f"expected the input {name} of shape {shape}, got {values.shape}")
+        elif not np.all((values >= 0) & np.isfinite(values)):
+            problems.append(f"expected non-negative numbers in the input {name}")
+        given[name] = values
+    if problems:
+        raise InvalidModelError(problems)
+    return given
+
+
+def registers_of(
+    plan: CompiledQuery, observed: Mapping[str, int], given: Mapping[str, Values]
+) -> list[Values]:
+    """Return the registers at positions by `positions_of` and inputs by `all_inputs`."""
+    registers: list[Any] = list(plan.unchanging)
+    for number, source in enumerate(plan.sources):
+        if registers[number] is None:
+            registers[number] = load(plan, source, observed, given)
+    # The positions of deterministic tables' children come after the tables.
+    registers += [
+        source.positions[tuple(observed[name] for name in source.observed)]
+        for source in plan.sources
+        if source.positions is not None
+    ]
+    return registers
+
+
+def load(
+    plan: CompiledQuery,
+    source: Source,
+    observed: Mapping[str, int],
+    given: Mapping[str, Values],
+) -> Values:
+    """Return a table cut at the evidence, or an input.
+
+    Raises
+    ------
+    TooLargeError
+        If the table is too large to be written out.
+    """
+    if source.input is not None:
+        return source.reduced(given[source.input])
+    if source.rows is not None:
+        return source.rows.cut(observed)
+    if source.values is None:
+        allowed = plan.limits.table_cells
+        raise TooLargeError(
+            f"the table of {source.label} would have {source.n_cells:,} cells, and tables of"
+            f" {allowed:,} cells are allowed; restrict the plan to evidence first",
+            needed=source.n_cells,
+            budget=allowed,
+        )
+    cut: Values = source.values[tuple(observed[name] for name in source.observed)]
+    return cut

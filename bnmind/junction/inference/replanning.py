@@ -1,0 +1,108 @@
+"""Compiled queries made from others: for more evidence, without signs, for evidence to be judged.
+
+All functions are pure: they take a compiled query and return another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from bnmind.errors import TooLargeError
+from bnmind.junction.inference.assembly import build, in_chosen_forms
+from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.evidence import Findings, label_of
+from bnmind.junction.inference.parts import shared_search
+from bnmind.junction.inference.query import opened, with_more
+from bnmind.junction.reduction.possible_states import n_numbers
+from bnmind.pgm.factor import Factor, Values
+
+__all__ = ["narrowed", "with_evidence_as_inputs", "without_signs"]
+
+_UNSIGNED_CELLS = 2**24
+"""Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
+and a plan for the evidence at hand otherwise."""
+
+_CONFLICT_CELLS = 2**24
+"""Contradictions are not searched for in larger plans: all findings are named."""
+
+
+def narrowed(
+    compiled: CompiledQuery, findings: Findings, inputs: Mapping[str, Values]
+) -> CompiledQuery:
+    """Return the compiled query restricted to findings and inputs, which are known to be right.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table rules the findings out; it does not name them.
+    TooLargeError
+        If it is over its limits.
+    """
+    known = with_more(compiled.query, compiled.known, findings, inputs)
+    before = compiled.known.cells_before
+    if before is None and compiled.by_case is None:
+        before = compiled.total_size
+    return build(compiled.query, replace(known, cells_before=before))
+
+
+def without_signs(
+    compiled: CompiledQuery, findings: Findings, inputs: Mapping[str, Values]
+) -> CompiledQuery | None:
+    """Return a compiled query for the same without negative or complex numbers.
+
+    Parameters
+    ----------
+    compiled
+        The query.
+    findings, inputs
+        It is restricted to these, if there are any.
+
+    Returns
+    -------
+    CompiledQuery or None
+        None if it would be too large, or if the model itself has such numbers.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table rules the findings out; it does not name them.
+    """
+    query = compiled.query
+    known = with_more(query, compiled.known, findings, inputs)
+    plain = replace(query.with_originals(), signed=False, factorize=True)
+    request, potentials, domains = opened(plain, known)
+    factors = [p.values for p in potentials if isinstance(p, Factor)]
+    if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
+        return None
+    # A plan for any evidence may be made often; one for a single run is worth more.
+    most = query.limits.most_cells if findings or inputs else _UNSIGNED_CELLS
+    # The clique of a distribution that has no other form than its table need not be looked for.
+    potentials, states = in_chosen_forms(request, potentials, domains, shared_search(request.query))
+    if any(n_numbers(p, states) > most for p in potentials):
+        return None
+    try:
+        plain_plan = build(replace(plain, most_cells=most, to_be_restricted=False), known)
+    except TooLargeError:
+        return None
+    return None if plain_plan.is_signed else plain_plan
+
+
+def with_evidence_as_inputs(compiled: CompiledQuery) -> CompiledQuery:
+    """Return a compiled query that tells for any of the findings whether they are possible.
+
+    Its inputs are the likelihoods of all evidence variables of the query that was compiled first,
+    named by `label_of`, and that query's own inputs. Findings that are left out have a likelihood
+    of one.
+
+    Raises
+    ------
+    TooLargeError
+        If it takes too much to find out.
+    """
+    query = compiled.query
+    scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
+    soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
+    return build(replace(soft, most_cells=_CONFLICT_CELLS, to_be_restricted=False))
