@@ -177,11 +177,11 @@ class Posterior(Value, Mapping[Any, Distribution]):
         return self.to_series().reset_index()
 
     def __repr__(self) -> str:
-        return posterior_text(self)
+        return posterior_text(list(zip(self.scopes, self.joints, strict=True)), self.log_evidence)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return posterior_html(self)
+        return posterior_html(list(zip(self.scopes, self.joints, strict=True)), self.log_evidence)
 
     @cached_property
     def targets(self) -> tuple[Factor, ...]:

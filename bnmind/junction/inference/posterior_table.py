@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from bnmind.pgm.distribution import label, probability_text
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
-if TYPE_CHECKING:
-    from bnmind.junction.inference.posterior import Posterior
-
 __all__ = ["posterior_html", "posterior_text"]
+
+_Joints: TypeAlias = Sequence[tuple[Sequence[Variable], Values]]
+"""The variables of each target, and their joint."""
 
 _MOST_ROWS = 18
 """Targets that a terminal shows."""
@@ -30,21 +30,18 @@ _WIDTH = 79
 """Columns of a terminal that a line may take."""
 
 
-def title(posterior: Posterior) -> str:
+def title(joints: _Joints, log_evidence: float) -> str:
     """Return the number of targets, and the probability of the evidence."""
-    n = len(posterior.joints)
+    n = len(joints)
     targets = "1 target" if n == 1 else f"{n:,} targets"
-    return f"Posterior({targets}, log_evidence={posterior.log_evidence:.6g})"
+    return f"Posterior({targets}, log_evidence={log_evidence:.6g})"
 
 
-def posterior_text(posterior: Posterior) -> str:
+def posterior_text(joints: _Joints, log_evidence: float) -> str:
     """Return a line for each target: its variables, its states and their probabilities."""
-    n = len(posterior.joints)
+    n = len(joints)
     number = n if n <= _MOST_ROWS else _MOST_ROWS - 1
-    rows = [
-        (_names(scope), _cells(scope, values))
-        for scope, values in zip(posterior.scopes[:number], posterior.joints, strict=False)
-    ]
+    rows = [(_names(scope), _cells(scope, values)) for scope, values in joints[:number]]
     width = max((len(name) for name, _ in rows), default=0)
     most = max((len(cells) for _, cells in rows), default=0)
     columns = [max(len(c[i]) for _, c in rows if i < len(c)) for i in range(most)]
@@ -61,19 +58,19 @@ def posterior_text(posterior: Posterior) -> str:
         lines.append(line.rstrip())
     if number < n:
         lines.append(f"… and {n - number:,} more")
-    return "\n".join([title(posterior), *lines])
+    return "\n".join([title(joints, log_evidence), *lines])
 
 
-def posterior_html(posterior: Posterior) -> str:
+def posterior_html(joints: _Joints, log_evidence: float) -> str:
     """Return the same as a table of HTML."""
-    n = len(posterior.joints)
+    n = len(joints)
     rows = []
-    for scope, values in zip(posterior.scopes[:_MOST_ROWS_HTML], posterior.joints, strict=False):
+    for scope, values in joints[:_MOST_ROWS_HTML]:
         cells = "".join(f"<td>{escape(cell)}</td>" for cell in _cells(scope, values))
         rows.append(f"<tr><th>{escape(_names(scope))}</th>{cells}</tr>")
     if n > _MOST_ROWS_HTML:
         rows.append(f"<tr><td>… and {n - _MOST_ROWS_HTML:,} more</td></tr>")
-    caption = f"<caption>{escape(title(posterior))}</caption>"
+    caption = f"<caption>{escape(title(joints, log_evidence))}</caption>"
     return f"<table>{caption}<tbody>{''.join(rows)}</tbody></table>"
 
 
