@@ -15,6 +15,7 @@ import pytest
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference import assembly
+from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.registers import starting_registers
 from bnmind.junction.inference.replanning import narrowed, without_signs
@@ -67,7 +68,7 @@ def test_a_compiled_query_holds_no_functions(plan: Plan) -> None:
 
 def test_a_plan_holds_nothing_but_its_compiled_query() -> None:
     assert [field.name for field in fields(Plan)] == ["compiled"]
-    assert len([name for name in dir(examples.plan()) if not name.startswith("_")]) <= 24
+    assert len([name for name in dir(examples.plan()) if not name.startswith("_")]) <= 22
 
 
 def test_a_copy_from_a_pickle_plans_again() -> None:
@@ -109,7 +110,7 @@ def test_impossible_findings_are_named_wherever_they_are_noticed() -> None:
         with pytest.raises(ImpossibleEvidenceError) as caught:
             run(findings)
         assert caught.value.evidence == {"total": "0", "vote0": "yes"}
-    assert plan.conflict(findings) == {"total": "0", "vote0": "yes"}
+    assert Answering(plan.compiled).conflict(findings) == {"total": "0", "vote0": "yes"}
 
 
 def test_cases_in_doubt_are_planned_one_by_one_where_no_plan_is_for_all(

@@ -7,53 +7,35 @@ whole is one straight line of them (Shafer & Shenoy, *Probability propagation*, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bnmind._arguments import checked
-from bnmind._values import Value, made
+from bnmind._values import Value
 from bnmind.errors import (
-    CancellationError,
-    ImpossibleEvidenceError,
     InvalidModelError,
-    TooLargeError,
     UnknownNameError,
 )
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
+from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.batch_memory import batch_size
-from bnmind.junction.inference.batch_run import BatchPosterior, BatchRun, run_batch, run_each
+from bnmind.junction.inference.batch_run import BatchPosterior
 from bnmind.junction.inference.cases import case_findings, read_cases
-from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
+from bnmind.junction.inference.compiled_query import CompiledQuery, Savings, plan_line, plan_text
 from bnmind.junction.inference.evidence import (
     Evidence,
     Findings,
     by_name,
     label_of,
-    likelihood,
     read_findings,
 )
 from bnmind.junction.inference.limits import Limits
-from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
-from bnmind.junction.inference.normalization import DOUBTFUL, LOST, lost_digits
-from bnmind.junction.inference.plan_sums import sums_of
-from bnmind.junction.inference.plan_text import plan_line, plan_text
+from bnmind.junction.inference.minimal_conflict import impossible
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.inference.registers import (
-    all_inputs,
     checked_inputs,
-    positions_of,
-    registers_of,
-)
-from bnmind.junction.inference.replanning import (
-    narrowed,
-    with_evidence_as_inputs,
-    without_signs,
 )
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
@@ -179,31 +161,8 @@ class Plan(Value):
         UnknownNameError, InvalidArgumentError, InvalidModelError
             If the evidence or the inputs are not those that the plan was made for.
         """
-        compiled = self.compiled
-        findings = read_findings(evidence, compiled.evidence, compiled.soft)
-        if compiled.by_case is not None:
-            return self.for_case(findings, inputs).run()
-        observed = positions_of(compiled, findings)
-        given = all_inputs(compiled, findings, inputs)
-        self._check_size()
-        sums = sums_of(compiled, registers_of(compiled, observed, given))
-        if self._is_doubtful(sums.doubt):
-            try:
-                other, rest, left = self._second_try(findings, inputs)
-            except ImpossibleEvidenceError:
-                raise impossible(self.conflict(findings, given)) from None
-            return other.run(rest, left)
-        if not sums.log_evidence > -math.inf:
-            raise impossible(self.conflict(findings, given))
-        joints = tuple(
-            [
-                answer.lift(result, observed)
-                for answer, result in zip(compiled.answers, sums.joints, strict=True)
-            ]
-        )
-        return made(
-            Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence
-        )
+        findings = read_findings(evidence, self.compiled.evidence, self.compiled.soft)
+        return self._answering.run(findings, inputs)
 
     @checked
     def batch_memory(self, n_cases: int) -> int:
@@ -256,48 +215,15 @@ class Plan(Value):
             As in `run`.
         """
         given = checked_inputs(self.compiled, inputs)
-        self._check_size()
+        self._answering.check_size()
         read = read_cases(cases, self.evidence, self.soft)
-        batch = self._run_batch(read, given, max_bytes=max_bytes)
+        batch = self._answering.run_batch(read, given, max_bytes=max_bytes)
         posterior = batch.posterior(self.targets)
         wrong = posterior.impossible.tolist()
         if wrong and not allow_impossible:
             findings = case_findings([*self.evidence, *self.soft], read, wrong[0])
-            raise impossible(self.conflict(findings, given), wrong)
+            raise impossible(self._answering.conflict(findings, given), wrong)
         return posterior
-
-    def _run_batch(
-        self,
-        cases: Mapping[str, NDArray[Any]],
-        inputs: Mapping[str, Values],
-        *,
-        max_bytes: int | None = None,
-    ) -> BatchRun:
-        """Return the answers to cases by `read_cases`, those in doubt by a plan without signs."""
-
-        def alone(findings: Findings) -> Posterior:
-            return self.for_case(findings, inputs).run()
-
-        if self.by_case is not None:
-            return run_each(self.compiled, cases, alone, max_bytes=max_bytes)
-        batch = run_batch(self.compiled, cases, inputs, max_bytes=max_bytes)
-        if not (batch.doubt > DOUBTFUL).any():
-            return batch
-        if self.unsigned is not None:
-            again = np.flatnonzero(batch.doubt > DOUBTFUL)
-            some = {name: found[again] for name, found in cases.items()}
-            batch.put(again, self.unsigned._run_batch(some, inputs))
-            return batch
-        for case in np.flatnonzero(batch.doubt > LOST).tolist():
-            findings = case_findings([*self.evidence, *self.soft], cases, case)
-            try:
-                other, rest, left = self._second_try(findings, inputs)
-                batch.put(case, other.run(rest, left))
-            except CancellationError:
-                raise lost_digits(case) from None
-            except ImpossibleEvidenceError:
-                batch.put(case, None)
-        return batch
 
     def is_possible(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
@@ -311,76 +237,14 @@ class Plan(Value):
         TooLargeError, UnknownNameError, InvalidArgumentError, InvalidModelError
             As in `run`.
         """
-        compiled = self.compiled
-        findings = read_findings(evidence, compiled.evidence, compiled.soft)
-        if compiled.by_case is not None:
-            try:
-                return self.for_case(findings, inputs).is_possible()
-            except ImpossibleEvidenceError:
-                return False
-        observed = positions_of(compiled, findings)
-        given = all_inputs(compiled, findings, inputs)
-        self._check_size()
-        sums = sums_of(compiled, registers_of(compiled, observed, given))
-        if not self._is_doubtful(sums.doubt):
-            return sums.log_evidence > -math.inf
-        try:
-            other, rest, left = self._second_try(findings, inputs)
-        except ImpossibleEvidenceError:
-            return False
-        return other.is_possible(rest, left)
-
-    def conflict(
-        self, findings: Findings, inputs: Mapping[str, Values] | None = None
-    ) -> Mapping[str, Any]:
-        """Return findings that are impossible together, though all but any one of them are not.
-
-        Parameters
-        ----------
-        findings
-            Impossible with the inputs, and with the evidence that the plan was restricted to.
-        inputs
-            The plan's inputs; those left out are taken to be one everywhere.
-
-        Returns
-        -------
-        Mapping
-            Some of the findings; all if it takes too much to find out.
-        """
-        query, known = self.compiled.query, self.compiled.known
-        findings = {**known.fixed, **findings}
-        observed = {
-            v.name: v for v in (*query.evidence, *query.soft) if findings.get(v.name) is not None
-        }
-        try:
-            plan = Plan(with_evidence_as_inputs(self.compiled))
-        except TooLargeError:
-            return dict(findings)
-        weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
-        given = {**known.given, **(inputs or {})}
-        labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
-        anything = {
-            name: np.ones([v.n_states for v in scope])
-            if name in labels or name not in given
-            else given[name]
-            for name, scope in plan.inputs.items()
-        }
-
-        def possible(names: frozenset[str]) -> bool:
-            chosen = {label_of(name): weights[name] for name in names}
-            try:
-                return plan.is_possible({}, {**anything, **chosen})
-            except (CancellationError, TooLargeError):
-                return True
-
-        names = minimal_conflict(list(observed), possible)
-        return {name: findings[name] for name in observed if name in names}
+        findings = read_findings(evidence, self.evidence, self.soft)
+        return self._answering.is_possible(findings, inputs)
 
     @cached_property
     def unsigned(self) -> Plan | None:
         """A plan for the same that needs no negative numbers; None if it is not to be had."""
-        other = without_signs(self.compiled, {}, {})
-        return None if other is None else Plan(other)
+        other = self._answering.unsigned
+        return None if other is None else Plan(other.compiled)
 
     def restrict(self, evidence: Evidence, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return a smaller plan for evidence and inputs that stay the same.
@@ -402,46 +266,14 @@ class Plan(Value):
         states = {
             name: known[name].states[known[name].index(state)] for name, state in given.items()
         }
-        return self._narrowed(states, checked_inputs(self.compiled, inputs, partial=True))
+        given_inputs = checked_inputs(self.compiled, inputs, partial=True)
+        return Plan(self._answering.narrowed(states, given_inputs).compiled)
 
     def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return the plan restricted to all that a run is given; the errors are those of `run`."""
-        known = {name: found for name, found in evidence.items() if found is not None}
-        return self._narrowed(known, checked_inputs(self.compiled, inputs))
+        return Plan(self._answering.for_case(evidence, inputs).compiled)
 
-    def _narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
-        try:
-            return Plan(narrowed(self.compiled, findings, inputs))
-        except ImpossibleEvidenceError:
-            raise impossible(self.conflict(findings, inputs)) from None
-
-    def _check_size(self) -> None:
-        if self.compiled.refusal is not None:
-            raise self.compiled.refusal
-
-    def _is_doubtful(self, doubt: float) -> bool:
-        """Return whether a plan without signs is to answer in place of this one."""
-        return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
-
-    def _second_try(
-        self, findings: Findings, inputs: Mapping[str, Values] | None
-    ) -> tuple[Plan, Findings, Mapping[str, Values]]:
-        """Return a plan without negative numbers for a run, and what to give to it.
-
-        That is `unsigned`, or a plan restricted to the evidence and the inputs of the run
-        if only that is small enough.
-
-        Raises
-        ------
-        CancellationError
-            If neither is to be had.
-        ImpossibleEvidenceError
-            If a single table rules the evidence out.
-        """
-        if self.unsigned is not None:
-            return self.unsigned, findings, inputs or {}
-        known = {name: found for name, found in findings.items() if found is not None}
-        other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
-        if other is None:
-            raise lost_digits()
-        return Plan(other), {}, {}
+    @cached_property
+    def _answering(self) -> Answering:
+        """The compiled query with its second try."""
+        return Answering(self.compiled)

@@ -23,6 +23,7 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import (
     DEFAULT_PLAN_BYTES,
@@ -103,7 +104,7 @@ class ExplanationPlan(Value):
         end = compiled.answers[0].register
         log_probability += 0.0 if end is None else float(filled[end])
         if not log_probability > -np.inf:
-            raise impossible(plan.conflict(evidence))
+            raise impossible(Answering(compiled).conflict(evidence))
         states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
         at = dict(zip(compiled.numbered, states[:, 0].tolist(), strict=True))
         return Explanation(

@@ -30,6 +30,7 @@ from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
 from bnmind.junction.inference.limits import (
@@ -216,7 +217,7 @@ def _backward(
         log_evidence += math.log(total) if total > 0 else -math.inf
         log_evidence += powers[end] * math.log(2.0)
     if not log_evidence > -math.inf:
-        raise impossible(plan.conflict(evidence))
+        raise impossible(Answering(compiled).conflict(evidence))
 
     def pick(weights: Floats, rows: slice) -> _Positions:
         return _pick(weigh(weights), rng.random(rows.stop - rows.start))

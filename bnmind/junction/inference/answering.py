@@ -1,0 +1,230 @@
+"""Answers of a compiled query, with a second try where terms of both signs cancel.
+
+A compiled query may hold negative numbers (see `bnmind.junction.inference.normalization`). If they
+cost a run too many digits, the run is repeated by a query without signs, for any evidence or
+for the evidence of the run. If the evidence is impossible, findings that contradict each
+other are looked for by the same means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Value, made
+from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
+from bnmind.junction.inference.batch_run import BatchRun, run_batch, run_each
+from bnmind.junction.inference.cases import case_findings
+from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.evidence import Findings, label_of, likelihood
+from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
+from bnmind.junction.inference.normalization import DOUBTFUL, LOST, lost_digits
+from bnmind.junction.inference.plan_sums import sums_of
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.inference.registers import (
+    all_inputs,
+    checked_inputs,
+    positions_of,
+    registers_of,
+)
+from bnmind.junction.inference.replanning import (
+    narrowed,
+    with_evidence_as_inputs,
+    without_signs,
+)
+from bnmind.pgm.factor import Values
+
+__all__ = ["Answering"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answering(Value):
+    """A compiled query, and the query without signs in its place, which is made when needed.
+
+    All methods take findings by `read_findings`.
+    """
+
+    compiled: CompiledQuery
+    """The query that is tried first."""
+
+    @cached_property
+    def unsigned(self) -> Answering | None:
+        """The same for any evidence without negative numbers; None if it is not to be had."""
+        other = without_signs(self.compiled, {}, {})
+        return None if other is None else Answering(other)
+
+    def run(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Posterior:
+        """Return the posterior; raise the errors of `Plan.run`."""
+        compiled = self.compiled
+        if compiled.by_case is not None:
+            return self.for_case(findings, inputs).run({})
+        observed = positions_of(compiled, findings)
+        given = all_inputs(compiled, findings, inputs)
+        self.check_size()
+        sums = sums_of(compiled, registers_of(compiled, observed, given))
+        if self._is_doubtful(sums.doubt):
+            try:
+                other, rest, left = self._second_try(findings, inputs)
+            except ImpossibleEvidenceError:
+                raise impossible(self.conflict(findings, given)) from None
+            return other.run(rest, left)
+        if not sums.log_evidence > -math.inf:
+            raise impossible(self.conflict(findings, given))
+        joints = tuple(
+            [
+                answer.lift(result, observed)
+                for answer, result in zip(compiled.answers, sums.joints, strict=True)
+            ]
+        )
+        return made(
+            Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence
+        )
+
+    def is_possible(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> bool:
+        """Return whether the probability is positive; raise the errors of `Plan.is_possible`."""
+        compiled = self.compiled
+        if compiled.by_case is not None:
+            try:
+                return self.for_case(findings, inputs).is_possible({})
+            except ImpossibleEvidenceError:
+                return False
+        observed = positions_of(compiled, findings)
+        given = all_inputs(compiled, findings, inputs)
+        self.check_size()
+        sums = sums_of(compiled, registers_of(compiled, observed, given))
+        if not self._is_doubtful(sums.doubt):
+            return sums.log_evidence > -math.inf
+        try:
+            other, rest, left = self._second_try(findings, inputs)
+        except ImpossibleEvidenceError:
+            return False
+        return other.is_possible(rest, left)
+
+    def run_batch(
+        self,
+        cases: Mapping[str, NDArray[Any]],
+        inputs: Mapping[str, Values],
+        *,
+        max_bytes: int | None = None,
+    ) -> BatchRun:
+        """Return the answers to cases by `read_cases`, those in doubt by a query without signs."""
+
+        def alone(findings: Findings) -> Posterior:
+            return self.for_case(findings, inputs).run({})
+
+        if self.compiled.by_case is not None:
+            return run_each(self.compiled, cases, alone, max_bytes=max_bytes)
+        batch = run_batch(self.compiled, cases, inputs, max_bytes=max_bytes)
+        if not (batch.doubt > DOUBTFUL).any():
+            return batch
+        if self.unsigned is not None:
+            again = np.flatnonzero(batch.doubt > DOUBTFUL)
+            some = {name: found[again] for name, found in cases.items()}
+            batch.put(again, self.unsigned.run_batch(some, inputs))
+            return batch
+        for case in np.flatnonzero(batch.doubt > LOST).tolist():
+            findings = case_findings([*self.compiled.evidence, *self.compiled.soft], cases, case)
+            try:
+                other, rest, left = self._second_try(findings, inputs)
+                batch.put(case, other.run(rest, left))
+            except CancellationError:
+                raise lost_digits(case) from None
+            except ImpossibleEvidenceError:
+                batch.put(case, None)
+        return batch
+
+    def conflict(
+        self, findings: Findings, inputs: Mapping[str, Values] | None = None
+    ) -> dict[str, Any]:
+        """Return findings that are impossible together, though all but any one of them are not.
+
+        Parameters
+        ----------
+        findings
+            Impossible with the inputs, and with the evidence that the plan was restricted to.
+        inputs
+            The plan's inputs; those left out are taken to be one everywhere.
+
+        Returns
+        -------
+        Mapping
+            Some of the findings; all if it takes too much to find out.
+        """
+        query, known = self.compiled.query, self.compiled.known
+        findings = {**known.fixed, **findings}
+        observed = {
+            v.name: v for v in (*query.evidence, *query.soft) if findings.get(v.name) is not None
+        }
+        try:
+            other = Answering(with_evidence_as_inputs(self.compiled))
+        except TooLargeError:
+            return dict(findings)
+        weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
+        given = {**known.given, **(inputs or {})}
+        labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
+        anything = {
+            name: np.ones([v.n_states for v in scope])
+            if name in labels or name not in given
+            else given[name]
+            for name, scope in other.compiled.inputs.items()
+        }
+
+        def possible(names: frozenset[str]) -> bool:
+            chosen = {label_of(name): weights[name] for name in names}
+            try:
+                return other.is_possible({}, {**anything, **chosen})
+            except (CancellationError, TooLargeError):
+                return True
+
+        names = minimal_conflict(list(observed), possible)
+        return {name: findings[name] for name in observed if name in names}
+
+    def for_case(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Answering:
+        """Return the answers to a query restricted to all that a run is given."""
+        known = {name: found for name, found in findings.items() if found is not None}
+        return self.narrowed(known, checked_inputs(self.compiled, inputs))
+
+    def narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Answering:
+        """Return the answers to a query restricted to some findings, and to checked inputs."""
+        try:
+            return Answering(narrowed(self.compiled, findings, inputs))
+        except ImpossibleEvidenceError:
+            raise impossible(self.conflict(findings, inputs)) from None
+
+    def check_size(self) -> None:
+        """Raise `TooLargeError` if a run is over its limits."""
+        if self.compiled.refusal is not None:
+            raise self.compiled.refusal
+
+    def _is_doubtful(self, doubt: float) -> bool:
+        """Return whether a query without signs is to answer in place of this one."""
+        return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
+
+    def _second_try(
+        self, findings: Findings, inputs: Mapping[str, Values] | None
+    ) -> tuple[Answering, Findings, Mapping[str, Values]]:
+        """Return a query without negative numbers for a run, and what to give to it.
+
+        That is `unsigned`, or a query restricted to the evidence and the inputs of the run
+        if only that is small enough.
+
+        Raises
+        ------
+        CancellationError
+            If neither is to be had.
+        ImpossibleEvidenceError
+            If a single table rules the evidence out.
+        """
+        if self.unsigned is not None:
+            return self.unsigned, findings, inputs or {}
+        known = {name: found for name, found in findings.items() if found is not None}
+        other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
+        if other is None:
+            raise lost_digits()
+        return Answering(other), {}, {}
