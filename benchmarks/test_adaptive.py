@@ -25,9 +25,9 @@ import pytest
 from bnmind.adaptive import (
     ItemBank,
     MinimalEntropy,
-    PlanBelief,
-    ProfileBelief,
     SkillBelief,
+    TableBelief,
+    TreeBelief,
     start_belief,
 )
 from bnmind.information import Floats, information
@@ -37,8 +37,8 @@ SIZES = {"5x20": (5, 20), "10x60": (10, 60), "16x100": (16, 100)}
 ANSWERED = ("2", "10", "all but one")
 KINDS: dict[str, Callable[[ItemBank], SkillBelief]] = {
     "start_belief": start_belief,
-    "table": ProfileBelief.start,
-    "tree": PlanBelief.start,
+    "table": TableBelief.start,
+    "tree": TreeBelief.start,
 }
 
 
@@ -186,7 +186,7 @@ class PlainNumpy:
 
     def __init__(self, bank: ItemBank) -> None:
         self.bank = bank
-        space = ProfileBelief.start(bank).space
+        space = TableBelief.start(bank).space
         states = np.indices(space.shape).reshape(len(space.shape), -1)
         self.prior = space.prior
         self.chances = np.empty((len(bank.items), states.shape[1], 2))
@@ -267,7 +267,7 @@ def test_small_banks(benchmark: Any, report: Report, name: str, engine: str) -> 
     bank = random_bank(n_skills, n_items)
     given = answers(bank, 2)
     ours, items = our_step(start_belief(bank), given)
-    plain, belief = PlainNumpy(bank), ProfileBelief.start(bank).space.prior
+    plain, belief = PlainNumpy(bank), TableBelief.start(bank).space.prior
     (first, response), (last, other) = given.items()
     belief = plain.update(belief, bank.position(first), response)
     positions, turns = [bank.position(item) for item in items], cycle([1 - other, other])

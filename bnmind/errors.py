@@ -26,9 +26,9 @@ __all__ = [
     "InvalidProbabilityError",
     "InvalidReplyError",
     "InvalidResponseError",
-    "InvalidResponsesError",
     "ModelFileError",
     "NothingToAskError",
+    "ResponseTableError",
     "SessionFileError",
     "TooLargeError",
     "UnknownNameError",
@@ -79,8 +79,8 @@ class InvalidResponseError(_OffendingValueError):
     """A response that an item cannot have, or to an item that has one already."""
 
 
-class InvalidResponsesError(InvalidResponseError):
-    """A table of responses that is not valid; all faults are listed at once."""
+class ResponseTableError(InvalidResponseError):
+    """A table of the responses of examinees to items is invalid; all faults are listed at once."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)

@@ -521,21 +521,21 @@ def _rules() -> Any:
     adaptive.Event,
     adaptive.Selection,
     adaptive.RankedItem,
-    adaptive.AnswerDoubt,
+    adaptive.AnswerFit,
     adaptive.SessionReport,
     adaptive.SkillReport,
     adaptive.Profile,
     adaptive.Progress,
     adaptive.Outlook,
-    adaptive.PlanBelief,
-    adaptive.ProfileBelief,
+    adaptive.TreeBelief,
+    adaptive.TableBelief,
 )
 def _sessions() -> Any:
     design = adaptive.Design(bank(), rules=(adaptive.Testlets(),))
     start = adaptive.Session.start(design, about={"who": "me"})
     session = start.answer(start.next_item(), 1)
-    tree = adaptive.PlanBelief.start(bank()).update("a", 1)
-    table = adaptive.ProfileBelief.start(bank()).update("a", 1)
+    tree = adaptive.TreeBelief.start(bank()).update("a", 1)
+    table = adaptive.TableBelief.start(bank()).update("a", 1)
     report = session.report()
     return [
         design,
@@ -544,7 +544,7 @@ def _sessions() -> Any:
         *session.events,
         adaptive.MinimalEntropy().select(table, ("b", "c")),
         *adaptive.rank_items(table, ["b", "c"]),
-        *adaptive.doubts_about(table),
+        *adaptive.person_fit(table),
         report,
         *report.skills,
         table.profile(),
@@ -568,8 +568,8 @@ def keep(moment: adaptive.Moment) -> Any:
     adaptive.BatchProfiles,
     adaptive.BatchProgress,
     adaptive.BatchSelection,
-    adaptive.PlanBatch,
-    adaptive.ProfileBatch,
+    adaptive.TreeBatch,
+    adaptive.TableBatch,
     adaptive.Moment,
     adaptive.Measure,
     adaptive.SelectorRun,
@@ -586,8 +586,8 @@ def _simulations() -> Any:
         measures=[measure],
     )
     codes = people.responses
-    tree = adaptive.PlanBatch.start(bank(), 5)
-    table = adaptive.ProfileBatch.start(bank(), 5)
+    tree = adaptive.TreeBatch.start(bank(), 5)
+    table = adaptive.TableBatch.start(bank(), 5)
     allowed = np.ones((5, 3), dtype=bool)
     return [
         result,

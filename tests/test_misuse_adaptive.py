@@ -130,9 +130,9 @@ def special() -> dict[str, Any]:
         "SympsonHetter.adjusted.selected": {"a": 0.5},
         "Responses.take.examinees": [0, 1, 2, 3],
         "Session.change.item": "a",
-        "PlanBelief.without.item": "a",
-        "ProfileBelief.without.item": "a",
-        "ProfileBelief.update.item": "c",
+        "TreeBelief.without.item": "a",
+        "TableBelief.without.item": "a",
+        "TableBelief.update.item": "c",
         "AbilityGrid.network.name": "ability",
         "AbilityGrid.normal.mean": 0.0,
         "AbilityGrid.normal.deviation": 1.0,
@@ -235,7 +235,7 @@ def special() -> dict[str, Any]:
     for name in ("ContentBalance", "Enemies", "OnlyItems", "Testlets"):
         found[f"{name}.restrict.allowed"] = ALLOWED
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
-    for name in ("PlanBatch", "ProfileBatch"):
+    for name in ("TreeBatch", "TableBatch"):
         found[f"{name}.update.items"] = np.full(5, 2)
         found[f"{name}.update.responses"] = np.full(5, 1)
         found[f"{name}.of.responses"] = PEOPLE.responses
@@ -264,7 +264,7 @@ SPECIAL = special()
 
 def ones(belief: Any, items: Any) -> Any:
     """Score every item alike, for one examinee or for many."""
-    many = isinstance(belief, adaptive.ProfileBatch)
+    many = isinstance(belief, adaptive.TableBatch)
     return np.ones((len(belief), len(items)) if many else len(items))
 
 
@@ -272,8 +272,8 @@ EXAMPLES: dict[type, Any] = {
     adaptive.ScoredBy: adaptive.ScoredBy(ones),
     adaptive.Sequential: adaptive.Sequential((adaptive.Dina(0.2, 0.1), adaptive.Dina(0.1, 0.1))),
     adaptive.Session: adaptive.Session.start(BANK).answer("a", 1),
-    adaptive.PlanBelief: adaptive.PlanBelief.start(BANK).update("a", 1),
-    adaptive.ProfileBelief: adaptive.ProfileBelief.start(BANK).update("a", 1),
+    adaptive.TreeBelief: adaptive.TreeBelief.start(BANK).update("a", 1),
+    adaptive.TableBelief: adaptive.TableBelief.start(BANK).update("a", 1),
 }
 """Instances whose methods have something to do."""
 
@@ -357,7 +357,7 @@ def of_functions() -> Iterator[Call]:
         (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.responses}),
         (adaptive.cross_validate, {**learning, "folds": 2, "fold_seed": 1}),
         (adaptive.default_measures, {"bank": BANK, "truth": True}),
-        (adaptive.doubts_about, {"belief": belief.update("a", 1), "items": ["a"]}),
+        (adaptive.person_fit, {"belief": belief.update("a", 1), "items": ["a"]}),
         (adaptive.fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
         (
             adaptive.irt_bank,

@@ -8,13 +8,13 @@ from bnmind.adaptive.beliefs.ability_estimates import (
 )
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles
 from bnmind.adaptive.beliefs.belief import Profile, SkillBelief
-from bnmind.adaptive.beliefs.person_fit import AnswerDoubt, doubts_about
+from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.skill_response_joints import response_joints
 from bnmind.adaptive.beliefs.start import beliefs_given, start_belief, start_beliefs
-from bnmind.adaptive.beliefs.table_batch import ProfileBatch
-from bnmind.adaptive.beliefs.table_belief import ProfileBelief
-from bnmind.adaptive.beliefs.tree_batch import PlanBatch
-from bnmind.adaptive.beliefs.tree_belief import PlanBelief
+from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.beliefs.table_belief import TableBelief
+from bnmind.adaptive.beliefs.tree_batch import TreeBatch
+from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
 from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
@@ -138,7 +138,7 @@ __all__ = [
     "UNASKED_ACCURACY",
     "AbilityGrid",
     "AllOf",
-    "AnswerDoubt",
+    "AnswerFit",
     "AnyOf",
     "BatchBelief",
     "BatchProfiles",
@@ -192,14 +192,10 @@ __all__ = [
     "Outlook",
     "PairStatistics",
     "PerCost",
-    "PlanBatch",
-    "PlanBelief",
     "PosteriorWeightedKL",
     "PredictiveCheck",
     "Priors",
     "Profile",
-    "ProfileBatch",
-    "ProfileBelief",
     "ProfileCertain",
     "ProfileDistribution",
     "Progress",
@@ -229,14 +225,17 @@ __all__ = [
     "StopBy",
     "Stopper",
     "SympsonHetter",
+    "TableBatch",
+    "TableBelief",
     "TargetEntropy",
     "Testlets",
+    "TreeBatch",
+    "TreeBelief",
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
     "cross_validate",
     "default_measures",
-    "doubts_about",
     "expected_ability",
     "fold_numbers",
     "irt_bank",
@@ -247,6 +246,7 @@ __all__ = [
     "logistic_items",
     "most_likely_ability",
     "most_probable_ability",
+    "person_fit",
     "predictive_check",
     "rank_items",
     "read_bank",

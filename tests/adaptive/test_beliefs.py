@@ -17,11 +17,11 @@ from bnmind.adaptive import (
     Independent,
     Item,
     ItemBank,
-    PlanBatch,
-    PlanBelief,
-    ProfileBatch,
-    ProfileBelief,
     SkillBelief,
+    TableBatch,
+    TableBelief,
+    TreeBatch,
+    TreeBelief,
     beliefs_given,
     irt_bank,
     logistic_items,
@@ -39,8 +39,8 @@ from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import answer_sets, banks, enumerated
 from tests.modes import examples
 
-BELIEFS: list[type[ProfileBelief | PlanBelief]] = [ProfileBelief, PlanBelief]
-BATCHES: list[type[ProfileBatch | PlanBatch]] = [ProfileBatch, PlanBatch]
+BELIEFS: list[type[TableBelief | TreeBelief]] = [TableBelief, TreeBelief]
+BATCHES: list[type[TableBatch | TreeBatch]] = [TableBatch, TreeBatch]
 BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
 CERTAIN = ItemBank.from_qmatrix([[1], [1]], guess=0.0, slip=0.0)
 
@@ -117,7 +117,7 @@ def test_the_order_of_answers_leaves_no_trace(data: st.DataObject) -> None:
         one = after(kind.start(bank), answers)
         other = after(kind.start(bank), data.draw(st.permutations(answers)))
         items = bank.item_names
-        atol = 0 if kind is PlanBelief else 1e-12
+        atol = 0 if kind is TreeBelief else 1e-12
         np.testing.assert_allclose(one.masses(items), other.masses(items), rtol=0, atol=atol)
         assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-12)
 
@@ -158,7 +158,7 @@ def test_batches_are_single_beliefs_side_by_side(data: st.DataObject) -> None:
             assert len(found) == len(rows)
             np.testing.assert_array_equal(found.responses, table)
             for number, row in enumerate(rows):
-                one = after(ProfileBelief.start(bank), list(row.items()))
+                one = after(TableBelief.start(bank), list(row.items()))
                 assert found.log_evidence[number] == pytest.approx(one.log_evidence, abs=1e-9)
                 assert found.entropy[number] == pytest.approx(one.entropy, abs=1e-12)
                 np.testing.assert_allclose(
@@ -186,13 +186,13 @@ def test_batches_are_single_beliefs_side_by_side(data: st.DataObject) -> None:
 
 
 @both
-def test_responses_have_names_and_positions(kind: type[ProfileBelief | PlanBelief]) -> None:
+def test_responses_have_names_and_positions(kind: type[TableBelief | TreeBelief]) -> None:
     start = kind.start(BANK)
     assert start.update("item_1", "1").responses == start.update("item_1", 1).responses
 
 
 @both
-def test_bad_responses_are_refused(kind: type[ProfileBelief | PlanBelief]) -> None:
+def test_bad_responses_are_refused(kind: type[TableBelief | TreeBelief]) -> None:
     belief = kind.start(BANK).update("item_1", 1)
     with pytest.raises(InvalidResponseError, match="without a response, got item_1, answered 1"):
         belief.update("item_1", 0)
@@ -211,7 +211,7 @@ def test_bad_responses_are_refused(kind: type[ProfileBelief | PlanBelief]) -> No
 
 @both
 def test_responses_that_exclude_each_other_are_named(
-    kind: type[ProfileBelief | PlanBelief],
+    kind: type[TableBelief | TreeBelief],
 ) -> None:
     belief = kind.start(CERTAIN).update("item_1", 1)
     with pytest.raises(ImpossibleEvidenceError, match="item_1=1, item_2=0") as caught:
@@ -220,7 +220,7 @@ def test_responses_that_exclude_each_other_are_named(
 
 
 @both_batches
-def test_bad_batches_are_refused(kind: type[ProfileBatch | PlanBatch]) -> None:
+def test_bad_batches_are_refused(kind: type[TableBatch | TreeBatch]) -> None:
     with pytest.raises(InvalidResponseError, match="in row 1, item item_3, got 7"):
         kind.of(BANK, [[0, 1, -1], [0, 1, 7]])
     with pytest.raises(InvalidResponseError, match="shape"):
@@ -239,14 +239,14 @@ def test_bad_batches_are_refused(kind: type[ProfileBatch | PlanBatch]) -> None:
 
 
 @both_batches
-def test_who_is_not_asked_learns_nothing(kind: type[ProfileBatch | PlanBatch]) -> None:
+def test_who_is_not_asked_learns_nothing(kind: type[TableBatch | TreeBatch]) -> None:
     batch = kind.start(BANK, 2).update([0, -1], [1, 1])
     assert batch.responses.tolist() == [[1, -1, -1], [-1, -1, -1]]
     assert batch.entropy[1] == pytest.approx(2.0)
 
 
 @both
-def test_many_surprising_answers_do_not_vanish(kind: type[ProfileBelief | PlanBelief]) -> None:
+def test_many_surprising_answers_do_not_vanish(kind: type[TableBelief | TreeBelief]) -> None:
     rng = np.random.default_rng(0)
     n = 300
     parameters = np.column_stack([rng.uniform(4, 9, n), rng.normal(0, 1, n)])
@@ -268,25 +268,25 @@ def test_many_surprising_answers_do_not_vanish(kind: type[ProfileBelief | PlanBe
 def test_a_tree_that_is_too_large_says_how_large() -> None:
     everything = ItemBank.from_qmatrix(np.ones((1, 20), dtype=int), skills=Independent())
     with pytest.raises(TooLargeError, match=r"got 1,048,576 for 20 hidden variables") as caught:
-        PlanBelief.start(everything, max_cells=2**19)
+        TreeBelief.start(everything, max_cells=2**19)
     assert caught.value.needed == 2**20
     with pytest.raises(TooLargeError, match="profiles"):
-        ProfileBelief.start(everything, max_profiles=1000)
+        TableBelief.start(everything, max_profiles=1000)
 
 
 def test_small_banks_start_with_tables_and_large_ones_with_trees() -> None:
     chain = np.eye(20, dtype=int) + np.eye(20, k=1, dtype=int)
     large = ItemBank.from_qmatrix(chain, skills=Independent(0.5))
-    assert isinstance(start_belief(BANK), ProfileBelief)
-    assert isinstance(start_beliefs(BANK, 3), ProfileBatch)
-    assert isinstance(start_belief(large), PlanBelief)
-    assert isinstance(start_beliefs(large, 3), PlanBatch)
-    assert isinstance(beliefs_given(large, np.full((2, 20), -1)), PlanBatch)
+    assert isinstance(start_belief(BANK), TableBelief)
+    assert isinstance(start_beliefs(BANK, 3), TableBatch)
+    assert isinstance(start_belief(large), TreeBelief)
+    assert isinstance(start_beliefs(large, 3), TreeBatch)
+    assert isinstance(beliefs_given(large, np.full((2, 20), -1)), TreeBatch)
     assert start_belief(large).entropy == pytest.approx(20.0)
 
 
 @both
-def test_beliefs_are_pickled_by_their_responses(kind: type[ProfileBelief | PlanBelief]) -> None:
+def test_beliefs_are_pickled_by_their_responses(kind: type[TableBelief | TreeBelief]) -> None:
     belief = kind.start(BANK).update("item_3", 1).update("item_1", 0)
     copy = pickle.loads(pickle.dumps(belief))
     assert copy.responses == belief.responses
@@ -296,7 +296,7 @@ def test_beliefs_are_pickled_by_their_responses(kind: type[ProfileBelief | PlanB
 
 @both
 def test_other_hidden_variables_are_summed_out_of_profiles(
-    kind: type[ProfileBelief | PlanBelief],
+    kind: type[TableBelief | TreeBelief],
 ) -> None:
     # Every skill depends on one ability; the best pair is not part of the best triple.
     z = Variable.of_integers("z", range(3))

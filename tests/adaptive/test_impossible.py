@@ -22,14 +22,14 @@ from bnmind.adaptive import (
     MaximalItems,
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
-    PlanBatch,
-    PlanBelief,
     PosteriorWeightedKL,
-    ProfileBatch,
-    ProfileBelief,
     ScoringSelector,
     Session,
     SkillBelief,
+    TableBatch,
+    TableBelief,
+    TreeBatch,
+    TreeBelief,
     read_bank,
     simulate,
     start_belief,
@@ -37,7 +37,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.response_errors import ERROR_CHANCE
 from bnmind.adaptive.selection.kullback_leibler import LEAST_CHANCE, floored
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from tests.banks import answer_sets, banks, enumerated
 from tests.command_line import run
@@ -48,7 +48,7 @@ DIVERGENCES: tuple[ScoringSelector[SkillBelief], ...] = (
     PosteriorWeightedKL(),
     ModifiedPosteriorWeightedKL(),
 )
-both = pytest.mark.parametrize("kind", [ProfileBelief, PlanBelief])
+both = pytest.mark.parametrize("kind", [TableBelief, TreeBelief])
 tables_and_trees = pytest.mark.parametrize("most", [0, 2**16], ids=["tree", "table"])
 
 
@@ -79,7 +79,7 @@ def test_a_belief_with_errors_is_bayes_rule_for_responses_that_may_err(
     for item, response in answers:
         row[0, bank.position(item)] = response
     nothing = np.full_like(row, -1)
-    for start in (ProfileBelief.start(bank), PlanBelief.start(bank)):
+    for start in (TableBelief.start(bank), TreeBelief.start(bank)):
         belief: SkillBelief = start.with_errors(chance)
         for item, response in answers:
             belief = belief.update(item, response)
@@ -87,7 +87,7 @@ def test_a_belief_with_errors_is_bayes_rule_for_responses_that_may_err(
         for item, _ in answers:
             belief = belief.without(item)
         assert belief.error_chance == chance
-    for batch in (ProfileBatch.of(bank, nothing), PlanBatch.of(bank, nothing)):
+    for batch in (TableBatch.of(bank, nothing), TreeBatch.of(bank, nothing)):
         beliefs = batch.with_errors(chance)
         for item, response in answers:
             beliefs = beliefs.update([bank.position(item)], [response])
@@ -108,14 +108,14 @@ def _compare(belief: SkillBelief, joint: Floats, total: float) -> None:
 
 
 @both
-def test_a_hundred_contradictions_do_not_vanish(kind: type[ProfileBelief | PlanBelief]) -> None:
+def test_a_hundred_contradictions_do_not_vanish(kind: type[TableBelief | TreeBelief]) -> None:
     bank = ItemBank.from_qmatrix([[1]] * 120, guess=0.0, slip=0.0)
     belief: SkillBelief = kind.start(bank).with_errors(ERROR_CHANCE)
     codes = (np.arange(120) % 2)[None]
     for item, response in zip(bank.item_names, codes[0].tolist(), strict=True):
         belief = belief.update(item, response)
     np.testing.assert_allclose(belief.marginal("skill_1"), 0.5)
-    of_many = (ProfileBatch, PlanBatch)[kind is PlanBelief]
+    of_many = (TableBatch, TreeBatch)[kind is TreeBelief]
     beliefs = of_many.of(bank, np.full((1, 120), -1)).with_errors(ERROR_CHANCE)
     for place, response in enumerate(codes[0].tolist()):
         beliefs = beliefs.update([place], [response])
@@ -125,14 +125,14 @@ def test_a_hundred_contradictions_do_not_vanish(kind: type[ProfileBelief | PlanB
 
 @pytest.mark.parametrize("chance", [-0.1, 1.0, np.nan])
 def test_a_chance_of_errors_is_checked(chance: float) -> None:
-    for belief in (ProfileBelief.start(CERTAIN), ProfileBatch.start(CERTAIN, 2)):
-        with pytest.raises(InvalidModelError, match=r"\[0, 1\)"):
+    for belief in (TableBelief.start(CERTAIN), TableBatch.start(CERTAIN, 2)):
+        with pytest.raises(InvalidArgumentError, match=r"\[0, 1\)"):
             belief.with_errors(chance)
 
 
 @both
 def test_a_session_outlives_an_impossible_answer_and_says_so(
-    kind: type[ProfileBelief | PlanBelief], tmp_path: Path
+    kind: type[TableBelief | TreeBelief], tmp_path: Path
 ) -> None:
     path = tmp_path / "ann.json"
     session = Session.start(CERTAIN, belief=kind.start(CERTAIN), path=path)
@@ -150,7 +150,7 @@ def test_a_session_outlives_an_impossible_answer_and_says_so(
     third = wrong.answer("item_3", 1)
     assert third.posterior["skill_1"]["1"] == pytest.approx(1, abs=1e-5)
     assert third.stop_reason == "every item was asked"
-    suspect = min(third.doubts(), key=lambda doubt: doubt.doubt)
+    suspect = min(third.person_fit(), key=lambda answer: answer.p_value)
     assert suspect.item == "item_2"
     assert suspect.probability == pytest.approx(0, abs=1e-5)
     loaded = Session.load(path, CERTAIN, belief=kind.start(CERTAIN))

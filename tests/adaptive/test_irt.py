@@ -18,7 +18,7 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.response_models.abilities import ability_values
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Variable
 
 curves = st.builds(
@@ -115,7 +115,7 @@ def test_bad_parameters_are_refused() -> None:
         AbilityGrid((1.0, 0.0), (0.5, 0.5))
     with pytest.raises(InvalidModelError, match="sum to one"):
         AbilityGrid((0.0, 1.0), (0.5, 0.6))
-    with pytest.raises(InvalidModelError, match="at least 2 points"):
+    with pytest.raises(InvalidArgumentError, match="at least 2 points"):
         AbilityGrid.normal(n_points=1)
     with pytest.raises(InvalidModelError, match="numbers as states"):
         ability_values(Variable("a", ("low", "high")))

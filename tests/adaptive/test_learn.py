@@ -38,8 +38,9 @@ from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import (
     ImpossibleEvidenceError,
+    InvalidArgumentError,
     InvalidModelError,
-    InvalidResponsesError,
+    ResponseTableError,
     UnknownNameError,
 )
 from bnmind.pgm import Network, TabularCPD, Variable
@@ -390,7 +391,7 @@ def test_bounds_hold_for_curves_too() -> None:
 def test_bounds_that_contradict_the_order_are_refused() -> None:
     codes = [[1, 1, 0, 1, 1, 1], [0, 1, 0, 0, 0, 0]]
     bounds = Bounds(guess=(0.8, 0.9), slip=(0.8, 0.9))
-    with pytest.raises(InvalidModelError, match=r"item_1 that sum to at most 1, got 0\.8"):
+    with pytest.raises(InvalidArgumentError, match=r"item_1 that sum to at most 1, got 0\.8"):
         learn(codes, Q, options=LearningOptions(bounds=bounds))
     found = learn(codes, Q, options=LearningOptions(bounds=bounds, monotone=False))
     assert min(item.guess for item in found.items) >= 0.8 - 1e-12
@@ -413,16 +414,16 @@ def test_what_cannot_be_learned_is_refused() -> None:
         learn(codes, bank, options=everything)
     with pytest.raises(UnknownNameError, match="skill_9"):
         learn(codes, bank, options=LearningOptions(fixed=frozenset({"skill_9"})))
-    with pytest.raises(InvalidResponsesError, match="item_7"):
+    with pytest.raises(ResponseTableError, match="item_7"):
         learn(Responses(np.zeros((1, 7), int), tuple(f"item_{i}" for i in range(1, 8))), Q)
-    with pytest.raises(InvalidModelError, match="Q-matrix"):
+    with pytest.raises(InvalidArgumentError, match="Q-matrix"):
         learn(codes, bank, gate=Dino)
     for faulty in (
         lambda: LearningOptions(starts=0),
         lambda: Bounds((0.5, 0.2)),
         lambda: Priors((0.5, 1.0)),
     ):
-        with pytest.raises(InvalidModelError):
+        with pytest.raises(InvalidArgumentError):
             faulty()
 
 

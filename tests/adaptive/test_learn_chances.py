@@ -31,7 +31,7 @@ from bnmind.adaptive import (
     learn,
 )
 from bnmind.adaptive.learning.parameters.isotonic import monotone_chances
-from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from tests.modes import examples
 
@@ -140,7 +140,7 @@ def test_bounds_and_the_least_chance_hold_together() -> None:
 
 @pytest.mark.parametrize("least", [-0.1, 0.5, 2.0, float("nan")])
 def test_a_least_chance_out_of_range_is_refused(least: float) -> None:
-    with pytest.raises(InvalidModelError, match="least chance"):
+    with pytest.raises(InvalidArgumentError, match="least chance"):
         LearningOptions(least_chance=least)
 
 

@@ -27,7 +27,7 @@ from bnmind.adaptive.learning.fit.standard_errors import _scores, table_expectat
 from bnmind.adaptive.learning.parameters.isotonic import isotonic, monotone_chances, two_chances
 from bnmind.adaptive.learning.parameters.options import Bounds
 from bnmind.adaptive.responses.examinees import Examinees
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
@@ -227,7 +227,7 @@ def test_pairs_of_items_look_like_the_model_if_it_is_right() -> None:
     misfit = predictive_check(learn(responses, wrong), n_drawn=40, seed=1)
     assert misfit.log_odds.share_extreme > right.log_odds.share_extreme
     assert "item_1" in misfit.worst_pairs[0]
-    with pytest.raises(InvalidModelError, match="data sets"):
+    with pytest.raises(InvalidArgumentError, match="data sets"):
         predictive_check(learn(drawn(50, 4), Q), n_drawn=1)
 
 

@@ -19,7 +19,7 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.adaptive.selection.selector import TOLERANCE, by_rank
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 N = 6
 BANK = ItemBank.from_qmatrix([[1]] * N, guess=[0.3, 0.1, 0.2, 0.05, 0.25, 0.15], slip=0.1)
@@ -95,11 +95,11 @@ def test_of_the_items_allowed_alone_the_best_are_drawn(
 @pytest.mark.parametrize("best", [1, 3])
 def test_without_luck_it_is_told_plainly(best: int) -> None:
     selector = Randomesque(MinimalEntropy(), best)
-    with pytest.raises(InvalidModelError, match=r"expected luck of shape .* got none"):
+    with pytest.raises(InvalidArgumentError, match=r"expected luck of shape .* got none"):
         selector.select(BELIEF, NAMES)
-    with pytest.raises(InvalidModelError, match=r"expected luck of shape .* got none"):
+    with pytest.raises(InvalidArgumentError, match=r"expected luck of shape .* got none"):
         selector.select_batch(start_beliefs(BANK, 2), np.ones((2, N), dtype=bool))
-    with pytest.raises(InvalidModelError, match="got shape"):
+    with pytest.raises(InvalidArgumentError, match="got shape"):
         selector.select_batch(start_beliefs(BANK, 2), np.ones((2, N), dtype=bool), luck=[0.5])
 
 
@@ -108,7 +108,7 @@ def test_without_luck_it_is_told_plainly(best: int) -> None:
     [(0, "at least 1"), (-1, "at least 1"), (2.5, "whole number"), (float("nan"), "whole number")],
 )
 def test_among_how_many_is_a_whole_number_of_at_least_one(best: Any, words: str) -> None:
-    with pytest.raises((InvalidModelError, InvalidArgumentError), match=words):
+    with pytest.raises(InvalidArgumentError, match=words):
         Randomesque(MinimalEntropy(), best)
 
 

@@ -17,8 +17,8 @@ from bnmind.adaptive import ItemBank, QMatrix, Responses, read_qmatrix
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
-    InvalidResponsesError,
     ModelFileError,
+    ResponseTableError,
 )
 
 TEXT = "id,easy,hard\nann,1,0\nbob,,1\ncid,NA,0.0\n"
@@ -32,7 +32,7 @@ def csv(directory: Path, text: str) -> Path:
 
 
 def refused(table: object, *parts: str) -> tuple[str, ...]:
-    with pytest.raises(InvalidResponsesError) as caught:
+    with pytest.raises(ResponseTableError) as caught:
         Responses.of(table)  # type: ignore[arg-type]
     for part in parts:
         assert any(part in problem for problem in caught.value.problems), caught.value.problems
@@ -95,26 +95,26 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
 def test_an_array_needs_a_column_for_each_item_whatever_that_is_called() -> None:
     assert Responses.of([[1, 0]], items=["id", "a"]).codes.tolist() == [[1, 0]]
     for columns in ([[1]], [[1, 0, 1]]):
-        with pytest.raises(InvalidResponsesError, match="column for each of 2 items"):
+        with pytest.raises(ResponseTableError, match="column for each of 2 items"):
             Responses.of(columns, items=["id", "a"])
 
 
 def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
     problems = refused([["?"] * 30])
     assert len(problems) >= 30
-    with pytest.raises(InvalidResponsesError, match=r"and \d+ more$"):
+    with pytest.raises(ResponseTableError, match=r"and \d+ more$"):
         Responses.of([["?"] * 30])
 
 
 def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
     names = ",".join(f"i{number}" for number in range(60))
     cells = csv(tmp_path, f"{names}\n" + f"{'x,' * 59}x\n" * 20)
-    with pytest.raises(InvalidResponsesError, match=r"and at least 988 more$") as responses:
+    with pytest.raises(ResponseTableError, match=r"and at least 988 more$") as responses:
         Responses.from_csv(cells)
     with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as levels:
         read_qmatrix(cells)
     rows = csv(tmp_path, f"{names}\n" + "1\n" * 1200)
-    with pytest.raises(InvalidResponsesError, match=r"and at least 988 more$") as uneven:
+    with pytest.raises(ResponseTableError, match=r"and at least 988 more$") as uneven:
         Responses.from_csv(rows)
     with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as short:
         read_qmatrix(rows)
@@ -133,7 +133,7 @@ def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
     ],
 )
 def test_faulty_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(InvalidResponsesError, match=message):
+    with pytest.raises(ResponseTableError, match=message):
         Responses.from_csv(csv(tmp_path, text))
 
 
@@ -182,7 +182,7 @@ def test_columns_are_put_in_the_order_of_a_bank_or_refused() -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], items=["a", "b"])
     swapped = Responses([[0, 1]], ("b", "a"))  # type: ignore[arg-type]
     assert swapped.for_bank(bank).codes.tolist() == [[1, 0]]
-    with pytest.raises(InvalidResponsesError) as caught:
+    with pytest.raises(ResponseTableError) as caught:
         Responses([[0, 2, 1]], ("c", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
     assert caught.value.problems == (
         "expected an item of the Q-matrix or bank in column 1, got c",

@@ -24,7 +24,7 @@ from bnmind.adaptive import (
     simulate,
 )
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.errors import InvalidModelError, InvalidResponsesError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
@@ -172,12 +172,12 @@ def test_replay_learns_from_the_others_alone() -> None:
 def test_replay_tells_bad_input() -> None:
     answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
     selectors: Selectors = {"entropy": MinimalEntropy()}
-    with pytest.raises(InvalidModelError, match="2 to 80 folds"):
+    with pytest.raises(InvalidArgumentError, match="2 to 80 folds"):
         replay(lambda others: BANK, answers, selectors, folds=81)
     other = ItemBank.from_qmatrix(Q[:4], guess=0.2, slip=0.1)
-    with pytest.raises(InvalidResponsesError, match="item_5"):
+    with pytest.raises(ResponseTableError, match="item_5"):
         replay(lambda others: other, answers, selectors)
     renamed = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, skill_names=["a", "b"])
     banks = iter([BANK, renamed])
-    with pytest.raises(InvalidModelError, match="same items and skills, got others in fold 1"):
+    with pytest.raises(InvalidArgumentError, match="same items and skills, got others in fold 1"):
         replay(lambda others: next(banks), answers, selectors)

@@ -47,7 +47,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.selection.content_balance import ContentBalance
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 ITEMS = [
     Item("a", content="sums", cost=1, time=10),
@@ -153,7 +153,7 @@ def test_content_codes_keep_their_bounds() -> None:
     ],
 )
 def test_parameters_out_of_range_are_told(make: Any, words: str) -> None:
-    with pytest.raises(InvalidModelError, match=words):
+    with pytest.raises(InvalidArgumentError, match=words):
         make()
 
 
@@ -167,7 +167,7 @@ def test_randomesque_draws_among_the_best_alone_and_fairly() -> None:
     luck = rng.random((400, 6))
     batch = selector.select_batch(start_beliefs(BANK, 400), np.ones((400, 6), bool), luck=luck)
     assert set(batch.items.tolist()) == {0, 1}
-    with pytest.raises(InvalidModelError, match="luck"):
+    with pytest.raises(InvalidArgumentError, match="luck"):
         selector.select_batch(start_beliefs(BANK, 2), np.ones((2, 6), dtype=bool))
 
 

@@ -17,19 +17,19 @@ from bnmind.adaptive import (
     ItemBank,
     MaximalItems,
     PerCost,
-    PlanBatch,
-    PlanBelief,
-    ProfileBatch,
-    ProfileBelief,
     Randomesque,
     ScoredBy,
     Selector,
     Session,
     SkillBelief,
     SympsonHetter,
+    TableBatch,
+    TableBelief,
+    TreeBatch,
+    TreeBelief,
     simulate,
 )
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 ITEMS = [Item(f"i{n}", cost=1.0 + n % 3, enemies=("i5",) if n == 2 else ()) for n in range(6)]
@@ -95,16 +95,16 @@ def test_it_is_called_once_for_each_examinee_and_question() -> None:
 
 def test_functions_for_batches_are_checked() -> None:
     wrong = ScoredBy(nearest, batch_function=lambda beliefs, places: np.zeros(3))
-    with pytest.raises(InvalidModelError, match="scores of shape"):
+    with pytest.raises(InvalidArgumentError, match="scores of shape"):
         simulate(BANK, PEOPLE, {"x": wrong}, MaximalItems(2))
     unknown = ScoredBy(nearest, batch_function=lambda beliefs, places: np.full((12, 6), np.nan))
-    with pytest.raises(InvalidModelError, match="without NaN"):
+    with pytest.raises(InvalidArgumentError, match="without NaN"):
         simulate(BANK, PEOPLE, {"x": unknown}, MaximalItems(2))
 
 
-@pytest.mark.parametrize("kind", [(ProfileBatch, ProfileBelief), (PlanBatch, PlanBelief)])
+@pytest.mark.parametrize("kind", [(TableBatch, TableBelief), (TreeBatch, TreeBelief)])
 def test_the_belief_about_one_of_a_batch_is_that_of_the_same_answers_in_their_order(
-    kind: tuple[type[ProfileBatch | PlanBatch], type[ProfileBelief | PlanBelief]],
+    kind: tuple[type[TableBatch | TreeBatch], type[TableBelief | TreeBelief]],
 ) -> None:
     many, single = kind
     beliefs = many.start(BANK, 2).update([3, 0], [1, 0]).update([1, MISSING], [0, 0])

@@ -26,17 +26,17 @@ from bnmind.adaptive import (
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PerCost,
-    PlanBatch,
-    PlanBelief,
     PosteriorWeightedKL,
-    ProfileBatch,
-    ProfileBelief,
     RandomItem,
     ScoredBy,
     ScoringSelector,
     SkillBelief,
     SkillEntropy,
+    TableBatch,
+    TableBelief,
     TargetEntropy,
+    TreeBatch,
+    TreeBelief,
     expected_ability,
     irt_bank,
     item_time,
@@ -50,6 +50,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.errors import (
     ImpossibleEvidenceError,
+    InvalidArgumentError,
     InvalidModelError,
     NothingToAskError,
     UnknownNameError,
@@ -180,7 +181,7 @@ def test_scores_are_their_definitions_by_table_and_by_tree(data: st.DataObject) 
         "gdi": DiscriminationIndex(),
         "mpwkl": ModifiedPosteriorWeightedKL(),
     }
-    for start in (ProfileBelief.start(bank), PlanBelief.start(bank)):
+    for start in (TableBelief.start(bank), TreeBelief.start(bank)):
         belief = after(start, answers)
         for name, selector in selectors.items():
             scores = selector.scores(belief, items)
@@ -198,7 +199,7 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
     assume(total > 1e-6)
     items = [name for name in bank.item_names if name not in dict(answers)]
     assume(items)
-    belief = after(ProfileBelief.start(bank), answers)
+    belief = after(TableBelief.start(bank), answers)
     here = belief.profile().levels
     weighted, plain = [], []
     for item in items:
@@ -214,9 +215,9 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
 
 
 @named
-@pytest.mark.parametrize("kind", [ProfileBatch, PlanBatch])
+@pytest.mark.parametrize("kind", [TableBatch, TreeBatch])
 def test_a_batch_scores_and_selects_as_one_by_one(
-    selector: ScoringSelector[SkillBelief], kind: type[ProfileBatch | PlanBatch]
+    selector: ScoringSelector[SkillBelief], kind: type[TableBatch | TreeBatch]
 ) -> None:
     rng = np.random.default_rng(3)
     responses = rng.integers(-1, 2, (6, len(BANK.items)))
@@ -339,9 +340,9 @@ def test_functions_select_and_faulty_ones_are_told() -> None:
     assert last.select_batch(start_beliefs(BANK, 2), allowed).items.tolist() == [6, 5]
     with pytest.raises(UnknownNameError):
         ChosenBy(lambda belief, items, rng: "x").select(belief, BANK.item_names)
-    with pytest.raises(InvalidModelError, match="without NaN"):
+    with pytest.raises(InvalidArgumentError, match="without NaN"):
         ScoredBy(lambda belief, items: [math.nan] * 7).select(belief, BANK.item_names)
-    with pytest.raises(InvalidModelError, match="shape"):
+    with pytest.raises(InvalidArgumentError, match="shape"):
         ScoredBy(lambda belief, items: [1.0]).select(belief, BANK.item_names)
 
 
@@ -395,7 +396,7 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
     ],
 )
 def test_parameters_out_of_range_are_told(make: Any, words: str) -> None:
-    with pytest.raises(InvalidModelError, match=words):
+    with pytest.raises(InvalidArgumentError, match=words):
         make()
 
 
@@ -405,7 +406,7 @@ def test_skills_that_are_none_are_told() -> None:
         TargetEntropy(("skill_9",)).select(belief, BANK.item_names)
     with pytest.raises(UnknownNameError, match="skill"):
         SkillEntropy({"skill_9": 1.0}).select(belief, BANK.item_names)
-    with pytest.raises(InvalidModelError, match="2 configurations"):
+    with pytest.raises(InvalidArgumentError, match="2 configurations"):
         LossGain((Loss(("skill_1",), [[1.0]]),)).select(belief, BANK.item_names)
     free = PerCost(MinimalEntropy(), lambda item: 0.0)
     with pytest.raises(InvalidModelError, match="above 0"):
@@ -414,7 +415,7 @@ def test_skills_that_are_none_are_told() -> None:
 
 def test_chance_needs_a_generator_and_is_fair() -> None:
     belief = start_belief(BANK)
-    with pytest.raises(InvalidModelError, match="luck"):
+    with pytest.raises(InvalidArgumentError, match="luck"):
         RandomItem().select(belief, BANK.item_names)
     rng = np.random.default_rng(1)
     drawn = [RandomItem().select(belief, BANK.item_names, rng=rng).item for _ in range(700)]

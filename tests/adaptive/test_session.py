@@ -1,4 +1,4 @@
-"""Live sessions: answers in and out of order, files that survive, ranks, doubts and reports."""
+"""Live sessions: answers in and out of order, files that survive, ranks, person fit and reports."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from bnmind.adaptive import (
     MaximalFisher,
     MaximalItems,
     MinimalEntropy,
-    PlanBelief,
-    ProfileBelief,
     RandomItem,
     Session,
     SympsonHetter,
-    doubts_about,
+    TableBelief,
+    TreeBelief,
+    person_fit,
     rank_items,
     start_belief,
 )
 from bnmind.adaptive.sessions.session_json import bank_fingerprint
 from bnmind.errors import (
     BnmindError,
+    InvalidArgumentError,
     InvalidModelError,
     InvalidResponseError,
     ModelFileError,
@@ -182,7 +183,7 @@ def test_chance_depends_on_the_seed_and_the_state_alone(tmp_path: Path) -> None:
     assert session.undo().next_item() == path[-1]
     others = {Session.start(Design(BANK, RandomItem(), seed=s)).next_item() for s in range(30)}
     assert len(others) > 3
-    with pytest.raises(InvalidModelError, match="seed"):
+    with pytest.raises(InvalidArgumentError, match="seed"):
         Design(BANK, seed=-1)
 
 
@@ -377,7 +378,7 @@ def test_banks_are_told_apart_by_what_matters() -> None:
         assert bank_fingerprint(bank) != bank_fingerprint(other)
 
 
-@pytest.mark.parametrize("kind", [ProfileBelief, PlanBelief])
+@pytest.mark.parametrize("kind", [TableBelief, TreeBelief])
 def test_rank_says_how_much_and_about_which_skill(kind: Any) -> None:
     belief = kind.start(BANK).update("item_3", 1)
     rows = rank_items(belief, [name for name in NAMES if name != "item_3"])
@@ -402,28 +403,28 @@ def test_rank_says_how_much_and_about_which_skill(kind: Any) -> None:
 
 @settings(max_examples=examples(40))
 @given(st.dictionaries(st.sampled_from(NAMES), st.integers(0, 1), min_size=1))
-def test_doubts_are_what_leaving_out_one_answer_says(answers: dict[str, int]) -> None:
-    found = doubts_about(belief_after(answers))
-    assert [doubt.item for doubt in found] == list(answers)
-    for doubt in found:
-        others = {item: r for item, r in answers.items() if item != doubt.item}
-        predicted = belief_after(others).predict(doubt.item)
-        own = float(predicted[answers[doubt.item]])
-        assert doubt.probability == pytest.approx(own, abs=1e-9)
+def test_person_fit_agrees_with_leaving_out_one_answer(answers: dict[str, int]) -> None:
+    found = person_fit(belief_after(answers))
+    assert [answer.item for answer in found] == list(answers)
+    for answer in found:
+        others = {item: r for item, r in answers.items() if item != answer.item}
+        predicted = belief_after(others).predict(answer.item)
+        own = float(predicted[answers[answer.item]])
+        assert answer.probability == pytest.approx(own, abs=1e-9)
         tail = sum(p for p in predicted.tolist() if p <= own + 1e-9)
-        assert doubt.doubt == pytest.approx(tail, abs=1e-9)
+        assert answer.p_value == pytest.approx(tail, abs=1e-9)
 
 
-def test_doubts_with_certain_answers_take_the_long_way() -> None:
+def test_person_fit_with_certain_answers() -> None:
     bank = ItemBank.from_qmatrix([[1], [1], [1]], guess=[0.0, 0.2, 0.2], slip=0.1)
     belief = start_belief(bank).update("item_1", 1).update("item_2", 1).update("item_3", 0)
-    first, _, last = doubts_about(belief)
+    first, _, last = person_fit(belief)
     assert first.probability == pytest.approx(
         float(start_belief(bank).update("item_2", 1).update("item_3", 0).predict("item_1")[1])
     )
-    assert last.doubt == pytest.approx(0.1)  # who solved the first has the skill
+    assert last.p_value == pytest.approx(0.1)  # who solved the first has the skill
     with pytest.raises(InvalidResponseError, match="was answered"):
-        doubts_about(start_belief(bank), ["item_1"])
+        person_fit(start_belief(bank), ["item_1"])
 
 
 def test_the_report_is_plain_data() -> None:

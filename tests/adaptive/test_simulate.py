@@ -36,7 +36,6 @@ from bnmind.adaptive import (
     MinimalEntropy,
     Moment,
     OnlyItems,
-    PlanBatch,
     ProfileCertain,
     Randomesque,
     RandomItem,
@@ -46,6 +45,7 @@ from bnmind.adaptive import (
     SkillBelief,
     SympsonHetter,
     Testlets,
+    TreeBatch,
     expected_ability,
     irt_bank,
     logistic_items,
@@ -55,9 +55,9 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.errors import (
-    InvalidModelError,
+    InvalidArgumentError,
     InvalidResponseError,
-    InvalidResponsesError,
+    ResponseTableError,
     UnknownNameError,
 )
 from bnmind.information import Floats
@@ -240,7 +240,7 @@ def test_given_profiles_answer_as_their_profiles_do() -> None:
     assert np.array_equal(people.responses, expected)
     result = simulate(certain, people, {"entropy": MinimalEntropy()})
     assert np.all(result.values("entropy", "pattern_accuracy")[:, -1] == 1)
-    with pytest.raises(InvalidModelError, match="expected levels"):
+    with pytest.raises(InvalidArgumentError, match="expected levels"):
         Examinees.with_profiles(certain, levels + 1)
 
 
@@ -305,7 +305,7 @@ def test_ineligible_items_are_not_asked() -> None:
         assert not np.any(run.asked_mask & ~eligible)
         counts = counts.after(eligible, run.asked_mask)
     assert np.max(counts.asked) / 120 < 0.7
-    with pytest.raises(InvalidModelError, match="eligible"):
+    with pytest.raises(InvalidArgumentError, match="eligible"):
         simulate(BANK, PEOPLE, SELECTORS, eligible=eligible)
 
 
@@ -332,7 +332,7 @@ def test_banks_with_many_profiles_are_simulated_by_a_tree() -> None:
         line[[first, min(first + 1, 17)]] = 1
     bank = ItemBank.from_qmatrix(needs, skills=_chain(18), guess=0.2, slip=0.1)
     assert n_profiles(bank) > 2**16
-    assert isinstance(start_beliefs(bank, 1), PlanBatch)
+    assert isinstance(start_beliefs(bank, 1), TreeBatch)
     people = Examinees.drawn(bank, 6, seed=int(rng.integers(9)))
     result = simulate(bank, people, {"x": MinimalEntropy()}, MaximalItems(3), batch_size=4)
     for row in range(2):
@@ -417,19 +417,19 @@ def test_variable_lengths_stay_as_they_ended() -> None:
 
 
 def test_bad_input_is_told() -> None:
-    with pytest.raises(InvalidModelError, match="at least one selector"):
+    with pytest.raises(InvalidArgumentError, match="at least one selector"):
         simulate(BANK, PEOPLE, {})
-    with pytest.raises(InvalidModelError, match="expected at least 1 worker"):
+    with pytest.raises(InvalidArgumentError, match="expected at least 1 worker"):
         simulate(BANK, PEOPLE, SELECTORS, workers=0)
-    with pytest.raises(InvalidModelError, match="a batch of at least 1"):
+    with pytest.raises(InvalidArgumentError, match="a batch of at least 1"):
         simulate(BANK, PEOPLE, SELECTORS, batch_size=0)
-    with pytest.raises(InvalidModelError, match="seed of at least 0"):
+    with pytest.raises(InvalidArgumentError, match="seed of at least 0"):
         simulate(BANK, PEOPLE, SELECTORS, seed=-1)
-    with pytest.raises(InvalidModelError, match="at least 1 examinee"):
+    with pytest.raises(InvalidArgumentError, match="at least 1 examinee"):
         Examinees.drawn(BANK, 0)
-    with pytest.raises(InvalidResponsesError, match="row 2, column item_3, got 2"):
+    with pytest.raises(ResponseTableError, match="row 2, column item_3, got 2"):
         Examinees.recorded(BANK, [[1] * 8, [0, 0, 2, 0, 0, 0, 0, 0]])
-    with pytest.raises(InvalidResponsesError, match="row 2"):
+    with pytest.raises(ResponseTableError, match="row 2"):
         Examinees.recorded(BANK, [[1] * 8, [-1] * 8])
     more = ItemBank.from_qmatrix([*Q, [1, 0, 0]], guess=0.2, slip=0.1)
     with pytest.raises(UnknownNameError, match="item_9"):

@@ -14,7 +14,7 @@ from bnmind._messages import many
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, InvalidResponseError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidResponseError
 from bnmind.information import Floats
 
 __all__ = [
@@ -118,7 +118,7 @@ class BatchBelief(Protocol):
         """Return each examinee's most probable profile of the skills."""
 
     def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
+        """Return the masses of parent configurations, ``(examinees, items, configurations)``."""
 
     def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return the probability of each response, ``(examinees, items, responses)``."""
@@ -131,11 +131,11 @@ class BatchBelief(Protocol):
 
 
 def checked_number(bank: ItemBank, n_examinees: int) -> None:
-    """Raise `InvalidModelError` unless there can be so many examinees."""
+    """Raise `InvalidArgumentError` unless there can be so many examinees."""
     most = 2**40 // len(bank.items)
     if not 0 <= n_examinees <= most:
-        raise InvalidModelError(
-            [f"expected n_examinees from 0 to {most:,}, got {many(n_examinees)}"]
+        raise InvalidArgumentError(
+            f"expected n_examinees from 0 to {most:,}, got {many(n_examinees)}", n_examinees
         )
 
 

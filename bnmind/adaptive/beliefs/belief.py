@@ -115,7 +115,7 @@ class SkillBelief(Protocol):
         """
 
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each configuration of each item's cause is.
+        """Return how probable each parent configuration of each item is.
 
         ``(items, configurations)``, the rows summing to one; items with fewer
         configurations than others have zeros at the end. They fit `ItemBank.channels`.

@@ -1,4 +1,4 @@
-"""The masses of all causes of a bank in one row, and the information that items promise."""
+"""Masses of the parent configurations of all items in one row, and the items' information."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class _Group(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CauseIndex(Sealed):
-    """Where the masses of each item's cause are in a row that holds those of all causes.
+    """Where the masses of each item's parent configurations are in a row that holds them all.
 
     Made by `of`; rows may have further axes in front, such as one of examinees.
     """
 
     first: NDArray[np.intp]
-    """Where the masses of each item's cause start in the row, ``(items,)``."""
+    """Where the masses of each item's parent configurations start in the row, ``(items,)``."""
     sizes: NDArray[np.intp]
     """How many they are, ``(items,)``."""
     groups: tuple[_Group, ...]

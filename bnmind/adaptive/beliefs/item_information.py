@@ -1,4 +1,4 @@
-"""What beliefs say of items, once the masses of all causes are laid out in a row."""
+"""Probabilities and information of items, from the masses of all parent configurations."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class _Causes(ABC):
     @property
     @abstractmethod
     def _index(self) -> CauseIndex:
-        """Where the masses of each item's cause are in a row."""
+        """Where the masses of each item's parent configurations are in a row."""
 
     @property
     @abstractmethod
     def _row(self) -> Floats:
-        """The masses of all causes, the last axis being the row."""
+        """The masses of all parent configurations, the last axis being the row."""
 
     @cached_property
     def _information(self) -> Floats:
@@ -47,7 +47,7 @@ class ItemMasses(_Causes):
 
     @checked_if_it_fails
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each configuration of each item's cause is; see `SkillBelief`."""
+        """Return how probable each parent configuration of each item is; see `SkillBelief`."""
         return self._index.masses(self._row, [self.bank.position(name) for name in items])
 
     @checked_if_it_fails
@@ -68,7 +68,7 @@ class BatchItemMasses(_Causes):
 
     @checked_if_it_fails
     def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of the items' causes, ``(examinees, items, configurations)``."""
+        """Return the masses of parent configurations, ``(examinees, items, configurations)``."""
         return self._index.masses(self._row, self._places(items))
 
     @checked_if_it_fails

@@ -1,11 +1,11 @@
-r"""Which answers surprise, given all the others.
+r"""Person fit: how surprising each answer is, given all the others.
 
 =============  ==============================================================
 symbol         name here
 =============  ==============================================================
 P(x | others)  the chance of response x to an item, given the responses to
                all other items
-doubt          Σ P(x | others) over the responses x that are no more probable
+p_value        Σ P(x | others) over the responses x that are no more probable
                than the one given: how probable an answer at least as
                surprising was
 =============  ==============================================================
@@ -27,7 +27,7 @@ from bnmind.adaptive.beliefs.response_errors import likelihood
 from bnmind.errors import InvalidResponseError
 from bnmind.information import Floats
 
-__all__ = ["AnswerDoubt", "doubts_about", "predicted_by_others"]
+__all__ = ["AnswerFit", "person_fit", "predicted_by_others"]
 
 _LEAST = 1e-6
 """Likelihoods below this are not divided by."""
@@ -37,7 +37,7 @@ _TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class AnswerDoubt(CheckedValue):
+class AnswerFit(CheckedValue):
     """How surprising one answer is, given all the others."""
 
     item: str
@@ -46,8 +46,8 @@ class AnswerDoubt(CheckedValue):
     """The response given."""
     probability: float
     """How probable this response was, given all the other answers."""
-    doubt: float
-    """How probable an answer at least as surprising was; small for one to be doubted."""
+    p_value: float
+    """How probable an answer at least as surprising was; small for one that does not fit."""
 
 
 def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
@@ -72,9 +72,7 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
 
 
 @checked
-def doubts_about(
-    belief: SkillBelief, items: Sequence[str] | None = None
-) -> tuple[AnswerDoubt, ...]:
+def person_fit(belief: SkillBelief, items: Sequence[str] | None = None) -> tuple[AnswerFit, ...]:
     """Return for each answer how surprising it is, given all the others.
 
     Parameters
@@ -91,7 +89,7 @@ def doubts_about(
     >>> belief = start_belief(bank)
     >>> for item, response in zip(bank.item_names, (1, 1, 0, 1, 1)):
     ...     belief = belief.update(item, response)
-    >>> [round(doubt.doubt, 2) for doubt in doubts_about(belief)]
+    >>> [round(answer.p_value, 2) for answer in person_fit(belief)]
     [1.0, 1.0, 0.1, 1.0, 1.0]
     """
     bank = belief.bank
@@ -102,5 +100,5 @@ def doubts_about(
         own = float(predicted[number])
         # Of the sum, so that what is certain is one.
         tail = float(predicted[predicted <= own * (1 + _TIE)].sum() / predicted.sum())
-        found.append(AnswerDoubt(item, bank.responses(item)[number], own, tail))
+        found.append(AnswerFit(item, bank.responses(item)[number], own, tail))
     return tuple(found)

@@ -91,7 +91,7 @@ class ProfileSpace:
 
     @cached_property
     def sums(self) -> SubsetSums:
-        """The sums to the masses of all causes."""
+        """The sums to the masses of all parent configurations."""
         return SubsetSums.compile(
             self.shape, [[self.place[name] for name in cause] for cause in self.bank.causes]
         )

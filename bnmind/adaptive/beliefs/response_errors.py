@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, number_array
-from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) ->
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         Unless they lie in [0, 1).
     InvalidArgumentError
         If they are neither one number nor one for each examinee.
@@ -74,7 +74,7 @@ def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) ->
         check_shape(found, "chances", (n_examinees,))
     wrong = found[~((found >= 0) & (found < 1))]
     if wrong.size:
-        raise InvalidModelError([f"expected a chance of an error in [0, 1), got {wrong[0]}"])
+        raise InvalidArgumentError(f"expected a chance of an error in [0, 1), got {wrong[0]}")
     return found
 
 

@@ -18,14 +18,14 @@ from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.profile_space import ProfileSpace
-from bnmind.adaptive.beliefs.table_batch import ProfileBatch
-from bnmind.adaptive.beliefs.table_belief import ProfileBelief
-from bnmind.adaptive.beliefs.tree_batch import PlanBatch
-from bnmind.adaptive.beliefs.tree_belief import PlanBelief
+from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.beliefs.table_belief import TableBelief
+from bnmind.adaptive.beliefs.tree_batch import TreeBatch
+from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import (
     ImpossibleEvidenceError,
-    InvalidModelError,
+    InvalidArgumentError,
     TooLargeError,
     UnknownNameError,
 )
@@ -83,15 +83,15 @@ def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[
     checked_skills(bank, skills)
     channels = bank.channels(items)
     positions = [bank.position(name) for name in items]
-    if isinstance(belief, ProfileBelief):
+    if isinstance(belief, TableBelief):
         space = belief.space
         rows: Iterator[Floats] = _table_rows(space, belief.table, skills)
         index = space.index
-    elif isinstance(belief, PlanBelief):
+    elif isinstance(belief, TreeBelief):
         rows, index = _tree_rows(belief, skills), belief.tree.index
     else:
-        raise InvalidModelError(
-            [f"expected a ProfileBelief or a PlanBelief, got {type(belief).__name__}"]
+        raise InvalidArgumentError(
+            f"expected a TableBelief or a TreeBelief, got {type(belief).__name__}",
         )
     return np.stack([_responses(index, row, positions, channels) for row in rows])
 
@@ -107,7 +107,7 @@ def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats
     """
     bank = beliefs.bank
     checked_skills(bank, skills)
-    if isinstance(beliefs, ProfileBatch):
+    if isinstance(beliefs, TableBatch):
         space, channels = beliefs.space, bank.channels()
         positions = list(range(len(bank.items)))
         found = [
@@ -115,11 +115,11 @@ def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats
             for row in _table_rows(space, beliefs.table, skills)
         ]
         return np.stack(found, axis=1)
-    if isinstance(beliefs, PlanBatch):
+    if isinstance(beliefs, TreeBatch):
         each = [beliefs.alone(number) for number in range(len(beliefs))]
         return np.stack([response_joints(belief, skills, bank.item_names) for belief in each])
-    raise InvalidModelError(
-        [f"expected a ProfileBatch or a PlanBatch, got {type(beliefs).__name__}"]
+    raise InvalidArgumentError(
+        f"expected a TableBatch or a TreeBatch, got {type(beliefs).__name__}",
     )
 
 
@@ -131,7 +131,7 @@ def _responses(
 
 
 def _table_rows(space: ProfileSpace, table: Floats, skills: Sequence[str]) -> Iterator[Floats]:
-    """Yield the masses of all causes where the skills have each configuration."""
+    """Yield the masses of all parent configurations where the skills have each configuration."""
     places = [space.place[name] for name in skills]
     sizes = [space.shape[axis] for axis in places]
     number = np.zeros((1,) * len(space.shape), dtype=np.intp)
@@ -143,7 +143,7 @@ def _table_rows(space: ProfileSpace, table: Floats, skills: Sequence[str]) -> It
         yield space.sums(np.where(labels == configuration, table, 0.0))
 
 
-def _tree_rows(belief: PlanBelief, skills: Sequence[str]) -> Iterator[Floats]:
+def _tree_rows(belief: TreeBelief, skills: Sequence[str]) -> Iterator[Floats]:
     tree = belief.tree
     sizes = [belief.bank.variable(name).n_states for name in skills]
     homes = [tree.home([name]) for name in skills]

@@ -175,7 +175,7 @@ class SkillTree:
         return CauseIndex.of(self.bank, self._inside[1])
 
     def marginals(self, joints: Sequence[Floats]) -> Floats:
-        """Return the masses of all causes and separators end to end, ``(…, cells)``.
+        """Return the masses of all parent configurations and separators end to end, ``(…, cells)``.
 
         Parameters
         ----------

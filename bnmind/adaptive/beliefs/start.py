@@ -8,10 +8,10 @@ from bnmind._arguments import checked
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.adaptive.beliefs.table_batch import ProfileBatch
-from bnmind.adaptive.beliefs.table_belief import ProfileBelief
-from bnmind.adaptive.beliefs.tree_batch import PlanBatch
-from bnmind.adaptive.beliefs.tree_belief import PlanBelief
+from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.beliefs.table_belief import TableBelief
+from bnmind.adaptive.beliefs.tree_batch import TreeBatch
+from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.items.bank import ItemBank
 
 __all__ = ["TABLE_PROFILES", "beliefs_given", "start_belief", "start_beliefs"]
@@ -33,16 +33,16 @@ def start_belief(bank: ItemBank) -> SkillBelief:
         If the tree is too large; it says how large it would be.
     """
     if n_profiles(bank) <= TABLE_PROFILES:
-        return ProfileBelief.start(bank)
-    return PlanBelief.start(bank)
+        return TableBelief.start(bank)
+    return TreeBelief.start(bank)
 
 
 @checked
 def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
     """Return the beliefs about examinees who have answered nothing, as `start_belief`."""
     if n_profiles(bank) <= TABLE_PROFILES:
-        return ProfileBatch.start(bank, n_examinees)
-    return PlanBatch.start(bank, n_examinees)
+        return TableBatch.start(bank, n_examinees)
+    return TreeBatch.start(bank, n_examinees)
 
 
 @checked
@@ -59,5 +59,5 @@ def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
         If tables would be too large for so many examinees.
     """
     if n_profiles(bank) <= TABLE_PROFILES:
-        return ProfileBatch.of(bank, responses)
-    return PlanBatch.of(bank, responses)
+        return TableBatch.of(bank, responses)
+    return TreeBatch.of(bank, responses)

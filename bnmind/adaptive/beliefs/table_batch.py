@@ -27,12 +27,12 @@ from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.item_information import BatchItemMasses
 from bnmind.adaptive.beliefs.profile_space import DEFAULT_PROFILES, ProfileSpace
 from bnmind.adaptive.beliefs.response_errors import checked_error_chances
-from bnmind.adaptive.beliefs.table_belief import ProfileBelief
+from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats, entropy
 
-__all__ = ["DEFAULT_BATCH_CELLS", "ProfileBatch"]
+__all__ = ["DEFAULT_BATCH_CELLS", "TableBatch"]
 
 DEFAULT_BATCH_CELLS = 2**26
 """Cells that a table of examinees by profiles may have unless the caller says otherwise."""
@@ -42,7 +42,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBatch(BatchItemMasses, CheckedValue):
+class TableBatch(BatchItemMasses, CheckedValue):
     """Beliefs kept as the probability of every profile for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -50,7 +50,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
     Examples
     --------
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> batch = ProfileBatch.of(bank, [[1, -1], [0, -1], [-1, -1]])
+    >>> batch = TableBatch.of(bank, [[1, -1], [0, -1], [-1, -1]])
     >>> batch.marginal("skill_1").round(3).tolist()
     [[0.182, 0.818], [0.889, 0.111], [0.5, 0.5]]
     """
@@ -71,7 +71,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
     @checked
     def start(
         cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_BATCH_CELLS
-    ) -> ProfileBatch:
+    ) -> TableBatch:
         """Return the beliefs before the first response.
 
         Raises
@@ -87,7 +87,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
     @checked
     def of(
         cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_BATCH_CELLS
-    ) -> ProfileBatch:
+    ) -> TableBatch:
         """Return the beliefs given responses ``(examinees, items)``, `MISSING` where none.
 
         Raises
@@ -115,7 +115,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
         return (_given, (self.space, self.responses, self.steps, self.error_chances))
 
     def __repr__(self) -> str:
-        return f"ProfileBatch({len(self)} examinees, {self.table.shape[1]} profiles)"
+        return f"TableBatch({len(self)} examinees, {self.table.shape[1]} profiles)"
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -130,7 +130,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
         return self.space.index
 
     @checked
-    def update(self, items: ArrayLike, responses: ArrayLike) -> ProfileBatch:
+    def update(self, items: ArrayLike, responses: ArrayLike) -> TableBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         asked, given, after = checked_answers(self.bank, self.responses, items, responses)
         table = self.table.copy()
@@ -143,7 +143,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
         return _made(self.space, after, *scaled, steps_after(self.steps, asked), chances)
 
     @checked
-    def with_errors(self, chances: ArrayLike) -> ProfileBatch:
+    def with_errors(self, chances: ArrayLike) -> TableBatch:
         """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
         wanted = np.broadcast_to(checked_error_chances(chances, len(self)), (len(self),)).copy()
         rows = np.flatnonzero(wanted != self.error_chances)
@@ -155,7 +155,7 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
         return _made(self.space, self.responses, table, log_evidence, self.steps, wanted)
 
     @checked
-    def take(self, examinees: ArrayLike) -> ProfileBatch:
+    def take(self, examinees: ArrayLike) -> TableBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
         return _made(
@@ -168,13 +168,13 @@ class ProfileBatch(BatchItemMasses, CheckedValue):
         )
 
     @checked
-    def alone(self, examinee: int) -> ProfileBelief:
+    def alone(self, examinee: int) -> TableBelief:
         """Return the belief about one examinee, by position."""
         positions([examinee], len(self), "examinee")
         answers = answers_of(self.bank, self.responses[examinee], self.steps[examinee])
         row = self.table[examinee]
         chances = (float(self.log_evidence[examinee]), float(self.error_chances[examinee]))
-        return ProfileBelief(self.space, answers, row, *chances)
+        return TableBelief(self.space, answers, row, *chances)
 
     @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
@@ -208,7 +208,7 @@ def _kinds(responses: NDArray[np.intp], chances: Floats) -> list[tuple[int, floa
 
 def _given(
     space: ProfileSpace, responses: Responses, steps: Responses, chances: Floats
-) -> ProfileBatch:
+) -> TableBatch:
     """Return the beliefs given all responses, the likelihoods multiplied in one by one."""
     table = np.repeat(space.prior[None, :], len(responses), axis=0)
     log_evidence = np.zeros(len(responses))
@@ -242,7 +242,7 @@ def _made(
     log_evidence: Floats,
     steps: Responses,
     chances: Floats,
-) -> ProfileBatch:
+) -> TableBatch:
     for array in (responses, table, log_evidence, steps, chances):
         array.setflags(write=False)
-    return ProfileBatch(space, responses, table, log_evidence, steps, chances)
+    return TableBatch(space, responses, table, log_evidence, steps, chances)

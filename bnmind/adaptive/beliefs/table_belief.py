@@ -21,14 +21,14 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidResponseError, UnknownNameError
 from bnmind.information import Floats, entropy, tied_best
 
-__all__ = ["ProfileBelief"]
+__all__ = ["TableBelief"]
 
 _TIE = 1e-12
 """Probabilities of profiles closer than this, relative to the largest, count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileBelief(ItemMasses, CheckedValue):
+class TableBelief(ItemMasses, CheckedValue):
     """A belief kept as the probability of every profile; for banks of few skills.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`.
@@ -36,7 +36,7 @@ class ProfileBelief(ItemMasses, CheckedValue):
     Examples
     --------
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> belief = ProfileBelief.start(bank).update("item_1", 1)
+    >>> belief = TableBelief.start(bank).update("item_1", 1)
     >>> belief.marginal("skill_1").round(3).tolist()
     [0.182, 0.818]
     """
@@ -53,7 +53,7 @@ class ProfileBelief(ItemMasses, CheckedValue):
 
     @classmethod
     @checked
-    def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> ProfileBelief:
+    def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> TableBelief:
         """Return the belief before the first response.
 
         Raises
@@ -68,7 +68,7 @@ class ProfileBelief(ItemMasses, CheckedValue):
         return (_again, (self.space, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
-        return f"ProfileBelief({len(self.table)} profiles, {len(self.answers)} responses)"
+        return f"TableBelief({len(self.table)} profiles, {len(self.answers)} responses)"
 
     @property
     def bank(self) -> ItemBank:
@@ -85,7 +85,7 @@ class ProfileBelief(ItemMasses, CheckedValue):
         return ReadOnlyDict(self.answers)
 
     @checked_if_it_fails
-    def update(self, item: str, response: int | str) -> ProfileBelief:
+    def update(self, item: str, response: int | str) -> TableBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""
         number = checked_response(self.bank, self.responses, item, response)
         table = self.space.likely(self.table, self.bank.position(item), number, self.error_chance)
@@ -96,10 +96,10 @@ class ProfileBelief(ItemMasses, CheckedValue):
         table /= total
         table.setflags(write=False)
         log_evidence = self.log_evidence + math.log(total)
-        return ProfileBelief(self.space, answers, table, log_evidence, self.error_chance)
+        return TableBelief(self.space, answers, table, log_evidence, self.error_chance)
 
     @checked
-    def without(self, item: str) -> ProfileBelief:
+    def without(self, item: str) -> TableBelief:
         """Return the belief as if an item had not been answered."""
         remaining = tuple(pair for pair in self.answers if pair[0] != item)
         if len(remaining) == len(self.answers):
@@ -108,7 +108,7 @@ class ProfileBelief(ItemMasses, CheckedValue):
         return _again(self.space, remaining, self.error_chance)
 
     @checked
-    def with_errors(self, chance: float) -> ProfileBelief:
+    def with_errors(self, chance: float) -> TableBelief:
         """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
         return _again(self.space, self.answers, float(checked_error_chances(chance)))
 
@@ -138,8 +138,8 @@ class ProfileBelief(ItemMasses, CheckedValue):
 
 def _again(
     space: ProfileSpace, answers: tuple[tuple[str, int], ...], error_chance: float
-) -> ProfileBelief:
-    belief = ProfileBelief(space, (), space.prior, 0.0, error_chance)
+) -> TableBelief:
+    belief = TableBelief(space, (), space.prior, 0.0, error_chance)
     for item, number in answers:
         belief = belief.update(item, number)
     return belief

@@ -27,21 +27,21 @@ from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.item_information import BatchItemMasses
 from bnmind.adaptive.beliefs.response_errors import checked_error_chances
 from bnmind.adaptive.beliefs.skill_tree import DEFAULT_TREE_CELLS, SkillTree
-from bnmind.adaptive.beliefs.tree_belief import PlanBelief, belief_after, said_of
+from bnmind.adaptive.beliefs.tree_belief import TreeBelief, belief_after, said_of
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network
 
-__all__ = ["DEFAULT_JOINT_CELLS", "PlanBatch"]
+__all__ = ["DEFAULT_JOINT_CELLS", "TreeBatch"]
 
 DEFAULT_JOINT_CELLS = 2**26
 """Cells that all examinees' cliques may have unless the caller says otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBatch(BatchItemMasses, CheckedValue):
+class TreeBatch(BatchItemMasses, CheckedValue):
     """Beliefs kept as the joints of the cliques of a tree, for every examinee.
 
     Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
@@ -65,7 +65,7 @@ class PlanBatch(BatchItemMasses, CheckedValue):
     @checked
     def start(
         cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_JOINT_CELLS
-    ) -> PlanBatch:
+    ) -> TreeBatch:
         """Return the beliefs before the first response.
 
         Raises
@@ -81,8 +81,8 @@ class PlanBatch(BatchItemMasses, CheckedValue):
     @checked
     def of(
         cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_JOINT_CELLS
-    ) -> PlanBatch:
-        """Return the beliefs given responses; parameters and errors as for `ProfileBatch.of`."""
+    ) -> TreeBatch:
+        """Return the beliefs given responses; parameters and errors as for `TableBatch.of`."""
         tree = SkillTree(bank, min(max_cells, DEFAULT_TREE_CELLS))
         checked = checked_responses(bank, responses)
         needed = len(checked) * tree.cells
@@ -99,7 +99,7 @@ class PlanBatch(BatchItemMasses, CheckedValue):
         return (_given, (self.tree, self.responses, self.steps, self.error_chances))
 
     def __repr__(self) -> str:
-        return f"PlanBatch({len(self)} examinees, {self.tree.cells} cells)"
+        return f"TreeBatch({len(self)} examinees, {self.tree.cells} cells)"
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -114,20 +114,20 @@ class PlanBatch(BatchItemMasses, CheckedValue):
         return self.tree.index
 
     @checked
-    def update(self, items: ArrayLike, responses: ArrayLike) -> PlanBatch:
+    def update(self, items: ArrayLike, responses: ArrayLike) -> TreeBatch:
         """Return the beliefs after one more response of each; see `BatchBelief.update`."""
         asked, _, after = checked_answers(self.bank, self.responses, items, responses)
         steps = steps_after(self.steps, asked)
         return _run(self.tree, self.plan, after, steps, self.error_chances)
 
     @checked
-    def with_errors(self, chances: ArrayLike) -> PlanBatch:
+    def with_errors(self, chances: ArrayLike) -> TreeBatch:
         """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
         wanted = np.broadcast_to(checked_error_chances(chances, len(self)), (len(self),)).copy()
         return _run(self.tree, self.plan, self.responses, self.steps, wanted)
 
     @checked
-    def take(self, examinees: ArrayLike) -> PlanBatch:
+    def take(self, examinees: ArrayLike) -> TreeBatch:
         """Return the beliefs about some of the examinees, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
         responses, steps = self.responses[rows], self.steps[rows]
@@ -135,10 +135,10 @@ class PlanBatch(BatchItemMasses, CheckedValue):
         log_evidence, chances = self.log_evidence[rows], self.error_chances[rows]
         for array in (responses, steps, chances):
             array.setflags(write=False)
-        return PlanBatch(self.tree, self.plan, responses, joints, log_evidence, steps, chances)
+        return TreeBatch(self.tree, self.plan, responses, joints, log_evidence, steps, chances)
 
     @checked
-    def alone(self, examinee: int) -> PlanBelief:
+    def alone(self, examinee: int) -> TreeBelief:
         """Return the belief about one examinee, by position; it takes a run of the tree."""
         positions([examinee], len(self), "examinee")
         answers = answers_of(self.bank, self.responses[examinee], self.steps[examinee])
@@ -182,7 +182,7 @@ class PlanBatch(BatchItemMasses, CheckedValue):
         )
 
 
-def _given(tree: SkillTree, responses: Responses, steps: Responses, chances: Floats) -> PlanBatch:
+def _given(tree: SkillTree, responses: Responses, steps: Responses, chances: Floats) -> TreeBatch:
     bank = tree.bank
     items = tuple(bank.network.cpd(name) for name in bank.item_names)
     plan = compile_plan(
@@ -195,7 +195,7 @@ def _given(tree: SkillTree, responses: Responses, steps: Responses, chances: Flo
 
 def _run(
     tree: SkillTree, plan: Plan, responses: Responses, steps: Responses, chances: Floats
-) -> PlanBatch:
+) -> TreeBatch:
     bank = tree.bank
     # What nobody answered says nothing; one item there must be, to say how many they are.
     asked = np.any(responses != MISSING, axis=0)
@@ -213,7 +213,7 @@ def _run(
     for array in (responses, chances):
         array.setflags(write=False)
     found = (posterior.joints, posterior.log_evidence)
-    return PlanBatch(tree, plan, responses, *found, steps, chances)
+    return TreeBatch(tree, plan, responses, *found, steps, chances)
 
 
 def _evidence(

@@ -22,11 +22,11 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError, Unknown
 from bnmind.information import Floats
 from bnmind.junction import OrderFinder, Posterior
 
-__all__ = ["PlanBelief", "belief_after", "said_of"]
+__all__ = ["TreeBelief", "belief_after", "said_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class PlanBelief(ItemMasses, CheckedValue):
+class TreeBelief(ItemMasses, CheckedValue):
     """A belief kept as the joints of the cliques of a tree; one run of a plan a response.
 
     Made by `start`, and from then on by `update`. See `SkillBelief`. The same responses
@@ -35,7 +35,7 @@ class PlanBelief(ItemMasses, CheckedValue):
     Examples
     --------
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> belief = PlanBelief.start(bank).update("item_1", 1)
+    >>> belief = TreeBelief.start(bank).update("item_1", 1)
     >>> belief.marginal("skill_1").round(3).tolist()
     [0.182, 0.818]
     """
@@ -60,7 +60,7 @@ class PlanBelief(ItemMasses, CheckedValue):
         *,
         max_cells: int = DEFAULT_TREE_CELLS,
         order: OrderFinder | None = None,
-    ) -> PlanBelief:
+    ) -> TreeBelief:
         """Return the belief before the first response.
 
         Parameters
@@ -83,7 +83,7 @@ class PlanBelief(ItemMasses, CheckedValue):
         return (belief_after, (self.tree, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
-        return f"PlanBelief({self.tree.cells} cells, {len(self.answers)} responses)"
+        return f"TreeBelief({self.tree.cells} cells, {len(self.answers)} responses)"
 
     @property
     def bank(self) -> ItemBank:
@@ -100,13 +100,13 @@ class PlanBelief(ItemMasses, CheckedValue):
         return ReadOnlyDict(self.answers)
 
     @checked_if_it_fails
-    def update(self, item: str, response: int | str) -> PlanBelief:
+    def update(self, item: str, response: int | str) -> TreeBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""
         number = checked_response(self.bank, self.responses, item, response)
         return self._changed((*self.answers, (item, number)), item)
 
     @checked
-    def without(self, item: str) -> PlanBelief:
+    def without(self, item: str) -> TreeBelief:
         """Return the belief as if an item had not been answered."""
         remaining = tuple(pair for pair in self.answers if pair[0] != item)
         if len(remaining) == len(self.answers):
@@ -115,11 +115,11 @@ class PlanBelief(ItemMasses, CheckedValue):
         return self._changed(remaining, item)
 
     @checked
-    def with_errors(self, chance: float) -> PlanBelief:
+    def with_errors(self, chance: float) -> TreeBelief:
         """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
         return belief_after(self.tree, self.answers, float(checked_error_chances(chance)))
 
-    def _changed(self, answers: tuple[tuple[str, int], ...], item: str) -> PlanBelief:
+    def _changed(self, answers: tuple[tuple[str, int], ...], item: str) -> TreeBelief:
         """Return the belief after these answers, which differ from ours in one item."""
         clique = self.tree.homes[self.bank.cause_numbers[self.bank.position(item)]]
         table, power = said_of(self.tree, clique, answers, self.error_chance)
@@ -199,17 +199,17 @@ def _run(
     said: tuple[Floats, ...],
     powers: tuple[int, ...],
     error_chance: float,
-) -> PlanBelief:
+) -> TreeBelief:
     try:
         posterior = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
     except ImpossibleEvidenceError:
         raise impossible_responses(tree.bank, dict(answers)) from None
-    return PlanBelief(tree, answers, said, powers, posterior, error_chance)
+    return TreeBelief(tree, answers, said, powers, posterior, error_chance)
 
 
 def belief_after(
     tree: SkillTree, answers: tuple[tuple[str, int], ...], error_chance: float
-) -> PlanBelief:
+) -> TreeBelief:
     """Return the belief after some answers, each of them an error with some chance."""
     made = [said_of(tree, clique, answers, error_chance) for clique in range(len(tree.scopes))]
     tables, powers = tuple(t for t, _ in made), tuple(p for _, p in made)

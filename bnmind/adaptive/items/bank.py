@@ -312,7 +312,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def channel(self, item: str) -> Floats:
-        """Return the chance of each response, ``(configurations of the cause, responses)``.
+        """Return the chance of each response, ``(parent configurations, responses)``.
 
         The rows sum to one; the last variable of `cause` changes fastest.
         """

@@ -28,7 +28,7 @@ def hidden_variables(
 
 
 def item_channel(network: Network, item: str, parents: Sequence[str]) -> Floats:
-    """Return the chance of each response, ``(configurations of the parents, responses)``."""
+    """Return the chance of each response, ``(parent configurations, responses)``."""
     table = np.real(network.cpd(item).to_factor().sum_to((item, *parents)).values)
     channel = np.ascontiguousarray(table.reshape(len(table), -1).T)
     channel.setflags(write=False)

@@ -23,7 +23,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Network, TabularCPD, Variable
 
 __all__ = [
@@ -89,11 +89,10 @@ class AbilityGrid:
         """
         finite = all(abs(x) < _LARGEST for x in (mean, deviation, reach))
         if not (finite and deviation > 0 and 1 < n_points <= _MOST_POINTS and reach > 0):
-            raise InvalidModelError(
-                [
-                    "expected a positive deviation and reach and at least 2 points, at most"
-                    f" {_MOST_POINTS:,} (n_points), got {deviation}, {reach} and {many(n_points)}"
-                ]
+            raise InvalidArgumentError(
+                "expected a positive deviation and reach and at least 2 points, at most"
+                f" {_MOST_POINTS:,} (n_points), got {deviation}, {reach} and {many(n_points)}",
+                (deviation, reach, n_points),
             )
         steps = np.linspace(-float(reach), float(reach), n_points)
         density = np.exp(-(steps**2) / 2)

@@ -238,7 +238,7 @@ def learn(
 
     Raises
     ------
-    InvalidResponsesError
+    ResponseTableError
         If responses do not fit the items; it names rows and columns.
     InvalidModelError
         If the Q-matrix is invalid, or the response model of an item cannot be learned.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bnmind._messages import listed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
@@ -26,7 +27,7 @@ from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.sequential import Sequential
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
 
@@ -62,7 +63,7 @@ def bank_to_learn(
     """
     if isinstance(model, ItemBank):
         if gate is not Dina or skills is not None:
-            raise InvalidModelError(["gate and skills go with a Q-matrix: a bank has its own"])
+            raise InvalidArgumentError("gate and skills go with a Q-matrix: a bank has its own")
         return model
     q = model if isinstance(model, QMatrix) else QMatrix.of(model)
     if skills is None:
@@ -91,7 +92,7 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     ------
     UnknownNameError
         If what is fixed or bounded is unknown.
-    InvalidModelError
+    InvalidArgumentError
         If bounds contradict the order that more skill does not harm.
     """
     known = {*bank.item_names, *(v.name for v in bank.hidden)}
@@ -116,7 +117,7 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
                 f" 1, got {bounds.guess[0]} and {bounds.slip[0]}"
             )
     if problems:
-        raise InvalidModelError(problems)
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     return tuple(rules)
 
 

@@ -56,7 +56,7 @@ class ResponseModel(Protocol):
 
 
 def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Floats:
-    """Return the chance of each response, ``(configurations of the parents, responses)``.
+    """Return the chance of each response, ``(parent configurations, responses)``.
 
     The last parent's states change fastest.
 

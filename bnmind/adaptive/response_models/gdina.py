@@ -32,7 +32,7 @@ class Gdina:
     Parameters
     ----------
     probabilities
-        ``(configurations of the parents, responses)``, rows summing to one, the last
+        ``(parent configurations, responses)``, rows summing to one, the last
         parent's states changing fastest; sums within 1e-6 of one are normalized.
 
     Raises

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, checked, positions, whole_array
-from bnmind._messages import many
+from bnmind._messages import listed, many
 from bnmind.adaptive.beliefs.batch_belief import MISSING, checked_responses
 from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
@@ -56,7 +56,7 @@ class Examinees:
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If shapes do not fit, or levels are out of range.
 
     Examples
@@ -80,8 +80,9 @@ class Examinees:
         object.__setattr__(self, "skills", tuple(self.skills))
         problems = []
         if responses.ndim != 2:
-            raise InvalidModelError(
-                [f"expected responses of shape (examinees, items), got shape {responses.shape}"]
+            raise InvalidArgumentError(
+                f"expected responses of shape (examinees, items), got shape {responses.shape}",
+                responses.shape,
             )
         if responses.shape[1] != len(self.items) or not len(responses):
             problems.append(
@@ -106,7 +107,7 @@ class Examinees:
         elif len(np.unique(numbers)) < len(numbers):
             problems.append("expected different numbers of examinees")
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
         arrays = (("responses", responses), ("levels", levels), ("numbers", numbers))
         for name, values in arrays:
             values.setflags(write=False)
@@ -131,13 +132,15 @@ class Examinees:
 
         Raises
         ------
-        InvalidModelError
-            Without examinees, or if the seed is negative.
+        InvalidArgumentError
+            If ``n_examinees`` is below 1, or the seed is negative.
         TooLargeError
             If they take more than `MAX_NUMBERS` random numbers.
         """
         if not n_examinees >= 1:
-            raise InvalidModelError([f"expected at least 1 examinee, got {n_examinees}"])
+            raise InvalidArgumentError(
+                f"expected at least 1 examinee, got {n_examinees}", n_examinees
+            )
         luck = _luck(model, n_examinees, seed)
         return cls._answering(model, _hidden(model, luck), luck)
 
@@ -163,11 +166,10 @@ class Examinees:
             )
         fits = given.ndim == 2 and given.shape[1] == len(skills) and given.dtype.kind in "iu"
         if not fits or not np.all((given >= 0) & (given < [v.n_states for v in skills])):
-            raise InvalidModelError(
-                [
-                    f"expected levels of the skills, of shape (examinees, {len(skills)}),"
-                    f" got an array of shape {given.shape} of {given.dtype}"
-                ]
+            raise InvalidArgumentError(
+                f"expected levels of the skills, of shape (examinees, {len(skills)}),"
+                f" got an array of shape {given.shape} of {given.dtype}",
+                given.dtype,
             )
         columns = {v.name: column for v, column in zip(skills, given.T, strict=True)}
         return cls._answering(model, columns, _luck(model, len(given), seed))
@@ -189,7 +191,7 @@ class Examinees:
 
         Raises
         ------
-        InvalidResponsesError
+        ResponseTableError
             If a response is out of range, an item is unknown or missing, or an examinee has no
             response at all; all faults at once, with their rows and columns.
         """
@@ -281,7 +283,7 @@ class Examinees:
 def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
     """Return a number for each hidden variable and each item, ``(examinees, numbers)``."""
     if not seed >= 0:
-        raise InvalidModelError([f"expected a seed of at least 0, got {seed}"])
+        raise InvalidArgumentError(f"expected a seed of at least 0, got {seed}", seed)
     width = len(model.hidden) + len(model.items)
     if n_examinees * width > MAX_NUMBERS:
         raise TooLargeError(

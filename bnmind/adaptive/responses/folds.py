@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind.adaptive.responses.examinees import MAX_NUMBERS
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["fold_numbers"]
 
@@ -22,12 +22,11 @@ def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray
     [0, 0, 0, 1, 1, 1]
     """
     if not 2 <= folds <= n_examinees:
-        raise InvalidModelError([f"expected 2 to {n_examinees} folds, got {folds}"])
+        raise InvalidArgumentError(f"expected 2 to {n_examinees} folds, got {folds}", folds)
     if n_examinees > MAX_NUMBERS or seed < 0:
-        raise InvalidModelError(
-            [
-                f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
-                f" and {seed}"
-            ]
+        raise InvalidArgumentError(
+            f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
+            f" and {seed}",
+            seed,
         )
     return np.random.default_rng(seed).permutation(n_examinees) % folds

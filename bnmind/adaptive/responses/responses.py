@@ -17,7 +17,7 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import InvalidResponsesError
+from bnmind.errors import ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Responses(CheckedValue):
 
     Raises
     ------
-    InvalidResponsesError
+    ResponseTableError
         If a code is out of range, a name or an examinee is doubled, or an examinee or an
         item has no response at all; all faults at once, with their rows and columns.
 
@@ -70,7 +70,7 @@ class Responses(CheckedValue):
         object.__setattr__(self, "items", tuple(self.items))
         given = _array(self.codes)
         if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "biu":
-            raise InvalidResponsesError(
+            raise ResponseTableError(
                 [
                     f"expected whole numbers of shape (examinees, {len(self.items)}), got an"
                     f" array of shape {given.shape} of {given.dtype}"
@@ -80,7 +80,7 @@ class Responses(CheckedValue):
         object.__setattr__(self, "examinees", ids)
         problems = first_faults(_faults(given, self.items, ids))
         if problems:
-            raise InvalidResponsesError(problems)
+            raise ResponseTableError(problems)
         codes = given.astype(np.int8)
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
@@ -119,13 +119,13 @@ class Responses(CheckedValue):
             return _parsed(names, rows, items, examinees, missing)
         array = _array(table)
         if array.ndim != 2:
-            raise InvalidResponsesError(
+            raise ResponseTableError(
                 [f"expected an array (examinees, items), got one of shape {array.shape}"]
             )
         if items is None:
             items = [f"item_{number + 1}" for number in range(array.shape[1])]
         if len(items) != array.shape[1]:
-            raise InvalidResponsesError(
+            raise ResponseTableError(
                 [f"expected a column for each of {len(items)} items, got {array.shape[1]} columns"]
             )
         # In an array no column says who the examinees are, whatever its item is called.
@@ -150,7 +150,7 @@ class Responses(CheckedValue):
         ------
         ModelFileError
             If the file cannot be read.
-        InvalidResponsesError
+        ResponseTableError
             If what is in it are no responses.
         """
         from bnmind.adaptive.items.bank_files import read_rows
@@ -169,7 +169,7 @@ class Responses(CheckedValue):
         )
         problems = first_faults(chain(unnamed, uneven))
         if problems or not header:
-            raise InvalidResponsesError(problems or ["expected the names of items, got none"])
+            raise ResponseTableError(problems or ["expected the names of items, got none"])
         return _parsed(header, found[1:], None, None, missing)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -209,7 +209,7 @@ class Responses(CheckedValue):
 
         Raises
         ------
-        InvalidResponsesError
+        ResponseTableError
             If the columns are not the bank's items, or a response is not one that its
             item has; all faults at once.
         """
@@ -234,7 +234,7 @@ class Responses(CheckedValue):
                 for row in np.flatnonzero(self.codes[:, place] > most)[:MOST_FAULTS].tolist()
             ]
         if problems:
-            raise InvalidResponsesError(problems)
+            raise ResponseTableError(problems)
         if self.items == bank.item_names:
             return self
         order = [there[name] for name in bank.item_names]
@@ -258,7 +258,7 @@ def _array(table: ArrayLike) -> NDArray[Any]:
         return np.asarray(table)
     except ValueError:
         rows = [np.size(row) for row in table]  # type: ignore[union-attr]
-        raise InvalidResponsesError(
+        raise ResponseTableError(
             [
                 f"expected {rows[0]} responses in row {number}, got {size}"
                 for number, size in enumerate(rows, 1)
@@ -329,10 +329,10 @@ def _parsed(
         else tuple(names[place] for place in columns)
     )
     if len(named) != len(columns):
-        raise InvalidResponsesError([f"expected {len(columns)} items, got {len(named)}"])
+        raise ResponseTableError([f"expected {len(columns)} items, got {len(named)}"])
     who = tuple(map(str, examinees)) if examinees is not None else ()
     if who and len(who) != len(rows):
-        raise InvalidResponsesError([f"expected {len(rows)} examinees, got {len(who)}"])
+        raise ResponseTableError([f"expected {len(rows)} examinees, got {len(who)}"])
     none = {text.lower() for text in missing}
     labels = who or tuple(str(row + 1) for row in range(len(rows)))
     codes = np.full((len(rows), len(columns)), MISSING, dtype=np.int64)
@@ -348,7 +348,7 @@ def _parsed(
             # What is wrong is at least there.
             codes[row, column] = 0 if code is None else code
     if problems:
-        raise InvalidResponsesError(first_faults(chain(problems, _faults(codes, named, labels))))
+        raise ResponseTableError(first_faults(chain(problems, _faults(codes, named, labels))))
     return Responses(codes, named, who)
 
 

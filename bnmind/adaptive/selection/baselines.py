@@ -25,7 +25,7 @@ from bnmind.adaptive.selection.selector import (
     in_bank_order,
     luck_of,
 )
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 
 __all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_cost", "item_time"]
@@ -81,7 +81,7 @@ class FixedOrder(ScoringSelector[SkillBelief]):
         check_fields(self)
         object.__setattr__(self, "order", tuple(self.order))
         if len(set(self.order)) < len(self.order):
-            raise InvalidModelError(["expected distinct items in a fixed order"])
+            raise InvalidArgumentError("expected distinct items in a fixed order")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
@@ -169,8 +169,8 @@ def _scored(
     """Return scores as an array; those of items that are not allowed may be anything."""
     found = np.array(values, dtype=np.float64)
     if found.shape != shape or np.isnan(found if allowed is None else found[allowed]).any():
-        raise InvalidModelError(
-            [f"expected scores of shape {shape} without NaN, got shape {found.shape}"]
+        raise InvalidArgumentError(
+            f"expected scores of shape {shape} without NaN, got shape {found.shape}", found.shape
         )
     return found
 

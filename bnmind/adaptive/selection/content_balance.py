@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
+from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked, named_codes
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["ContentBalance"]
 
@@ -43,7 +44,7 @@ class ContentBalance:
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If a bound is negative or a minimum above the maximum, or the minima are more
         than the length; all faults at once.
 
@@ -77,7 +78,7 @@ class ContentBalance:
                 f" minima add up to, got {self.length}"
             )
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
         for name in ("minima", "maxima"):
             object.__setattr__(self, name, ReadOnlyDict(getattr(self, name)))
 

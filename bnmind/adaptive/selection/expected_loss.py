@@ -30,7 +30,7 @@ from bnmind.adaptive.beliefs.skill_response_joints import (
 )
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["Loss", "LossGain"]
@@ -63,12 +63,13 @@ class Loss:
         object.__setattr__(self, "skills", tuple(self.skills))
         table = np.array(number_array(self.table, "table"))
         if table.ndim != 2 or table.shape[0] < 1 or not np.all(np.isfinite(table)):
-            raise InvalidModelError(
-                [f"expected finite losses (decisions, configurations), got shape {table.shape}"]
+            raise InvalidArgumentError(
+                f"expected finite losses (decisions, configurations), got shape {table.shape}",
+                table.shape,
             )
         if not self.skills or len(set(self.skills)) < len(self.skills):
-            raise InvalidModelError(
-                [f"expected one or more distinct skills of a loss, got {', '.join(self.skills)}"]
+            raise InvalidArgumentError(
+                f"expected one or more distinct skills of a loss, got {', '.join(self.skills)}"
             )
         table.setflags(write=False)
         object.__setattr__(self, "table", table)
@@ -128,11 +129,10 @@ class Loss:
             )
         wanted, width = joints.shape[-3], np.asarray(self.table).shape[1]
         if wanted != width:
-            raise InvalidModelError(
-                [
-                    f"expected losses for {wanted} configurations of {', '.join(self.skills)},"
-                    f" got {width}"
-                ]
+            raise InvalidArgumentError(
+                f"expected losses for {wanted} configurations of {', '.join(self.skills)},"
+                f" got {width}",
+                width,
             )
         return joints
 
@@ -169,7 +169,7 @@ class LossGain(ScoringSelector[SkillBelief]):
         if self.losses is not None:
             object.__setattr__(self, "losses", tuple(self.losses))
             if not self.losses:
-                raise InvalidModelError(["expected one or more losses, got none"])
+                raise InvalidArgumentError("expected one or more losses, got none")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
-from bnmind._messages import shown
+from bnmind._messages import listed, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["ItemEligibility"]
@@ -70,7 +70,7 @@ class ItemEligibility(CheckedValue):
         elif not np.all((asked >= 0) & (asked <= eligible)):
             problems.append("expected no item asked more often than it was eligible")
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
         for name, values in zip(("eligible", "asked"), counts, strict=True):
             values.setflags(write=False)
             object.__setattr__(self, name, values)

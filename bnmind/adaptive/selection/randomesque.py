@@ -21,7 +21,7 @@ from bnmind.adaptive.selection.selector import (
     in_bank_order,
     luck_of,
 )
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Randomesque"]
 
@@ -52,7 +52,9 @@ class Randomesque:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.best >= 1:
-            raise InvalidModelError([f"expected to draw among at least 1 item, got {self.best}"])
+            raise InvalidArgumentError(
+                f"expected to draw among at least 1 item, got {self.best}", self.best
+            )
 
     @checked
     def select(

@@ -21,7 +21,7 @@ from bnmind._messages import shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.errors import InvalidArgumentError, InvalidModelError, NothingToAskError
+from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
 
 __all__ = [
@@ -64,7 +64,7 @@ class QuestionBelief(Protocol):
         """The questions."""
 
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each configuration of each item's cause is."""
+        """Return how probable each parent configuration of each item is."""
 
     def information(self, items: Sequence[str]) -> Floats:
         """Return the information that each item promises, in bits."""
@@ -257,7 +257,7 @@ def luck_of(belief: SkillBelief, rng: np.random.Generator | None) -> Floats:
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         Without a generator.
     """
     n_items = len(belief.bank.items)
@@ -269,21 +269,21 @@ def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If there is none, or its shape is another one.
     """
     found = None if luck is None else number_array(luck, "luck")
     if found is None or found.shape != shape:
-        raise InvalidModelError(
-            [
-                f"expected luck of shape {shape} for a selector that draws, got"
-                f" {'none' if found is None else f'shape {found.shape}'}"
-            ]
+        raise InvalidArgumentError(
+            f"expected luck of shape {shape} for a selector that draws, got"
+            f" {'none' if found is None else f'shape {found.shape}'}"
         )
     return found
 
 
 def checked_tolerance(tolerance: float) -> None:
-    """Raise `InvalidModelError` unless a tolerance is a number of at least zero."""
+    """Raise `InvalidArgumentError` unless a tolerance is a number of at least zero."""
     if not 0 <= tolerance < np.inf:
-        raise InvalidModelError([f"expected a tolerance of at least 0, got {tolerance}"])
+        raise InvalidArgumentError(
+            f"expected a tolerance of at least 0, got {tolerance}", tolerance
+        )

@@ -32,7 +32,7 @@ from bnmind.adaptive.selection.selector import (
     in_bank_order,
     luck_of,
 )
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["SympsonHetter"]
@@ -67,7 +67,7 @@ class SympsonHetter:
         check_fields(self)
         wrong = [f"{name}: {rate}" for name, rate in self.rates.items() if not 0 <= rate <= 1]
         if wrong:
-            raise InvalidModelError([f"expected rates in [0, 1], got {', '.join(wrong[:5])}"])
+            raise InvalidArgumentError(f"expected rates in [0, 1], got {', '.join(wrong[:5])}")
         object.__setattr__(self, "rates", ReadOnlyDict(self.rates))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -85,7 +85,7 @@ class SympsonHetter:
             The largest share of tests in which an item is to be asked, in (0, 1].
         """
         if not 0 < limit <= 1:
-            raise InvalidModelError([f"expected a limit in (0, 1], got {limit}"])
+            raise InvalidArgumentError(f"expected a limit in (0, 1], got {limit}", limit)
         return SympsonHetter(
             self.scored,
             {name: limit / share if share > limit else 1.0 for name, share in selected.items()},

@@ -27,7 +27,7 @@ from bnmind.adaptive.beliefs.skill_response_joints import (
     response_joints,
 )
 from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, information
 
 __all__ = ["SkillEntropy", "TargetEntropy", "information_about"]
@@ -80,8 +80,8 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
         object.__setattr__(self, "skills", tuple(self.skills))
         checked_tolerance(self.tolerance)
         if not self.skills or len(set(self.skills)) < len(self.skills):
-            raise InvalidModelError(
-                [f"expected one or more distinct target skills, got {', '.join(self.skills)}"]
+            raise InvalidArgumentError(
+                f"expected one or more distinct target skills, got {', '.join(self.skills)}"
             )
 
     @checked_if_it_fails
@@ -120,8 +120,8 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
             return
         wrong = {k: w for k, w in self.weights.items() if not (math.isfinite(w) and w >= 0)}
         if wrong or not self.weights:
-            raise InvalidModelError(
-                [f"expected weights of skills of at least 0, got {wrong or 'none'}"]
+            raise InvalidArgumentError(
+                f"expected weights of skills of at least 0, got {wrong or 'none'}"
             )
         object.__setattr__(self, "weights", ReadOnlyDict(self.weights))
 

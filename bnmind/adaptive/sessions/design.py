@@ -18,7 +18,7 @@ from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_ite
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.stopping.ending import ending
 from bnmind.adaptive.stopping.stopper import Progress, Reasons, Stopper
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Design", "Outlook"]
 
@@ -63,7 +63,7 @@ class Design:
         check_fields(self)
         object.__setattr__(self, "rules", tuple(self.rules))
         if not (isinstance(self.seed, int) and self.seed >= 0):
-            raise InvalidModelError([f"expected a seed of at least 0, got {self.seed}"])
+            raise InvalidArgumentError(f"expected a seed of at least 0, got {self.seed}", self.seed)
 
     @checked
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
@@ -127,5 +127,5 @@ class Design:
         It is that of the first examinee in a simulation with the same seed.
         """
         if step < 0:
-            raise InvalidModelError([f"expected a step of at least 0, got {step}"])
+            raise InvalidArgumentError(f"expected a step of at least 0, got {step}", step)
         return generator_of(self.seed, step)

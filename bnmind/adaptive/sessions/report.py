@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bnmind._values import CheckedValue
-from bnmind.adaptive.beliefs.person_fit import AnswerDoubt
+from bnmind.adaptive.beliefs.person_fit import AnswerFit
 
 __all__ = ["SessionReport", "SkillReport"]
 
@@ -39,7 +39,7 @@ class SessionReport(CheckedValue):
     """The items asked, in order."""
     skipped: tuple[str, ...]
     """Those of them that were not answered."""
-    answers: tuple[AnswerDoubt, ...]
+    answers: tuple[AnswerFit, ...]
     """The answers, in order, and how surprising each is, given all the others."""
     skills: tuple[SkillReport, ...]
     """The skills, in the order of the bank."""

@@ -14,7 +14,7 @@ from bnmind._file_locks import locked
 from bnmind._text_files import create_file, write_file
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.person_fit import AnswerDoubt, doubts_about
+from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
@@ -337,13 +337,13 @@ class Session(CheckedValue):
             for row in rank_items(self.belief, items)
         )
 
-    def doubts(self) -> tuple[AnswerDoubt, ...]:
+    def person_fit(self) -> tuple[AnswerFit, ...]:
         """Return for each answer how surprising it is, given all the others.
 
-        Its ``doubt`` is how probable an answer at least as surprising was.
+        Its ``p_value`` is how probable an answer at least as surprising was.
         """
         answered = [item for item in self.state.asked if item in self.state.responses]
-        return doubts_about(self.belief, answered)
+        return person_fit(self.belief, answered)
 
     def report(self) -> SessionReport:
         """Return what the test has found out."""
@@ -358,7 +358,7 @@ class Session(CheckedValue):
             self.bank.title,
             self.state.asked,
             self.state.skipped,
-            self.doubts(),
+            self.person_fit(),
             tuple(skills),
             {
                 skill: self.bank.variable(skill).states[level]

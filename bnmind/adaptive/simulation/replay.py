@@ -20,7 +20,7 @@ from bnmind.adaptive.simulation.measures import Measure
 from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
 from bnmind.adaptive.simulation.simulate import DEFAULT_RULES, ProgressOfTests, simulate
 from bnmind.adaptive.stopping.stopper import Stopper
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import pandas
@@ -64,9 +64,9 @@ def replay(
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If there are more folds than examinees, or the banks have different items or skills.
-    InvalidResponsesError
+    ResponseTableError
         If they are no such responses, or nobody outside a fold answered an item.
     """
     table = Responses.of(responses)
@@ -77,8 +77,8 @@ def replay(
     for fold, rows in enumerate(members):
         bank = learn(table.take(numbers != fold))
         if results and (bank.item_names, bank.skills) != (results[0].items, results[0].skills):
-            raise InvalidModelError(
-                [f"expected banks of the same items and skills, got others in fold {fold}"]
+            raise InvalidArgumentError(
+                f"expected banks of the same items and skills, got others in fold {fold}", fold
             )
         everyone = Examinees.recorded(bank, table)
         results.append(

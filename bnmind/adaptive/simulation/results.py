@@ -16,7 +16,7 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
 from bnmind.adaptive.stopping.stopper import Reasons
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -366,7 +366,7 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
         For each examinee of the whole, its place when the groups are put one after the other.
     """
     if len({part.selector for part in parts}) != 1:
-        raise InvalidModelError(["expected runs of one selector to join"])
+        raise InvalidArgumentError("expected runs of one selector to join")
     rows = np.asarray(order)
     width = max(part.asked.shape[1] for part in parts)
     asked, values = [], []

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.start import start_beliefs
-from bnmind.adaptive.beliefs.tree_batch import PlanBatch
+from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.examinees import Examinees, Levels
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
@@ -25,7 +26,7 @@ from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
 from bnmind.adaptive.simulation.measures import Measure, Predictor, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.adaptive.stopping.stopper import Stopper
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["DEFAULT_RULES", "ProgressOfTests", "simulate"]
@@ -143,7 +144,7 @@ def simulate(
         If the examinees have no answers to an item of the bank.
     InvalidResponseError
         If an answer is not one that the item has.
-    InvalidModelError
+    InvalidArgumentError
         If there is no selector, or a number is out of range.
     TooLargeError
         If the bank's junction tree is too large.
@@ -171,7 +172,7 @@ def simulate(
     if not (workers >= 1 or workers == -1):
         problems.append(f"expected at least 1 worker, or -1 for all cores, got {workers}")
     if problems:
-        raise InvalidModelError(problems)
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     responses, levels = examinees.responses_to(bank), examinees.levels_in(bank)
     abilities = examinees.abilities_in(bank)
     truth = bool(np.any(levels != MISSING) or np.any(~np.isnan(abilities)))
@@ -180,11 +181,10 @@ def simulate(
     if eligible is not None:
         given = np.asarray(eligible)
         if given.shape != may.shape or given.dtype != np.bool_:
-            raise InvalidModelError(
-                [
-                    f"expected truth values of shape {may.shape} as eligible, got an array of"
-                    f" shape {given.shape} of {given.dtype}"
-                ]
+            raise InvalidArgumentError(
+                f"expected truth values of shape {may.shape} as eligible, got an array of"
+                f" shape {given.shape} of {given.dtype}",
+                given.dtype,
             )
         may = may & given
     prior = start_beliefs(bank, 1)
@@ -223,7 +223,7 @@ def simulate(
 
 def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     """Return how many examinees are computed at once: it depends on the bank alone."""
-    cells = prior.tree.cells if isinstance(prior, PlanBatch) else n_profiles(bank)
+    cells = prior.tree.cells if isinstance(prior, TreeBatch) else n_profiles(bank)
     widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
     cells = max(cells, widest * len(bank.items))
     most: int = _BATCH_CELLS // cells

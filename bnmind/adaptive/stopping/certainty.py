@@ -23,7 +23,7 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.entropy import MinimalEntropy
 from bnmind.adaptive.selection.selector import ScoringSelector
 from bnmind.adaptive.stopping.stopper import BatchProgress, Progress, Reasons, reasons_where
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = [
     "TOLERANCE",
@@ -53,7 +53,9 @@ class EntropyBelow:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.bits >= 0:
-            raise InvalidModelError([f"expected an entropy of at least 0 bits, got {self.bits}"])
+            raise InvalidArgumentError(
+                f"expected an entropy of at least 0 bits, got {self.bits}", self.bits
+            )
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -162,8 +164,8 @@ class DeviationBelow:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.deviation > 0:
-            raise InvalidModelError(
-                [f"expected a standard deviation above 0, got {self.deviation}"]
+            raise InvalidArgumentError(
+                f"expected a standard deviation above 0, got {self.deviation}", self.deviation
             )
 
     @checked_if_it_fails
@@ -201,7 +203,7 @@ class GainBelow:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.gain >= 0:
-            raise InvalidModelError([f"expected a gain of at least 0, got {self.gain}"])
+            raise InvalidArgumentError(f"expected a gain of at least 0, got {self.gain}", self.gain)
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -225,4 +227,6 @@ class GainBelow:
 
 def _check_probability(probability: float) -> None:
     if not 0 < probability <= 1:
-        raise InvalidModelError([f"expected a probability in (0, 1], got {probability}"])
+        raise InvalidArgumentError(
+            f"expected a probability in (0, 1], got {probability}", probability
+        )

@@ -14,7 +14,7 @@ from bnmind.adaptive.stopping.stopper import (
     Stopper,
     reasons_where,
 )
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["TOLERANCE", "MaximalCost", "MaximalItems", "MaximalTime"]
 
@@ -39,7 +39,9 @@ class MaximalItems:
     def __post_init__(self) -> None:
         check_fields(self)
         if not (self.items >= 1 and self.items % 1 == 0):
-            raise InvalidModelError([f"expected a number of items of at least 1, got {self.items}"])
+            raise InvalidArgumentError(
+                f"expected a number of items of at least 1, got {self.items}", self.items
+            )
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -75,7 +77,7 @@ class MaximalCost:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.cost > 0:
-            raise InvalidModelError([f"expected a cost above 0, got {self.cost}"])
+            raise InvalidArgumentError(f"expected a cost above 0, got {self.cost}", self.cost)
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -115,7 +117,7 @@ class MaximalTime:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.time > 0:
-            raise InvalidModelError([f"expected a time above 0, got {self.time}"])
+            raise InvalidArgumentError(f"expected a time above 0, got {self.time}", self.time)
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:

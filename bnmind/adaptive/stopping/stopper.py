@@ -18,7 +18,7 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = [
     "AllOf",
@@ -77,8 +77,8 @@ class BatchProgress(CheckedValue):
     def of(self, examinee: int) -> Progress:
         """Return how far the test of one examinee has come, the belief made anew."""
         if not 0 <= examinee < len(self.asked):
-            raise InvalidModelError(
-                [f"expected an examinee below {len(self.asked)}, got {shown(examinee)}"]
+            raise InvalidArgumentError(
+                f"expected an examinee below {len(self.asked)}, got {shown(examinee)}", examinee
             )
         names = self.bank.item_names
         row = np.flatnonzero(self.asked[examinee])
@@ -244,8 +244,9 @@ class StopBy(CheckedValue):
             return np.array(said, dtype=np.str_)
         found = np.asarray(self.batch_function(progress))
         if found.shape != (len(progress.beliefs),):
-            raise InvalidModelError(
-                [f"expected {len(progress.beliefs)} reasons, got an array of shape {found.shape}"]
+            raise InvalidArgumentError(
+                f"expected {len(progress.beliefs)} reasons, got an array of shape {found.shape}",
+                found.shape,
             )
         return found if found.dtype.kind == "U" else reasons_where(found.astype(bool), self.reason)
 
@@ -253,5 +254,5 @@ class StopBy(CheckedValue):
 def _some(stoppers: Iterable[Stopper]) -> tuple[Stopper, ...]:
     found = tuple(stoppers)
     if not found:
-        raise InvalidModelError(["expected at least one stopper, got none"])
+        raise InvalidArgumentError("expected at least one stopper, got none")
     return found

@@ -295,7 +295,7 @@ def _show_report(console: Console, session: Session) -> None:
     if report.answers:
         table = plain_table("item", "answer", "as surprising or more")
         for answer in report.answers:
-            table.add_row(answer.item, answer.response, percent(answer.doubt))
+            table.add_row(answer.item, answer.response, percent(answer.p_value))
         show_table(console, table)
     table = plain_table("skill", "level", "probability")
     for skill in report.skills:

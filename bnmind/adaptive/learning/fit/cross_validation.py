@@ -96,7 +96,7 @@ def cross_validate(
 
     Raises
     ------
-    InvalidResponsesError
+    ResponseTableError
         As for `learn`; also if without a fold nobody answered an item.
     """
     bank = bank_to_learn(model, gate, skills)

@@ -26,7 +26,7 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.responses.examinees import Examinees
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["PairStatistics", "PredictiveCheck", "predictive_check"]
@@ -99,7 +99,7 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
         Of all that is drawn.
     """
     if not n_drawn >= 2:
-        raise InvalidModelError([f"expected at least 2 data sets to draw, got {n_drawn}"])
+        raise InvalidArgumentError(f"expected at least 2 data sets to draw, got {n_drawn}", n_drawn)
     codes = learned.responses.codes.astype(np.int16)
     there = codes != MISSING
     pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)

@@ -62,7 +62,7 @@ class ItemRule(Sealed):
     model: ResponseModel | None
     parents: tuple[Variable, ...]
     channel: Floats
-    """``(configurations of the parents, responses)``: its distribution to start with."""
+    """``(parent configurations, responses)``: its distribution to start with."""
     bounds: Bounds = field(default_factory=Bounds)
     ordered: tuple[bool, ...] = ()
     """For each parent whether more of it is more skill."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from bnmind._arguments import check_fields, checked
-from bnmind.errors import InvalidModelError
+from bnmind._messages import listed
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
 
@@ -47,7 +48,7 @@ class Bounds:
                 )
             object.__setattr__(self, name, (float(low), float(high)))
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Priors:
         if not (math.isfinite(self.skills) and self.skills >= 1):
             problems.append(f"expected a concentration of at least 1, got {self.skills}")
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
         object.__setattr__(self, "guess", tuple(self.guess))
         object.__setattr__(self, "slip", tuple(self.slip))
 
@@ -126,7 +127,7 @@ class LearningOptions:
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If a number is out of range.
 
     References
@@ -164,7 +165,7 @@ class LearningOptions:
         if not 0 <= self.least_chance < 0.5:
             problems.append(f"expected a least chance in [0, 0.5), got {self.least_chance}")
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def bounds_of(self, item: str) -> Bounds:
