@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
-from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.information import Floats
@@ -118,8 +117,3 @@ class CellLayout(Sealed):
         for column, (_, n_responses) in zip(self.columns, self.shapes, strict=True):
             columns.append(rows[:, column, None] == np.arange(n_responses))
         return np.concatenate(columns, axis=1).astype(np.float64)
-
-    def is_there(self, rows: NDArray[np.signedinteger[Any]]) -> NDArray[np.bool_]:
-        """Return which items each row has a response to, in the order of the layout."""
-        there: NDArray[np.bool_] = rows[:, list(self.columns)] != MISSING
-        return there
