@@ -1,1 +1,28 @@
 """Rules that end a test."""
+
+from bnmind.adaptive.stopping.certainty import (
+    DeviationBelow,
+    EntropyBelow,
+    GainBelow,
+    ProfileCertain,
+    SkillsCertain,
+)
+from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "BatchProgress",
+    "DeviationBelow",
+    "EntropyBelow",
+    "GainBelow",
+    "MaximalCost",
+    "MaximalItems",
+    "MaximalTime",
+    "ProfileCertain",
+    "Progress",
+    "SkillsCertain",
+    "StopBy",
+    "Stopper",
+]
