@@ -15,10 +15,8 @@ import numpy as np
 
 from bnmind.information import Floats
 from bnmind.mastermind import (
-    REPORTS,
     TableBelief,
     TreeBelief,
-    code_variables,
     evidence_of_guess,
     replies_to,
     stage,
@@ -26,6 +24,7 @@ from bnmind.mastermind import (
 )
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.network import REPORTS, code_variables
 from bnmind.mastermind.reply import Reply
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy

@@ -25,8 +25,7 @@ from bnmind._file_locks import locked
 from bnmind._text_files import write_file
 from bnmind.adaptive import ItemBank, Session
 from bnmind.errors import BnmindError, FileWriteError, SessionFileError
-from bnmind.lab import SavedGame, read_game, write_game
-from bnmind.lab.mastermind import content_of
+from bnmind.lab.mastermind import SavedGame, content_of, read_game, write_game
 from bnmind.mastermind import Board, Reply, Turn
 from tests.command_line import ROOT
 

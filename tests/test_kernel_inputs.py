@@ -19,8 +19,8 @@ from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, problem
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, Score
 from bnmind.junction.triangulation.scored_graph import whole_graph
-from bnmind.mastermind import Board, Channel, Turn, guess_masses, reply
-from bnmind.mastermind.masses import bayes_rule
+from bnmind.mastermind import Board, Channel, Turn, reply
+from bnmind.mastermind.masses import bayes_rule, guess_masses
 from bnmind.mastermind.masses.code_halves import split_replies
 from bnmind.strategies import (
     Breadth,

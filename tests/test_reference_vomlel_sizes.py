@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bnmind.junction import MinWeight, junction_tree
-from bnmind.mastermind import Board, reduced_to_guess, stage
+from bnmind.mastermind import Board, stage
+from bnmind.mastermind.network import reduced_to_guess
 
 FILE = Path(__file__).parent / "reference" / "vomlel_sizes.toml"
 REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))

@@ -12,8 +12,8 @@ import pytest
 
 from bnmind.adaptive import Examinees, ItemBank, RandomItem, Session, simulate, write_bank
 from bnmind.errors import FileWriteError
-from bnmind.lab import SavedGame, compare, save_comparison, save_simulation, write_game
-from bnmind.lab.mastermind import content_of
+from bnmind.lab import compare, save_comparison, save_simulation
+from bnmind.lab.mastermind import SavedGame, content_of, write_game
 from bnmind.mastermind import Board, Channel, Reply, Turn
 from bnmind.pgm.files import write_model
 from bnmind.strategies import Knuth, WeightedEntropy, strategy_tree, write_tree, write_weights

@@ -13,7 +13,6 @@ from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary,
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
 from bnmind.lab.mastermind.plots import plot_lengths
-from bnmind.lab.mastermind.saved_game import SavedGame, read_game, write_game
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
@@ -29,7 +28,6 @@ __all__ = [
     "Limit",
     "PlayedTurn",
     "Revealed",
-    "SavedGame",
     "Summary",
     "Transcript",
     "assumed_channel",
@@ -42,7 +40,6 @@ __all__ = [
     "plot_measure",
     "plot_measures",
     "plot_test_lengths",
-    "read_game",
     "replay",
     "save_comparison",
     "save_simulation",
@@ -50,5 +47,4 @@ __all__ = [
     "transcript_from_json",
     "transcript_to_json",
     "write_files",
-    "write_game",
 ]

@@ -1,4 +1,4 @@
-"""Results as files: all of them or none."""
+"""Result files, written all together or not at all."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["png", "write_files"]
 
 @checked
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
-    """Write files into a directory, made if need be: all of them or none.
+    """Write all files into a directory, or none of them; create the directory if it is missing.
 
     Raises
     ------
     FileWriteError
-        If one cannot be written; it names it, and the directory is then as it was.
+        If a file cannot be written; the error names it. The directory is then unchanged.
     """
     made: list[Path] = []
     places = {directory / name: content for name, content in contents.items()}
@@ -45,14 +45,14 @@ def png(figure: Figure) -> bytes:
     """Return a figure as the content of a PNG file."""
     picture = io.BytesIO()
     with warnings.catch_warnings():
-        # A letter that no font has is drawn as a box; a name is not the reader's fault.
+        # Matplotlib draws a box for a character that no font has.
         warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)
         figure.savefig(picture, format="png", dpi=150)
     return picture.getvalue()
 
 
 def _make(directory: Path, made: list[Path]) -> None:
-    """Make a directory and those that it lies in, and note which were made."""
+    """Create a directory and its parents, and record which were created."""
     if not directory.is_dir():
         _make(directory.parent, made)
         directory.mkdir(exist_ok=True)

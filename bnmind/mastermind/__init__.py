@@ -8,18 +8,12 @@ from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.board import MAX_CODES, Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history, parse_history
-from bnmind.mastermind.masses.color_elimination import elimination_additions, masses_by_elimination
-from bnmind.mastermind.masses.color_elimination_maps import Elimination, elimination
 from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
 from bnmind.mastermind.masses.mass_plan import MassPlan, Method, plan_masses
-from bnmind.mastermind.masses.reply_table import guess_masses, replies_to, reply_masses, reply_table
+from bnmind.mastermind.masses.reply_table import replies_to, reply_masses, reply_table
 from bnmind.mastermind.network.vomlel import (
-    REPORTS,
-    WON,
     Stage,
-    code_variables,
     evidence_of_guess,
-    reduced_to_guess,
     stage,
     vomlel_network,
 )
@@ -28,13 +22,10 @@ from bnmind.mastermind.reply import Reply, reply
 
 __all__ = [
     "MAX_CODES",
-    "REPORTS",
-    "WON",
     "Belief",
     "Board",
     "Channel",
     "CodeDistribution",
-    "Elimination",
     "GuessClasses",
     "MassPlan",
     "Method",
@@ -45,20 +36,14 @@ __all__ = [
     "Turn",
     "VanishingBelief",
     "belief_plan",
-    "code_variables",
-    "elimination",
-    "elimination_additions",
     "evidence_of_guess",
     "format_history",
     "guess_classes",
-    "guess_masses",
     "impossible_history",
-    "masses_by_elimination",
     "misreport_probabilities",
     "parse_history",
     "parse_noise",
     "plan_masses",
-    "reduced_to_guess",
     "replies_to",
     "reply",
     "reply_masses",

@@ -1,8 +1,8 @@
-"""The board: how many pegs, how many colors, and the codes that can stand on it.
+"""The board: its number of pegs, its number of colors, and its codes.
 
-Colors are 1..k (A = 1). Inside, a code is known by its index into the list of all
-codes in lexicographic order; a board of ten billion codes is as cheap to name as
-one of a thousand, since only `Board.codes` allocates that list.
+Colors are 1..k (A = 1). The library identifies a code by its index in the list of
+all codes in lexicographic order. Only `Board.codes` allocates that list, so a board of ten
+billion codes is as cheap as one of a thousand.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from bnmind.mastermind.reply import Reply
 __all__ = ["MAX_CODES", "MAX_LISTED_CODES", "Board"]
 
 MAX_CODES = 2**27
-"""The most codes that a belief is over: 8x10 has 100 million, 800 MB."""
+"""The largest number of codes for a belief: 8x10 has 100 million, which take 800 MB."""
 
 MAX_LISTED_CODES = 2**26
-"""The most codes that are listed one by one: half a gigabyte at eight pegs."""
+"""The largest number of codes that can be listed: half a gigabyte at eight pegs."""
 
 _MOST = 255  # pegs and colors are kept as bytes
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board of so many pegs and colors.
+    """A board with a number of pegs and a number of colors.
 
     Raises
     ------
     InvalidBoardError
-        Without a peg or without two colors, with more than 255 of either, or if
-        repeats are forbidden and the colors do not suffice.
+        If there are fewer than 1 peg or 2 colors, more than 255 of either, or fewer colors than
+        pegs on a board without repeats.
 
     Examples
     --------
@@ -55,11 +55,11 @@ class Board:
     """
 
     pegs: int
-    """Positions of a code, n."""
+    """Number of positions of a code, n."""
     colors: int
-    """Colors that a peg can have, k."""
+    """Number of colors that a peg can have, k."""
     repeats: bool = field(default=True, kw_only=True)
-    """Whether a color may stand on two pegs, of a code and of a guess alike."""
+    """Whether a color may occur more than once, in codes and in guesses."""
 
     def __post_init__(self) -> None:
         problems: list[str] = []
@@ -93,7 +93,7 @@ class Board:
 
     @property
     def n_codes(self) -> int:
-        """How many codes there are; nothing is allocated."""
+        """Number of codes; the property allocates nothing."""
         if self.repeats:
             return int(self.colors**self.pegs)
         return math.perm(self.colors, self.pegs)
@@ -105,7 +105,7 @@ class Board:
         Raises
         ------
         TooLargeError
-            If there are more than `MAX_LISTED_CODES`; before anything is allocated.
+            If there are more than `MAX_LISTED_CODES`; nothing is allocated then.
         """
         require_listable(self)
         codes = np.zeros((1, 0), dtype=np.uint8)
@@ -124,17 +124,16 @@ class Board:
 
     @cached_property
     def true_replies(self) -> tuple[Reply, ...]:
-        """The replies that some guess draws from some code, sorted by black, then white.
+        """All replies that occur for some guess and some code, sorted by black, then white.
 
         Notes
         -----
-        The pegs in the right position can be taken away: b blacks and w whites occur
-        on n pegs if w whites and no black occur on the m = n − b other pegs, where
-        without repeats b colors are gone too. On m pegs, no position right, the two
-        colors of a board of two only swap places, so w is even; with three or more
-        every w occurs but 1 for m = 1, since a lone peg of the right color is in the
-        right position. Without repeats two sets of m out of k − b colors share at
-        least 2m − (k − b).
+        Remove the pegs in the right position: b blacks and w whites occur on n pegs if w whites
+        and no black occur on the other m = n − b pegs; without repeats, b colors are removed too.
+        Now no position is right. On a board of two colors the colors can only swap places, so w
+        is even. With three or more colors every w occurs, except 1 for m = 1, since a single peg
+        of the right color is in the right position. Without repeats, two sets of m out of k − b
+        colors share at least 2m − (k − b) colors.
         """
         replies: list[Reply] = []
         for black in range(self.pegs + 1):
@@ -149,17 +148,17 @@ class Board:
 
     @property
     def winning(self) -> Reply:
-        """The reply to the code itself: every peg black. It is the last true reply."""
+        """The reply to the code itself: all pegs black. It is the last of the true replies."""
         return Reply(self.pegs, 0)
 
     def index(self, code: Sequence[int]) -> int:
-        """Return the place of a code among all codes in lexicographic order.
+        """Return the index of a code among all codes in lexicographic order.
 
         Raises
         ------
         InvalidCodeError
-            If it is no code of the board: of a wrong length, with a color out of
-            range, or with a color twice where repeats are forbidden.
+            If it is not a code of the board: its length is wrong, a color is out of range, or a
+            color repeats on a board without repeats.
         """
         self.checked(code)
         place = 0
@@ -175,17 +174,19 @@ class Board:
 
     @checked
     def code(self, index: int) -> tuple[int, ...]:
-        """Return the code at a place among all codes in lexicographic order.
+        """Return the code with an index among all codes in lexicographic order.
 
         Raises
         ------
         InvalidCodeError
-            If the index is negative, or there are not so many codes.
+            If the index is negative or not below the number of codes.
         """
         place = operator.index(index)
         if not 0 <= place < self.n_codes:
             raise InvalidCodeError(
-                f"expected the index of one of {self.n_codes:,} codes of {self}, got {place}", index
+                f"expected a code index from 0 to {self.n_codes - 1:,} on the board {self}, got "
+                f"{place}",
+                index,
             )
         colors: list[int] = []
         unused = list(range(1, self.colors + 1))
@@ -201,19 +202,18 @@ class Board:
 
     @checked
     def parse(self, text: str) -> tuple[int, ...]:
-        """Return the code that the text spells.
+        """Parse a code.
 
         Parameters
         ----------
         text
-            Digits (``1123``) on a board of at most nine colors, letters of either
-            case (``AABC``), or numbers or letters separated by spaces or commas
-            (``1 1 12 3``).
+            Digits (``1123``) if the board has at most nine colors, letters of either case
+            (``AABC``), or numbers or letters separated by spaces or commas (``1 1 12 3``).
 
         Raises
         ------
         InvalidCodeError
-            If the text spells no code of the board.
+            If the text is not a code of the board.
         """
         words = text.replace(",", " ").split()
         if len(words) == 1 and (self.colors <= 9 or words[0].isalpha()):
@@ -236,12 +236,12 @@ class Board:
         return colors
 
     def format(self, code: Sequence[int]) -> str:
-        """Return the text of a code: digits, or separated numbers above nine colors.
+        """Format a code as digits, or as separated numbers if the board has more than nine colors.
 
         Raises
         ------
         InvalidCodeError
-            If it is no code of the board.
+            If it is not a code of the board.
         """
         return self._text(self.checked(code))
 
@@ -251,7 +251,7 @@ class Board:
         Raises
         ------
         InvalidCodeError
-            If it is no code of the board.
+            If it is not a code of the board.
         """
         try:
             colors = tuple(code)
@@ -270,7 +270,7 @@ class Board:
         return self._text(self.code(min(self.n_codes - 1, self.colors + 1)))
 
     def _check(self, code: Sequence[int], got: object) -> None:
-        """Raise unless it is a code of the board; `got` is what the message shows."""
+        """Raise unless it is a code of the board; the message shows `got`."""
         problems: list[str] = []
         if len(code) != self.pegs:
             problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
@@ -279,13 +279,13 @@ class Board:
             some = list(dict.fromkeys(map(shown, strange)))
             problems.append(f"expected colors 1 to {self.colors}, got {', '.join(some[:12])}")
         elif not self.repeats and len(set(code)) < len(code):
-            problems.append("expected every color at most once")
+            problems.append("expected each color at most once")
         if problems:
             raise InvalidCodeError(f"{'; '.join(problems)} in {shown(got)}", got)
 
 
 def require_listable(board: Board) -> None:
-    """Raise `TooLargeError` if the codes of the board are too many to be listed."""
+    """Raise `TooLargeError` if the board has too many codes to list."""
     if board.n_codes > MAX_LISTED_CODES:
         raise TooLargeError(
             f"expected at most {MAX_LISTED_CODES:,} codes to list, got "
@@ -297,7 +297,7 @@ def require_listable(board: Board) -> None:
 
 
 def require_believable(board: Board) -> None:
-    """Raise `TooLargeError` if the codes of the board are too many for a belief over them."""
+    """Raise `TooLargeError` if the board has too many codes for a belief."""
     if not board.repeats:
         # Replies are then computed code by code.
         require_listable(board)
@@ -312,9 +312,9 @@ def require_believable(board: Board) -> None:
 
 
 def digits_of(board: Board, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return the codes at some places, colors 1..k, ``(len(indices), pegs)``.
+    """Return the codes with the given indices, colors 1..k, ``(len(indices), pegs)``.
 
-    On a board with repeats no list of all codes is made.
+    On a board with repeats, the function does not list all codes.
     """
     if not board.repeats:
         return board.codes[indices]
@@ -327,7 +327,7 @@ def digits_of(board: Board, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
 
 
 def _count(number: int) -> str:
-    """Return a count in full, or its magnitude where nobody would read the digits."""
+    """Return a count in full, or its order of magnitude if it is very large."""
     return f"{number:,}" if number < 10**18 else f"about 10^{len(str(number)) - 1}"
 
 

@@ -1,4 +1,4 @@
-"""Channels: how a true reply becomes the reported one.
+"""Noise channels: the probability of each reported reply, given the true reply.
 
 =============  =============================================================
 Vomlel         name here
@@ -36,7 +36,7 @@ from bnmind.mastermind.reply import Reply
 __all__ = ["MAX_CELLS", "Channel"]
 
 MAX_CELLS = 2**24
-"""The most numbers that the matrix of a channel may have: it suffices for 75 pegs."""
+"""The largest size of a channel matrix; it suffices for 75 pegs."""
 
 _ROUNDING = 1e-14  # sums of one, but for rounding
 _TOLERANCE = 1e-9  # how far a row may be from summing to one
@@ -44,14 +44,14 @@ _TOLERANCE = 1e-9  # how far a row may be from summing to one
 
 @dataclass(frozen=True, eq=False)
 class Channel(Value):
-    """The chance of every report given every true reply.
+    """The probability of each reported reply, given each true reply.
 
     Raises
     ------
     InvalidChannelError
-        If the matrix does not fit the board and the reports, or a report occurs twice.
+        If the matrix does not match the board and the reports, or a report occurs twice.
     InvalidProbabilityError
-        If an entry is no probability, or a row does not sum to one within 1e-9.
+        If an entry is not a probability, or a row does not sum to one within 1e-9.
 
     Examples
     --------
@@ -64,13 +64,13 @@ class Channel(Value):
     board: Board
     """The board whose true replies are the rows."""
     reports: tuple[Reply, ...]
-    """The replies that may be reported, one a column."""
+    """The replies that may be reported, one for each column."""
     matrix: Floats
     """``(len(board.true_replies), n_outcomes)``, read-only; rows sum to one."""
     name: str
-    """What it is called at the command line and in files."""
+    """The name of the channel at the command line and in files."""
     ends: bool = False
-    """Whether a game ends when the guess is the code: a last column then stands for "won"."""
+    """Whether the code-maker ends the game at the winning guess: the last column is then "won"."""
 
     def __post_init__(self) -> None:
         if isinstance(self.reports, Iterable):
@@ -79,7 +79,7 @@ class Channel(Value):
         reports = self.reports
         problems: list[str] = []
         if len(set(reports)) < len(reports):
-            problems.append("expected every report once")
+            problems.append("expected each report only once")
         strange = [report for report in reports if not _counts_fit(report, self.board)]
         if strange:
             problems.append(f"expected counts 0 to {self.board.pegs}, got {_names(strange)}")
@@ -101,13 +101,13 @@ class Channel(Value):
         object.__setattr__(self, "ends", bool(self.ends))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Arrays come back from a pickle writable, unless they go through the constructor.
+        # Unpickled arrays are writable unless they go through the constructor.
         return (Channel, (self.board, self.reports, self.matrix, self.name, self.ends))
 
     @staticmethod
     @checked
     def exact(board: Board) -> Channel:
-        """Return the channel that reports every reply as it is."""
+        """Return the channel without noise: it reports every reply correctly."""
         replies = board.true_replies
         matrix = _empty(board, len(replies))
         np.fill_diagonal(matrix, 1.0)
@@ -125,13 +125,13 @@ class Channel(Value):
         board
             The board, of n pegs.
         black, white
-            ``(n + 1, n + 1)``: Q(P'|P) and Q(C'|C), rows are the true numbers.
+            ``(n + 1, n + 1)``: Q(P'|P) and Q(C'|C), with the true numbers as rows.
         name
-            What the channel is called.
+            The name of the channel.
 
         Notes
         -----
-        All (n + 1)² pairs of numbers may be reported, some of which no code can draw.
+        All (n + 1)² pairs of numbers may be reported, including pairs that are no true replies.
         """
         counts = range(board.pegs + 1)
         tables: list[Floats] = []
@@ -156,7 +156,7 @@ class Channel(Value):
     def independent_error(board: Board, p: float) -> Channel:
         """Return the channel that gets each of the two numbers wrong with probability p.
 
-        A wrong number is any of the other n of 0..n, all equally likely.
+        A wrong number is uniformly distributed over the other n numbers of 0..n.
         """
         wrong = _probability(p)
         table = np.full((board.pegs + 1, board.pegs + 1), wrong / board.pegs)
@@ -166,11 +166,11 @@ class Channel(Value):
     @staticmethod
     @checked
     def false_reply(board: Board, p: float) -> Channel:
-        """Return the channel that replaces a reply with probability p.
+        """Return the channel that replaces a reply by a random one with probability p.
 
-        The winning reply is reported truthfully and never falsely. Any other reply is
-        with probability p replaced by a uniform draw from the non-winning true replies,
-        the true one included.
+        A win is always reported, and never reported falsely. Any other reply is replaced, with
+        probability p, by a uniform draw from all non-winning true replies, including the true
+        one.
 
         References
         ----------
@@ -194,23 +194,23 @@ class Channel(Value):
         *,
         name: str = "counts",
     ) -> Channel:
-        """Return the expected channel after a record of how often what was reported.
+        """Return the posterior mean of the channel, given counts of reported replies.
 
         Parameters
         ----------
         board
             The board.
         counts
-            How often, ``{(true, reported): number}``; not negative, need not be whole.
+            The counts, ``{(true, reported): number}``; not negative, not necessarily whole.
         prior
-            What is added to every count: the parameter of a symmetric Dirichlet prior
-            on the reports of each true reply, ½ by default (Jeffreys).
+            The parameter of a symmetric Dirichlet prior on the reports of each true reply, which
+            is added to every count; ½ by default (Jeffreys).
         name
-            What the channel is called.
+            The name of the channel.
 
         Notes
         -----
-        May be reported: every true reply of the board, and whatever the record has.
+        The reports of the channel are all true replies of the board and all reports in the counts.
         """
         faulty = [n for n in (*counts.values(), prior) if not 0 <= n < np.inf]
         if faulty:
@@ -239,18 +239,18 @@ class Channel(Value):
         *,
         name: str = "probabilities",
     ) -> Channel:
-        """Return the channel of ``{(true, reported): probability}``.
+        """Return the channel with the probabilities ``{(true, reported): probability}``.
 
-        Pairs left out have probability zero; every true reply needs a row.
+        Missing pairs have probability zero; every true reply needs a row.
         """
         reports = sorted({Reply(*reported) for _, reported in probabilities})
         return Channel(board, tuple(reports), _tabulated(board, reports, probabilities, name), name)
 
     def revealed(self) -> Channel:
-        """Return the channel of a game that the code-maker truthfully ends when it is won.
+        """Return the channel of a game that the code-maker truthfully ends at the winning guess.
 
-        The row of the winning reply becomes a certain extra outcome "won", the last
-        column. A report then also says that the guess was not the code.
+        The winning reply leads with certainty to an extra outcome "won", the last column. Any
+        report therefore also says that the guess was not the code.
         """
         if self.ends:
             return self
@@ -261,21 +261,21 @@ class Channel(Value):
 
     @property
     def n_outcomes(self) -> int:
-        """How many outcomes there are: the reports, and "won" where the game ends."""
+        """Number of outcomes: the reports, and "won" if the game ends at the winning guess."""
         return int(self.matrix.shape[1])
 
     @property
     def won_index(self) -> int | None:
-        """The outcome "won", or None where games do not end by themselves."""
+        """The index of the outcome "won", or None if the channel has no such outcome."""
         return len(self.reports) if self.ends else None
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether the channel is free of noise: it reports every reply as it is.
+        """Whether the channel is free of noise: it reports every reply correctly.
 
-        The name does not matter (``false:0`` is exact too), and neither do further reports
-        that have probability zero. Where the game ends when it is won, the winning reply need
-        not be reported.
+        The name does not matter (``false:0`` is exact too), nor do additional reports of
+        probability zero. If the game ends at the winning guess, the winning reply need not be
+        among the reports.
         """
         replies = self.board.true_replies
         return all(
@@ -289,7 +289,7 @@ class Channel(Value):
         Raises
         ------
         InvalidReplyError
-            If the channel never gives it.
+            If the channel never reports it.
         """
         place = self._places.get(Reply.of(reply))
         if place is None:
@@ -301,21 +301,20 @@ class Channel(Value):
         return place
 
     def likelihood(self, report: Reply) -> Floats:
-        """Return the chance of a report given each true reply, ``(len(board.true_replies),)``.
+        """Return the probability of a report given each true reply, ``(len(board.true_replies),)``.
 
         Raises
         ------
         InvalidReplyError
-            If the channel never gives it.
+            If the channel never reports it.
         """
         return self.matrix[:, self.report_index(report)]
 
     @checked
     def draw(self, true_reply_index: int, uniform: float) -> int:
-        """Return the outcome that a uniform number in [0, 1) selects, by the inverse CDF.
+        """Return the outcome for a uniform random number in [0, 1), by the inverse CDF.
 
-        The same number stands for the same luck in two games, so strategies can be
-        compared on common random numbers.
+        Use the same numbers in two games to compare strategies with common random numbers.
         """
         if not 0 <= true_reply_index < len(self.matrix):
             raise InvalidReplyError(
@@ -325,7 +324,7 @@ class Channel(Value):
             )
         sums = self._cumulative[true_reply_index]
         outcome = int(np.searchsorted(sums, uniform, side="right"))
-        # The last sum may fall short of one by rounding.
+        # Rounding may leave the last sum below one.
         return min(outcome, int(np.flatnonzero(self.matrix[true_reply_index])[-1]))
 
     @cached_property
@@ -338,7 +337,7 @@ class Channel(Value):
 
 
 def _empty(board: Board, n_reports: int) -> Floats:
-    """Return a matrix of zeros, true replies by reports, if it is not too large."""
+    """Return a matrix of zeros, true replies by reports, unless it is too large."""
     cells = len(board.true_replies) * n_reports
     if cells > MAX_CELLS:
         raise TooLargeError(
@@ -373,7 +372,7 @@ def _tabulated(
 
 
 def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
-    """Return the table with rows that sum to one, or raise naming the rows that do not."""
+    """Return the table with normalized rows, or raise with the rows that do not sum to one."""
     problems: list[str] = []
     for label, row in zip(rows, table, strict=True):
         outside = row[~((row >= 0) & (row <= 1))]
@@ -385,7 +384,7 @@ def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
         more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise InvalidProbabilityError(f"{where}: {'; '.join(problems[:3])}{more}", table)
     sums = table.sum(axis=1, keepdims=True)
-    # What is normalized stays as it is to the last bit: channels are saved and read again.
+    # A normalized table is kept bit for bit: channels are saved and read again.
     return table if np.abs(sums - 1).max() <= _ROUNDING else np.asarray(table / sums)
 
 
@@ -396,7 +395,7 @@ def _probability(p: float) -> float:
 
 
 def _number(value: float) -> str:
-    """Return the shortest text that reads back as the number."""
+    """Return the shortest text from which the number can be read back."""
     return repr(value).removesuffix(".0")
 
 

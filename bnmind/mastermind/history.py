@@ -1,4 +1,4 @@
-"""Histories: the guesses made so far and the replies reported to them."""
+"""Histories: the guesses of a game and the reported replies."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _MOST_WORDS = 4  # of a reply: 1b2w, 1 2, 1b 2w, 1 b 2 w
 
 @dataclass(frozen=True)
 class Turn:
-    """A guess and the reply that was reported to it, right or wrong.
+    """A guess and its reported reply, which may be wrong.
 
     Raises
     ------
     InvalidCodeError
-        If the guess is no sequence of colors, which are numbered from 1.
+        If the guess is not a sequence of colors, numbered from 1.
     InvalidReplyError
-        If the reply is none.
+        If the reply is not a `Reply` or a pair of numbers.
     """
 
     guess: tuple[int, ...]
-    """Colors 1..k, one a peg."""
+    """Colors 1..k, one for each peg."""
     reply: Reply
     """The reported reply."""
 
@@ -59,23 +59,23 @@ def _colors(guess: object) -> tuple[int, ...]:
 
 @checked
 def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
-    """Return the turns that the text spells, in its order.
+    """Parse a history and return its turns.
 
     Parameters
     ----------
     board
-        The board that the guesses are of.
+        The board of the guesses.
     text
-        Entries that end with a comma or a semicolon, the last one optionally. An entry is a
-        guess in any spelling that `Board.parse` reads, and then the reply in any that
-        `Reply.parse` reads. Where guesses or replies hold commas themselves, as in
-        ``1,1,2,3 1,2``, a comma ends an entry only where one is complete.
+        Entries separated by commas or semicolons. An entry is a guess in any form that
+        `Board.parse` accepts, followed by a reply in any form that `Reply.parse` accepts. If
+        guesses or replies contain commas, as in ``1,1,2,3 1,2``, a comma ends an entry only
+        if the entry is complete.
 
     Raises
     ------
     InvalidHistoryError
-        If an entry has no such form, or its guess or its reply cannot be on the
-        board; the message names the entry.
+        If an entry has another form, or its guess or reply is not possible on the board; the
+        message names the entry.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
 
 
 def _with_commas(board: Board, segment: str) -> list[Turn]:
-    """Return the turns of a text in which commas may stand inside entries; none if it has others.
+    """Return the turns of a text whose entries may contain commas; an empty list on failure.
 
-    An entry is complete as soon as it can be: the shortest beginning that is a turn.
+    The shortest prefix that is a turn is an entry.
     """
     turns: list[Turn] = []
     words: list[str] = []
@@ -109,7 +109,7 @@ def _with_commas(board: Board, segment: str) -> list[Turn]:
             return []
         lengths = {len(words) - n for n in range(1, _MOST_WORDS + 1)}
         if lengths.isdisjoint({1, board.pegs}):
-            continue  # no guess is of so many words
+            continue  # no guess has this number of words
         try:
             turns.append(_parse_turn(board, len(turns) + 1, " ".join(words)))
         except InvalidHistoryError:
@@ -119,7 +119,7 @@ def _with_commas(board: Board, segment: str) -> list[Turn]:
 
 
 def _parse_turn(board: Board, number: int, entry: str) -> Turn:
-    """Return the turn of an entry, whose reply is of the fewest words that it can be."""
+    """Return the turn of an entry; the reply takes as few words as possible."""
     words = entry.split()
     fault: InvalidCodeError | InvalidReplyError | None = None
     for start in range(len(words) - 1, max(0, len(words) - 1 - _MOST_WORDS), -1):
@@ -141,11 +141,11 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
 
 @checked
 def format_history(board: Board, turns: Iterable[Turn]) -> str:
-    """Return the text of the turns, as `parse_history` reads it.
+    """Format the turns so that `parse_history` can read them.
 
     Raises
     ------
     InvalidCodeError
-        If a guess is not of the board.
+        If a guess is not a code of the board.
     """
     return ", ".join(f"{board.format(turn.guess)} {turn.reply}" for turn in turns)

@@ -1,4 +1,4 @@
-"""Noise as text: what ``--noise`` understands."""
+"""The parser of noise descriptions, such as the argument of ``--noise``."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _FORMS = "exact, false:P, independent:P or file:PATH"
 
 @checked
 def parse_noise(board: Board, text: str) -> Channel:
-    """Return the channel that the text describes.
+    """Parse a description of noise and return the channel.
 
     Parameters
     ----------
     board
-        The board that the channel is of.
+        The board of the channel.
     text
-        ``exact``; ``false:P`` and ``independent:P`` with a probability P, see
-        `Channel.false_reply` and `Channel.independent_error`; or ``file:PATH``, a CSV
-        file with the columns ``true``, ``reported``, and either ``count`` or
-        ``probability``, replies as ``1b2w``. Counts get a Dirichlet prior of ½, see
-        `Channel.from_counts`.
+        ``exact``; ``false:P`` or ``independent:P`` with a probability P (see
+        `Channel.false_reply` and `Channel.independent_error`); or ``file:PATH``, a CSV file
+        with the columns ``true``, ``reported``, and either ``count`` or ``probability``, and
+        replies like ``1b2w``. Counts are combined with a Dirichlet prior of ½ (see
+        `Channel.from_counts`).
 
     Raises
     ------
     InvalidChannelError
-        If the text or the file is not understood or does not fit the board.
+        If the text or the file has a wrong form or does not match the board.
     InvalidProbabilityError
-        If P is no probability, or the rows of the file do not sum to one.
+        If P is not a probability, or the rows of the file do not sum to one.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def parse_noise(board: Board, text: str) -> Channel:
 
 
 def _read(board: Board, path: Path, name: str) -> Channel:
-    """Return the channel that a CSV file records."""
+    """Read a channel from a CSV file."""
     try:
         text = read_text(path, most=SMALL_FILE)
     except ModelFileError as error:
         raise InvalidChannelError(str(error), str(path)) from error
-    # Line by line: a file of blank lines would be far longer as a list.
+    # Read line by line: a list of the lines of a blank file would need far more memory.
     lines = csv.reader(io.StringIO(text, newline=None), skipinitialspace=True)
     try:
         entries, counted = _entries(board, lines, path)
@@ -94,7 +94,7 @@ def _read(board: Board, path: Path, name: str) -> Channel:
 def _entries(
     board: Board, lines: Iterator[list[str]], path: Path
 ) -> tuple[dict[tuple[Reply, Reply], float], bool]:
-    """Return what the lines of a file record, and whether they count."""
+    """Return the entries of a file, and whether they are counts."""
     header = [word.strip() for word in next(lines, [])]
     if header not in (["true", "reported", "count"], ["true", "reported", "probability"]):
         raise InvalidChannelError(

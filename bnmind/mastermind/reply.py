@@ -1,4 +1,4 @@
-"""Replies: what the code-maker says of a guess.
+"""Replies: the numbers of black and white pegs for a guess.
 
 =========  =================================================================
 Vomlel     name here
@@ -7,7 +7,7 @@ T          ``guess``
 H          ``code``, the hidden code
 P          ``black``: pegs of the right color in the right position
 C          ``white``: pegs of the right color in a wrong position
-C_i, G_i   how often color i stands in the code, in the guess
+C_i, G_i   how often color i occurs in the code, in the guess
 M_i        min(C_i, G_i)
 =========  =================================================================
 """
@@ -39,12 +39,12 @@ class _Counts(NamedTuple):
 
 
 class Reply(_Counts):
-    """A number of black and a number of white pegs.
+    """A reply: a number of black pegs and a number of white pegs.
 
     Raises
     ------
     InvalidReplyError
-        If they are no whole numbers of at least 0.
+        If they are not whole numbers of at least 0.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Reply(_Counts):
     __slots__ = ()
 
     def __new__(cls, black: int, white: int) -> Reply:
-        """Return the reply of these numbers."""
+        """Return the reply with these numbers."""
         if type(black) is not int or type(white) is not int:
             black, white = _whole(black), _whole(white)
         if black < 0 or white < 0:
@@ -67,12 +67,12 @@ class Reply(_Counts):
 
     @classmethod
     def of(cls, given: object) -> Reply:
-        """Return a reply given as such, or as a pair of numbers.
+        """Return a `Reply` from a `Reply` or a pair of numbers.
 
         Raises
         ------
         InvalidReplyError
-            If it is neither.
+            If the argument is neither.
         """
         if isinstance(given, Reply):
             return given
@@ -88,21 +88,21 @@ class Reply(_Counts):
     @classmethod
     @checked
     def parse(cls, text: str, *, pegs: int) -> Reply:
-        """Return the reply that the text spells, on a board of so many pegs.
+        """Parse a reply.
 
         Parameters
         ----------
         text
-            ``1b2w``, ``1 2`` or ``1,2``; with fewer than ten pegs also ``12``.
+            ``1b2w``, ``1 2`` or ``1,2``; on boards of fewer than ten pegs also ``12``.
         pegs
-            Neither number may be larger. Their sum may: where the two are
-            reported independently of each other, ``3b2w`` can be heard on a
-            board of four pegs. What a channel can give, the channel knows.
+            The number of pegs of the board. Neither number may exceed it, but their sum may:
+            if the numbers are reported independently, ``3b2w`` can be reported on a board of
+            four pegs. `Channel.reports` lists the possible reports of a channel.
 
         Raises
         ------
         InvalidReplyError
-            If the text spells no reply, or one that no board of so many pegs has.
+            If the text is not a reply, or a number exceeds the number of pegs.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Reply(_Counts):
 
 
 def spells_reply(text: str, *, pegs: int) -> bool:
-    """Return whether a text has a form that `Reply.parse` reads, possible or not."""
+    """Return whether a text has the form of a reply, possible on the board or not."""
     return _match(text, pegs) is not None
 
 
@@ -153,7 +153,7 @@ def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
     Parameters
     ----------
     guess, code
-        Colors, one a peg; both of the same length.
+        Colors, one for each peg; both must have the same length.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
     """
     if len(guess) != len(code):
         raise InvalidCodeError(
-            f"expected a guess and a code of one length, got {len(guess)} and {len(code)} pegs",
+            f"expected a guess and a code of equal length, got {len(guess)} and {len(code)} pegs",
             (tuple(guess), tuple(code)),
         )
     black = sum(t == h for t, h in zip(guess, code, strict=True))

@@ -54,11 +54,10 @@ from bnmind.strategies.trees.compare import Parting, TreeComparison, compare_tre
 from bnmind.strategies.trees.files import (
     TREE_FORMATS,
     TREE_SUFFIXES,
-    TreeFormat,
     read_tree,
     write_tree,
 )
-from bnmind.strategies.trees.myopic_tree import GrownTree, grow_exactly, is_growable, myopic_rule
+from bnmind.strategies.trees.myopic_tree import grow_exactly, is_growable, myopic_rule
 from bnmind.strategies.trees.planned_strategy import Planned, strategy_tree
 from bnmind.strategies.trees.plot import tree_to_svg
 from bnmind.strategies.trees.tree import Lengths, StrategyTree, TreeNode, build_tree, grow_tree
@@ -82,7 +81,6 @@ __all__ = [
     "FittedWeights",
     "FoundCode",
     "Goal",
-    "GrownTree",
     "GuessInfo",
     "GuessRegret",
     "Indifference",
@@ -103,7 +101,6 @@ __all__ = [
     "StrategyTree",
     "Ties",
     "TreeComparison",
-    "TreeFormat",
     "TreeNode",
     "WeightedEntropy",
     "WorstCase",

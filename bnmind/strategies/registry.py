@@ -54,21 +54,21 @@ _NEEDED = ("name", "deterministic", "start", "choose")
 
 
 def strategy_by_name(name: str) -> Strategy:
-    """Return the strategy of a name.
+    """Return the strategy with a name.
 
     Parameters
     ----------
     name
-        A key of `STRATEGIES`, or ``module:name`` for the user's own: a strategy, or a
-        class or function that gives one when called without arguments. The module is
-        looked for in the current directory too.
+        A key of `STRATEGIES`, or ``module:name`` for a strategy of your own. The name refers to a
+        strategy, or to a class or function that returns a strategy when called without
+        arguments. The module may be in the current directory.
 
     Raises
     ------
     UnknownNameError
         If no strategy has the name, or the module has no such name.
     BnmindError
-        If the module cannot be imported, or what it gives is no strategy.
+        If the module cannot be imported, or the object is not a strategy.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def strategy_by_name(name: str) -> Strategy:
     except Exception as error:  # the user's module may raise anything
         reason = " ".join(str(error).split()) or "no message"
         raise BnmindError(
-            f"expected a strategy at {name!r}, got {type(error).__name__}: {reason}"
+            f"cannot load the strategy {name!r}: {type(error).__name__}: {reason}"
         ) from error
     if found is None:
         known = [public for public in vars(module) if not public.startswith("_")]
@@ -96,20 +96,19 @@ def strategy_by_name(name: str) -> Strategy:
     missing = [needed for needed in _NEEDED if not hasattr(given, needed)]
     if missing:
         raise BnmindError(
-            f"expected a strategy at {name!r}, got {type(given).__name__} without "
-            f"{', '.join(missing)}"
+            f"{name!r} is not a strategy: {type(given).__name__} without {', '.join(missing)}"
         )
     return cast(Strategy, given)
 
 
 def _is_maker(found: object) -> bool:
-    """Whether a callable makes a strategy, rather than being one that is callable too."""
+    """Return whether a callable makes a strategy, rather than being a callable strategy."""
     return isinstance(found, type) or not hasattr(found, "choose")
 
 
 @contextmanager
 def _current_directory_importable() -> Iterator[None]:
-    """Let imports find modules of the current directory, as ``python -m`` does."""
+    """Make modules of the current directory importable, as ``python -m`` does."""
     before = list(sys.path)
     sys.path.insert(0, "")
     try:

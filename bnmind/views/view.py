@@ -1,4 +1,4 @@
-"""Views: what a network believes, as a picture for notebooks and a table for terminals."""
+"""Views of networks and their beliefs: pictures for notebooks, and tables for terminals."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 Marginals: TypeAlias = Posterior | Mapping[str, Factor | ArrayLike | Mapping[str, float]]
-"""What a plan answers; or the distribution of each variable named."""
+"""The posterior of a plan, or the distribution of each variable by name."""
 
 MOST_DRAWN = 100
-"""A `Network` in a notebook is drawn up to so many variables, and summed up beyond."""
+"""A notebook draws a `Network` up to this number of variables, and summarizes larger ones."""
 
 STATES = 10
 TOLERANCE = 1e-6
@@ -46,21 +46,21 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class NetworkView(CheckedValue):
-    """The structure of a network: its variables, their states, the arcs. Nothing is computed."""
+    """A view of the structure of a network: its variables, their states, and the arcs."""
 
     network: Network
 
     @checked
     def svg(self, *, most_states: int = STATES) -> str:
-        """Return a picture: a box for each variable, its states in it; arcs to its children.
+        """Draw the network: a box with the states of each variable, and arcs to its children.
 
-        ``most_states`` is how many states of a variable are shown, at least 2.
+        ``most_states`` is the largest number of states to show for a variable, at least 2.
         """
         return _draw(self.network, [Card(v) for v in self.network.variables], (), most_states)
 
     @checked
     def text(self, *, width: int = 80) -> str:
-        """Return a line for each variable: its name, states and parents."""
+        """Return a table with a line for each variable: its name, states and parents."""
         rows = [
             (
                 cpd.variable.name,
@@ -80,25 +80,25 @@ class NetworkView(CheckedValue):
 
 @dataclass(frozen=True, eq=False)
 class BeliefView(CheckedValue):
-    """The distribution of each variable of a network, given evidence. Made by `belief_view`.
+    """A view of the distribution of each variable, given evidence; made by `belief_view`.
 
     Parameters
     ----------
     network
-        What is drawn. Variables without a distribution are drawn without bars. A product
-        of factors has a table, and a picture only if the factors make a network.
+        The network to draw. Variables without a distribution have no bars. A product of factors
+        has a table, but a picture only if the factors are the distributions of a network.
     marginals
-        The distribution of each variable named, ``(states,)``.
+        The distribution of each variable by name, ``(states,)``.
     evidence
-        The state of each variable observed, or a likelihood of its states.
+        The state of each observed variable, or a likelihood of its states.
 
     Raises
     ------
     InvalidModelError
-        If a distribution does not fit its variable, does not sum to one within 1e-6,
-        or contradicts the evidence; all faults at once.
+        If a distribution does not match its variable, does not sum to one within 1e-6, or
+        contradicts the evidence. The error lists all faults.
     UnknownNameError
-        If a variable or a state is not one of the network's.
+        If the network does not have a variable or a state.
     """
 
     network: Network | FactorModel
@@ -142,33 +142,33 @@ class BeliefView(CheckedValue):
 
     @checked
     def svg(self, *, most_states: int = STATES) -> str:
-        """Return a picture: bars for the states of each variable, evidence marked.
+        """Draw the belief: bars for the states of each variable, with the evidence marked.
 
-        ``most_states`` is how many states of a variable are shown, at least 2; the last line
-        then stands for the less probable ones.
+        ``most_states`` is the largest number of lines for a variable, at least 2; the last line
+        then summarizes the less probable states.
 
         Raises
         ------
         InvalidModelError
-            If the model is a product of factors that make no network.
+            If the model is a product of factors that are not the distributions of a network.
         """
         network = _as_network(self.network)
         return _draw(network, _cards([self], network.variables), (), most_states)
 
     @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
-        """Return a table: a line for each state, with a bar and a percentage.
+        """Return a table with a line for each state: a bar and a percentage.
 
         Parameters
         ----------
         width
-            Columns to fit into; at least 40 and at most 1000 are used.
+            The width of the table in columns; at least 40 and at most 1000 are used.
         names
-            The variables to show, in this order; all that have a distribution unless given.
+            The variables to show, in this order; by default all variables with a distribution.
 
         Notes
         -----
-        ``=`` marks what was observed, of which no other states are shown, and ``≈``
+        ``=`` marks an observed state; the other states of its variable are not shown. ``≈`` marks
         uncertain evidence.
         """
         cards = _cards([self], _chosen(self.network, names))
@@ -183,21 +183,21 @@ class BeliefView(CheckedValue):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SideBySide(CheckedValue):
-    """Two beliefs on one network, pair by pair. Made by `side_by_side`.
+    """A view of two beliefs on one network; made by `side_by_side`.
 
     Parameters
     ----------
     first, second
-        Views of the same variables with the same arcs between them.
+        Two views with the same variables and arcs.
     titles
-        What they are called in legends.
+        Their names in legends.
 
     Raises
     ------
     InvalidModelError
         If the networks differ in variables or arcs.
     InvalidArgumentError
-        If the titles are not two.
+        If there are not two titles.
     """
 
     first: BeliefView
@@ -214,7 +214,7 @@ class SideBySide(CheckedValue):
         if names:
             raise InvalidModelError(
                 [
-                    "expected two beliefs on the same variables and arcs, got different ones at "
+                    "expected two beliefs on the same variables and arcs; they differ at "
                     + ", ".join(names[:8])
                 ]
             )
@@ -224,10 +224,10 @@ class SideBySide(CheckedValue):
 
     @checked
     def svg(self, *, most_states: int = STATES) -> str:
-        """Return a picture: two bars for each state, evidence of either belief marked.
+        """Draw both beliefs: two bars for each state, with the evidence of each belief marked.
 
-        ``most_states`` is as for `BeliefView.svg`. Δ is the share of probability that moved
-        (total variation); boxes in which nothing did are pale.
+        For ``most_states`` see `BeliefView.svg`. Δ is the share of probability that moved (total
+        variation). Boxes without any change are pale.
         """
         network = _as_network(self.first.network)
         cards = _cards([self.first, self.second], network.variables)
@@ -235,7 +235,7 @@ class SideBySide(CheckedValue):
 
     @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
-        """Return a table: a line for each state, with two bars and two percentages.
+        """Return a table with a line for each state: two bars and two percentages.
 
         The arguments are those of `BeliefView.text`.
         """
@@ -253,24 +253,24 @@ class SideBySide(CheckedValue):
 def belief_view(
     network: Network | FactorModel, marginals: Marginals, *, evidence: Findings | None = None
 ) -> BeliefView:
-    """Return a view of what is believed of each variable.
+    """Return a view of the distribution of each variable.
 
     Parameters
     ----------
     network
-        What the belief is about.
+        The network.
     marginals
-        A plan's `Posterior`, or the distribution of each variable named: as a factor, an
+        The `Posterior` of a plan, or the distribution of each variable by name: a factor, an
         array, or the probability of each state by name, as in ``session.posterior`` of a test.
-        Of joint targets each variable is shown by itself.
+        For joint targets, the view shows the marginal of each variable.
     evidence
-        What the belief was given: a state of each variable observed, or, for uncertain
+        The evidence of the belief: the state of each observed variable or, for uncertain
         evidence, a likelihood of its states.
 
     Raises
     ------
     InvalidModelError, UnknownNameError
-        As for `BeliefView`.
+        See `BeliefView`.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def belief_view(
     """
     given: dict[str, Any] = {}
     if isinstance(marginals, Posterior):
-        # A variable that is a target by itself is shown as that target says.
+        # If a variable is a target of its own, show that target.
         for target in sorted(marginals.targets, key=lambda target: len(target.scope)):
             for name in target.names:
                 given.setdefault(name, target.sum_to((name,)).values)
@@ -308,12 +308,12 @@ def belief_view(
 def side_by_side(
     first: BeliefView, second: BeliefView, *, titles: Sequence[str] = ("before", "after")
 ) -> SideBySide:
-    """Return a view of two beliefs on the same network: before and after, or two findings.
+    """Return a view of two beliefs on the same network, such as before and after a finding.
 
     Raises
     ------
     InvalidModelError
-        As for `SideBySide`.
+        See `SideBySide`.
     """
     return SideBySide(first, second, tuple(titles))  # type: ignore[arg-type]
 
@@ -325,10 +325,10 @@ def network_view(network: Network) -> NetworkView:
 
 
 def notebook_svg(network: Network) -> str:
-    """Return what a notebook shows of a network by itself.
+    """Return the picture that a notebook shows for a network.
 
-    The structure up to `MOST_DRAWN` variables, and a box that sums it up beyond. Nothing
-    is inferred: what that would cost is for a plan to say.
+    This is the structure, or a summary for more than `MOST_DRAWN` variables. The function does not
+    run inference, whose cost only a plan can predict.
     """
     if len(network.variables) <= MOST_DRAWN:
         return network_view(network).svg()
@@ -346,7 +346,7 @@ def notebook_svg(network: Network) -> str:
 
 
 def _faults(variable: Variable, given: Floats) -> list[str]:
-    """Return what is wrong with a distribution."""
+    """Return the faults of a distribution."""
     name, values = variable.name, np.asarray(given)
     if values.shape != (variable.n_states,):
         return [f"expected {variable.n_states} probabilities of {name}, got shape {values.shape}"]
@@ -362,13 +362,13 @@ def _faults(variable: Variable, given: Floats) -> list[str]:
 
 
 def _as_network(model: Network | FactorModel) -> Network:
-    """Return the network that a product of conditional distributions is."""
+    """Return the network of a product of conditional distributions."""
     if isinstance(model, Network):
         return model
     cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
     if len(cpds) < len(model.potentials):
         raise InvalidModelError(
-            ["expected a Bayesian network to draw, got a product of factors that are none's"]
+            ["expected a Bayesian network to draw, got a product of factors that is not one"]
         )
     return Network(cpds)
 

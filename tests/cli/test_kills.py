@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.adaptive import Session, read_bank
-from bnmind.lab import read_game
+from bnmind.lab.mastermind import read_game
 from bnmind.pgm.files import read_network
 from bnmind.strategies import read_tree, read_weights
 from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared

@@ -18,7 +18,8 @@ from bnmind.adaptive import ItemBank, Responses, Session, read_bank, read_qmatri
 from bnmind.cli.adaptive.options import selector_named, stopper_named
 from bnmind.cli.networks.query import _evidence
 from bnmind.errors import BnmindError
-from bnmind.lab import read_game, transcript_from_json
+from bnmind.lab import transcript_from_json
+from bnmind.lab.mastermind import read_game
 from bnmind.mastermind import Board, Reply, parse_history, parse_noise
 from bnmind.pgm.files import read_evidence, read_model, read_network
 from bnmind.strategies import read_tree, read_weights

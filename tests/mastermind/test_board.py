@@ -145,7 +145,7 @@ def test_format() -> None:
         (FOUR_SIX, "1123 " + "9" * 5000, "expected a code like 1122"),
         (Board(4, 12), "1123", "expected 4 letters or separated numbers on a board of 12 colors"),
         (Board(4, 12), "1 1 13 3", "expected colors 1 to 12, got 13"),
-        (Board(3, 4, repeats=False), "121", "expected every color at most once in '121'"),
+        (Board(3, 4, repeats=False), "121", "expected each color at most once in '121'"),
         (Board(2, 2, repeats=False), "0", "expected a code of 2 pegs"),
     ],
 )
@@ -166,7 +166,7 @@ def test_what_is_no_code(code: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("index", [-1, 1296])
 def test_index_out_of_range(index: int) -> None:
-    with pytest.raises(InvalidCodeError, match=f"1,296 codes of 4x6, got {index}"):
+    with pytest.raises(InvalidCodeError, match=f"from 0 to 1,295 on the board 4x6, got {index}"):
         FOUR_SIX.code(index)
 
 

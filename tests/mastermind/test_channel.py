@@ -197,7 +197,7 @@ REPLIES = FOUR_SIX.true_replies
         (
             lambda: Channel(FOUR_SIX, (*REPLIES[:-1], REPLIES[0]), np.eye(14), "x"),
             InvalidChannelError,
-            "expected every report once",
+            "expected each report only once",
         ),
         (
             lambda: Channel(FOUR_SIX, (*REPLIES[:-1], Reply(9, 0)), np.eye(14), "x"),

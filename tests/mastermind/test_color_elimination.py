@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.information import Floats
-from bnmind.mastermind import elimination, elimination_additions, masses_by_elimination, replies_to
+from bnmind.mastermind import replies_to
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.masses import elimination_bytes
+from bnmind.mastermind.masses import (
+    elimination,
+    elimination_additions,
+    elimination_bytes,
+    masses_by_elimination,
+)
 from bnmind.mastermind.masses.color_elimination_kernel import LANES
 from bnmind.mastermind.reply import Reply, reply
 from tests.modes import examples

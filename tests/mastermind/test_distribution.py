@@ -133,7 +133,10 @@ def test_distributions_do_not_change() -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([0.5, 0.5], "expected 4 probabilities, one a code of the board 2x2, got an array of"),
+        (
+            [0.5, 0.5],
+            "expected 4 probabilities, one for each code of the board 2x2, got an array of",
+        ),
         ([0.5, 0.5, 0.5, 0.5], "expected probabilities that sum to 1, got 2"),
         ([1.5, -0.5, 0, 0], "expected probabilities in [0, 1], got -0.5 to 1.5"),
         ([np.nan, 0.5, 0.5, 0], "expected probabilities in [0, 1], got nan to nan"),

@@ -16,11 +16,10 @@ from bnmind.mastermind import (
     Method,
     TableBelief,
     VanishingBelief,
-    elimination_additions,
     plan_masses,
     reply,
 )
-from bnmind.mastermind.masses import least_additions
+from bnmind.mastermind.masses import elimination_additions, least_additions
 from bnmind.strategies import Entropy
 from tests.modes import examples
 
@@ -147,7 +146,7 @@ def test_a_board_that_does_not_fit_says_what_it_would_need() -> None:
     board = Board(8, 7)
     belief = np.zeros(board.n_codes)
     belief[::20] = 1.0
-    with pytest.raises(TooLargeError, match=r"GB by color elimination, or .* pairs") as caught:
+    with pytest.raises(TooLargeError, match=r"would need .* GB .* pairs of guess") as caught:
         plan_masses(board, belief)
     assert caught.value.needed > caught.value.budget
     with pytest.raises(TooLargeError):

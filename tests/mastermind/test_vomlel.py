@@ -21,14 +21,13 @@ from bnmind.mastermind import (
     TableBelief,
     TreeBelief,
     belief_plan,
-    code_variables,
     evidence_of_guess,
-    reduced_to_guess,
     stage,
     vomlel_network,
 )
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.network import code_variables, reduced_to_guess
 from bnmind.mastermind.reply import Reply, reply
 from bnmind.pgm import Network
 from tests.modes import examples

@@ -268,7 +268,7 @@ def test_what_is_too_large_for_compiled_trees() -> None:
         assert not is_growable(board)
         with pytest.raises(TooLargeError):
             grow_exactly(Myopic(MostParts()), board, max_guesses=9)
-    with pytest.raises(BnmindError, match="ends within"):
+    with pytest.raises(BnmindError, match="does not end within"):
         build_tree(Knuth(), Channel.exact(Board(1, 250)))
 
 

@@ -119,9 +119,9 @@ def test_known_minima_of_few_guesses(entry: dict[str, Any]) -> None:
 
 @pytest.mark.compiled
 def test_too_few_guesses_are_refused_with_a_proof() -> None:
-    with pytest.raises(BnmindError, match="at most 4 guesses on 4x6, got none"):
+    with pytest.raises(BnmindError, match="at most 4 guesses on 4x6; the search was complete"):
         optimal_on_average(CLASSIC, max_guesses=4)
-    with pytest.raises(BnmindError, match="at most 4 guesses on 4x6, got none"):
+    with pytest.raises(BnmindError, match="at most 4 guesses on 4x6; the search was complete"):
         optimal_in_worst_case(CLASSIC, max_guesses=4)
 
 
@@ -345,7 +345,7 @@ def test_a_set_alone_takes_what_it_takes_on_its_board() -> None:
         SetSearch(board, np.arange(0), rules)
     with pytest.raises(TooLargeError, match="at most 64 codes"):
         SetSearch(board, np.arange(65), rules)
-    with pytest.raises(TooLargeError, match="within 1 guesses tried"):
+    with pytest.raises(TooLargeError, match="more than 1 guesses tried"):
         SetSearch(board, np.arange(64), SearchRules(max_tried=1)).solve(np.arange(64))
 
 

@@ -101,7 +101,7 @@ def test_what_a_search_refuses() -> None:
         measure_search(RandomCode(), Board(3, 4), games=0, seed=0)
     from bnmind.strategies import Knuth
 
-    with pytest.raises(BnmindError, match="shapiro or random"):
+    with pytest.raises(BnmindError, match="shapiro and random"):
         measure_search(Knuth(), Board(3, 4), games=1, seed=0)
     assert is_searched(first_possible(), Board(10, 12))
     assert not is_searched(Knuth(), Board(10, 12))

@@ -20,17 +20,10 @@ from bnmind.errors import TooLargeError
 from bnmind.junction.triangulation import exact_bounds
 from bnmind.junction.triangulation.exact_bounds import lower_bounds
 from bnmind.junction.triangulation.exact_kernel import problem
-from bnmind.mastermind import Board, Reply, Turn, masses_by_elimination, reply
-from bnmind.mastermind.masses import color_elimination, masses_by_pairs
+from bnmind.mastermind import Board, Reply, Turn, reply
+from bnmind.mastermind.masses import color_elimination, masses_by_elimination, masses_by_pairs
 from bnmind.mastermind.masses import pair_kernel as brute_force
-from bnmind.strategies import (
-    ExpectedSize,
-    Goal,
-    GrownTree,
-    Myopic,
-    find_possible_code,
-    grow_exactly,
-)
+from bnmind.strategies import ExpectedSize, Goal, Myopic, find_possible_code, grow_exactly
 from bnmind.strategies.kernels import consistent_search
 from bnmind.strategies.kernels import tree_kernel as grow_kernel
 from bnmind.strategies.kernels.reply_arrays import board_arrays
@@ -38,6 +31,7 @@ from bnmind.strategies.lookahead import endgame, estimate_all, set_estimates
 from bnmind.strategies.optimal import BoardSearch, SearchRules
 from bnmind.strategies.optimal import search_run as branch_and_bound_run
 from bnmind.strategies.optimal.search_kernel import PAUSED, search_slice
+from bnmind.strategies.trees import GrownTree
 from tests.graphs import graphs
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples

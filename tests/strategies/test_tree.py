@@ -133,7 +133,7 @@ def test_trees_say_what_they_cannot_do() -> None:
         _ = build_tree(Entropy(), noisy, max_guesses=1).lengths
     with pytest.raises(BnmindError, match="stops before"):
         _ = build_tree(Entropy(), noisy, max_guesses=1).distribution
-    with pytest.raises(BnmindError, match="ends within"):
+    with pytest.raises(BnmindError, match="does not end within"):
         grow_tree(Channel.exact(Board(2, 3)), lambda path: 0)
 
 

@@ -24,7 +24,6 @@ from bnmind.strategies import (
     Knuth,
     Planned,
     StrategyTree,
-    TreeFormat,
     TreeNode,
     build_tree,
     check_tree,
@@ -42,6 +41,7 @@ from bnmind.strategies import (
     walk_tree,
     write_tree,
 )
+from bnmind.strategies.trees import TreeFormat
 from tests.mastermind.generators import boards, channels
 from tests.modes import examples
 

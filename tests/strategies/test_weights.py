@@ -99,7 +99,7 @@ def test_weights_are_kept_in_files(tmp_path: Path) -> None:
 
 
 def test_weights_are_checked() -> None:
-    with pytest.raises(BnmindError, match=f"expected {N_REPLIES} weights a turn"):
+    with pytest.raises(BnmindError, match=f"expected {N_REPLIES} weights for each turn"):
         WeightedEntropy(BOARD, ((1, 2),))
     with pytest.raises(BnmindError, match="from 0 to 9999, got 10000"):
         WeightedEntropy(BOARD, ((10_000,) * N_REPLIES,))
@@ -125,7 +125,7 @@ def test_a_fit_counts_its_work_and_does_not_get_worse() -> None:
     assert onwards.total == fitted.total
     with pytest.raises(BnmindError, match="at least one turn"):
         fit_weights(BOARD, turns=0)
-    with pytest.raises(BnmindError, match="to start from for 3x4"):
+    with pytest.raises(BnmindError, match="initial weights for the board 3x4"):
         fit_weights(BOARD, start=fitted.score)
 
 

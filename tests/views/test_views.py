@@ -354,7 +354,7 @@ def test_beliefs_on_different_networks_are_not_compared() -> None:
     apart = Network(
         (TabularCPD(RAIN, (), np.array([0.5, 0.5])), TabularCPD(WET, (), np.array([0.5, 0.5])))
     )
-    with pytest.raises(InvalidModelError, match="different ones at wet"):
+    with pytest.raises(InvalidModelError, match="they differ at wet"):
         side_by_side(believed({}), belief_view(apart, {}))
     with pytest.raises(InvalidArgumentError, match="titles to be 2 values, text and text, got"):
         side_by_side(believed({}), believed({}), titles=["one"])

@@ -1,4 +1,4 @@
-"""``bnmind assist``: help against a code-maker, one reply after the other."""
+"""``bnmind assist``: help against a code-maker, reply by reply."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
 
 DEFAULT_SAVE = Path("bnmind-game.json")
 
-ASSIST_HELP = f"""Help you against a code-maker, one reply after the other.
+ASSIST_HELP = f"""Help you against a code-maker, reply by reply.
 
-A guess is proposed: Enter accepts it, or type any other. Then type the reply, as 1b2w or
-12. At every question u undoes and q quits. The game is saved after every reply, in
-{DEFAULT_SAVE} of the current directory unless --save names another file, and the same
-command resumes it.
+The command proposes a guess: press Enter to accept it, or type another one. Then type the
+reply, such as 1b2w or 12. At any question, u undoes and q quits. The command saves the game
+after every reply, in {DEFAULT_SAVE} of the current directory or in the file of --save. Run the
+same command again to resume the game.
 
 \b
 Examples:
@@ -47,7 +47,7 @@ _COMMANDS = {"u": Command.UNDO, "q": Command.QUIT}
 
 @dataclass(frozen=True)
 class _Table:
-    """Where the game is played: what stays the same from turn to turn."""
+    """The setting of a game, which stays the same from turn to turn."""
 
     console: Console
     path: Path
@@ -58,7 +58,7 @@ class _Table:
     """The content of the file when it was last read or written; None if there is none."""
 
     def save(self, turns: tuple[Turn, ...], *, over: bool = False) -> _Table:
-        """Save the game, unless another program has written to the file meanwhile."""
+        """Save the game, unless another program has changed the file in the meantime."""
         from bnmind.lab.mastermind.saved_game import SavedGame, write_game
 
         game = SavedGame(self.channel.board, self.noise, turns, over)
@@ -67,10 +67,10 @@ class _Table:
 
 def assist(
     save: Annotated[
-        Path, typer.Option("--save", metavar="FILE", help="Where the game is saved.")
+        Path, typer.Option("--save", metavar="FILE", help="The file of the saved game.")
     ] = DEFAULT_SAVE,
     new: Annotated[
-        bool, typer.Option("--new", help="Begin a new game, whatever is saved.")
+        bool, typer.Option("--new", help="Begin a new game, even if one is saved.")
     ] = False,
     history: History = "",
     noise: Annotated[
@@ -112,7 +112,7 @@ def assist(
     from bnmind.mastermind import Board, format_history, parse_history, parse_noise
 
     check_writable(save)
-    # Before the game is read: what another program writes in between is noticed at the first save.
+    # Read the content first: the first save notices changes by another program in between.
     content = content_of(save)
     saved = read_game(save) if save.exists() and not new else None
     console = terminal()
@@ -132,14 +132,13 @@ def assist(
     turns = parse_history(board, history)
     if saved is not None and turns != saved.turns[: len(turns)]:
         raise InvalidHistoryError(
-            f"expected a history that the game in {save} begins with, which is "
-            f"{format_history(board, saved.turns) or 'empty'}, got "
-            f"{format_history(board, turns)}; --new begins a new game",
+            f"the game in {save} has the history {format_history(board, saved.turns) or 'none'}; "
+            f"it does not begin with {format_history(board, turns)}; --new begins a new game",
             history,
         )
     turns = saved.turns if saved is not None else turns
     channel = parse_noise(board, noise)
-    # A game over is not saved as one that goes on, so these turns are all of a game that does.
+    # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel, turns, goes_on=True)
     belief = start(channel)
     beliefs = [belief]
@@ -168,7 +167,7 @@ def _require_same(
     colors: int | None,
     no_repeats: bool | None,
 ) -> None:
-    """Raise if an option asks for another game than the one that is saved."""
+    """Raise if an option contradicts the saved game."""
     board = saved.board
     asked = {
         "--pegs": (pegs, board.pegs),
@@ -185,9 +184,9 @@ def _require_same(
 
 
 def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
-    """Go from guess to reply until the code is found or the player quits.
+    """Alternate guesses and replies until the code is found or the player quits.
 
-    ``beliefs`` holds the belief after every turn, so that to undo one is to drop the last.
+    ``beliefs`` holds the belief after every turn; undoing a turn drops the last one.
     """
     from bnmind.cli.shared.show import show_advice
     from bnmind.lab.mastermind.advice import found
@@ -270,7 +269,7 @@ def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[in
 def _ask_reply(
     table: _Table, belief: Belief, guess: tuple[int, ...]
 ) -> tuple[Belief | None, Reply] | Command:
-    """Return the belief after the reply, None if the reply has won; and the reply."""
+    """Return the belief after the reply, or None if the reply won; and the reply."""
     from bnmind.lab.mastermind.advice import found, winning_report_ends
     from bnmind.mastermind import Reply, Turn
 
@@ -286,7 +285,7 @@ def _ask_reply(
                 return over
             if not over:
                 return interruptible(lambda: belief.update(guess, reply)), reply
-        found(belief, Turn(guess, reply))  # raises if the earlier replies rule it out
+        found(belief, Turn(guess, reply))  # raises if the earlier replies exclude it
         return None, reply
 
     return ask(table.console, f"Reply to {board.format(guess)}: ", read, commands=_COMMANDS)

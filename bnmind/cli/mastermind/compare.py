@@ -1,4 +1,4 @@
-"""``bnmind compare``: the same secrets and the same noise, met by each of several strategies."""
+"""``bnmind compare``: a comparison of strategies on the same secrets and the same noise."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ __all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
 
 DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
 DEFAULT_GAMES = 2000
-"""With all strategies on the 4x6 board about a quarter of a minute."""
+"""With the default strategies on 4x6, this takes about 15 seconds."""
 
-COMPARE_HELP = """Let strategies play the same secrets through the same noise, and compare them.
+COMPARE_HELP = """Compare strategies on the same secrets with the same noise.
 
-entropy minimizes the expected entropy, and map guesses the most probable code: both know the
-noise. kooi (most parts), knuth (worst case) and random (any possible code) trust every reply,
-as far as they agree. A strategy of your own is named as module:name. A row for each game
-(games.csv) and a plot of the game lengths (game-lengths.png) go to the directory of --out;
-after Ctrl-C, of the games played.
+entropy minimizes the expected entropy, and map guesses the most probable code: both model the
+noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
+as long as these are consistent. Name a strategy of your own as module:name. The command writes a
+row for each game (games.csv) and a plot of the game lengths (game-lengths.png) to the directory
+of --out. After Ctrl-C, it writes the games played so far.
 
 \b
 Examples:
@@ -72,7 +72,7 @@ def compare(
     assume: Annotated[
         str | None,
         typer.Option(
-            "--assume", metavar="NOISE", help="The noise that strategies assume, if another."
+            "--assume", metavar="NOISE", help="The noise that strategies assume, if different."
         ),
     ] = None,
     pegs: Pegs = DEFAULT_PEGS,
@@ -80,15 +80,15 @@ def compare(
     no_repeats: NoRepeats = False,
     max_guesses: Annotated[
         int,
-        typer.Option("--max-guesses", metavar="N", help="A game of more guesses is given up."),
+        typer.Option("--max-guesses", metavar="N", help="A longer game is lost."),
     ] = 100,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the results are written.")
+        Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results"),
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Compare strategies, print how they fared, and write all games to files."""
+    """Compare strategies, print a summary, and write all games to files."""
     from bnmind.lab import Contest, save_comparison
     from bnmind.mastermind import Board, parse_noise
     from bnmind.strategies import strategy_by_name
@@ -119,7 +119,7 @@ def compare(
 
 
 def _played(contest: Contest) -> Comparison:
-    """Play the games; those that Ctrl-C has left are kept, if every strategy has played one."""
+    """Play the games; after Ctrl-C, keep the games that all strategies have played."""
     rows: list[GameRow] = []
     stopped = Event()
 
@@ -147,7 +147,7 @@ def _played(contest: Contest) -> Comparison:
 
 @contextmanager
 def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
-    """Tell what goes wrong in strategies of the user's own, if there are any, in one line."""
+    """Report an error of the user's own strategies in one line."""
     names = [name for name in strategies if ":" in name]
     try:
         yield
@@ -158,12 +158,12 @@ def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
             raise
         reason = " ".join(str(fault).split()) or "no message"
         raise BnmindError(
-            f"expected guesses of {' and '.join(names)}, got {type(fault).__name__}: {reason}"
+            f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
         ) from fault
 
 
 def _number_of_games(text: str) -> int | None:
-    """Return how many games to play; None for every code once."""
+    """Return the number of games; None to play every code once."""
     if text.strip().lower() == "all":
         return None
     try:
@@ -207,7 +207,7 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
 
 
 def _show_twins(contest: Contest) -> None:
-    """Say it if two of the strategies are one and the same player here."""
+    """Print a note if two of the strategies play the same games."""
     from bnmind.strategies import MapCode, RandomCode, trust_suffices
 
     names = [one.name for one in contest.strategies if isinstance(one, MapCode | RandomCode)]

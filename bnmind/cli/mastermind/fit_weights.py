@@ -1,4 +1,4 @@
-"""``bnmind fit-weights``: weights for weighted-entropy, by a search that counts its work."""
+"""``bnmind fit-weights``: weights for weighted-entropy, by random search."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ __all__ = ["FIT_WEIGHTS_HELP", "fit_weights"]
 
 FIT_WEIGHTS_HELP = """Fit the weights of weighted-entropy to a board, and write them to a file.
 
-A random search with a seed: it changes some weights, and keeps what takes no more guesses in
-all. At 4x6 an evaluation takes about a hundredth of a second.
+The random search changes a few weights at a time, and keeps a change if the total number of
+guesses does not grow. The seed determines the result. At 4x6 an evaluation takes about a
+hundredth of a second.
 
 \b
 Examples:
@@ -36,24 +37,25 @@ Examples:
 
 
 def fit_weights(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where they are written.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file for the weights.")],
     pegs: Pegs = DEFAULT_PEGS,
     colors: Colors = DEFAULT_COLORS,
     no_repeats: NoRepeats = False,
     turns: Annotated[
-        int, typer.Option("--turns", min=1, metavar="N", help="Turns with weights of their own.")
+        int,
+        typer.Option("--turns", min=1, metavar="N", help="Number of turns with separate weights."),
     ] = 1,
     evaluations: Annotated[
-        int, typer.Option("--evaluations", min=1, metavar="N", help="How many weights are tried.")
+        int, typer.Option("--evaluations", min=1, metavar="N", help="Number of weights to try.")
     ] = 2000,
     start: Annotated[
         Path | None,
-        typer.Option("--start", metavar="FILE", help="Weights to begin with; else equal ones."),
+        typer.Option("--start", metavar="FILE", help="Initial weights. [default: equal ones]"),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Search, write the best weights, and say how many guesses they take."""
+    """Search, write the best weights, and print their total number of guesses."""
     from bnmind.mastermind import Board
     from bnmind.strategies import fit_weights as fit
     from bnmind.strategies import read_weights, write_weights

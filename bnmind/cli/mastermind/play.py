@@ -1,4 +1,4 @@
-"""``bnmind play``: the machine hides a code, you guess."""
+"""``bnmind play``: guess a code that the computer hides."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["PLAY_HELP", "play"]
 
-PLAY_HELP = """Guess the code that the machine hides.
+PLAY_HELP = """Guess a code that the computer hides.
 
-The machine answers every guess through the noise, but says truthfully when the guess is
-the code. Type ? for a hint, q to give up; whoever leaves is told the code.
+The computer distorts its replies by the noise, but it always reports a win truthfully. Type ?
+for a hint, or q to give up and see the code.
 
 \b
 Examples:
@@ -44,12 +44,12 @@ Examples:
 """
 
 _COMMANDS = {"?": Command.HINT, "q": Command.QUIT}
-_MOST_TURNS = 10_000  # for so many turns the luck of the machine is drawn beforehand
+_MOST_TURNS = 10_000  # the number of turns for which the luck is drawn
 
 
 @dataclass(frozen=True)
 class _Answered:
-    """A guess, the true reply, and the reported one; None if the guess was the code."""
+    """A guess, its true reply, and its reported reply; None if the guess was the code."""
 
     guess: tuple[int, ...]
     true: Reply
@@ -58,11 +58,11 @@ class _Answered:
 
 @dataclass(frozen=True)
 class _Game:
-    """A game as far as it was played."""
+    """The turns of a game."""
 
     answered: tuple[_Answered, ...]
     interrupted: bool = False
-    """Whether the player left it by Ctrl-C."""
+    """Whether the player left with Ctrl-C."""
 
 
 def play(
@@ -72,7 +72,7 @@ def play(
     no_repeats: NoRepeats = False,
     seed: Seed = None,
 ) -> None:
-    """Hide a code, and answer guesses until it is found or the player gives up."""
+    """Hide a code, and answer guesses until the player finds it or gives up."""
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal
@@ -98,7 +98,7 @@ def play(
 
 
 def _guessing(console: Console, maker: CodeMaker, rng: np.random.Generator) -> _Game:
-    """Return what was guessed and answered, up to the code or until the player leaves."""
+    """Return the guesses and replies, until the player finds the code or leaves."""
     board = maker.board
     answered: tuple[_Answered, ...] = ()
     while len(answered) < _MOST_TURNS:
@@ -127,7 +127,7 @@ def _hint(
     answered: tuple[_Answered, ...],
     rng: np.random.Generator,
 ) -> None:
-    """Say what the entropy strategy would guess, and why."""
+    """Print the guess of the entropy strategy, and the reasons for it."""
     from bnmind.cli.shared.show import show_in_brief
     from bnmind.lab.mastermind.advice import advise, belief_after, choosing, start
     from bnmind.mastermind import Turn
@@ -148,7 +148,7 @@ def _hint(
 def _summarize(
     console: Console, board: Board, secret: tuple[int, ...], answered: tuple[_Answered, ...]
 ) -> None:
-    """Say how the game ended, and which replies were false."""
+    """Print how the game ended, and which replies were false."""
     from bnmind.cli.shared.show import counted, plain_table, show_table
 
     won = bool(answered) and answered[-1].report is None
@@ -163,7 +163,7 @@ def _summarize(
         return
     false = sum(a.report != a.true for a in reported)
     console.print(f"{false} of {counted(len(reported), 'reply', 'replies')} false.")
-    # A column without a word would be squeezed against its neighbor.
+    # An empty column would touch its neighbor.
     table = plain_table("guess", "reply", "truth", *([""] if false else []))
     for a in answered:
         shown = "won" if a.report is None else str(a.report)

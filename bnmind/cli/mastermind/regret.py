@@ -1,4 +1,4 @@
-"""``bnmind regret``: what each guess of a game lost against the best guess at that point."""
+"""``bnmind regret``: the loss of each guess of a game against the best guess."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = ["REGRET_HELP", "regret"]
 
 OPTIMAL = "optimal"
 SCORE_ELSE = "neuwirth"
-"""By which strategy a guess is judged where the optimum is out of reach."""
+"""The score to use where the optimum cannot be computed."""
 
 MOST_TRIED = 300_000
-"""How many guesses may be tried for the optimum: some seconds, 4x7 from the start."""
+"""The largest number of guesses to try for the optimum: some seconds, 4x7 from the start."""
 
 JUDGING = "judging the guesses"
 
-REGRET_HELP = """Say what each guess of a game lost against the best guess at that point.
+REGRET_HELP = """Show the loss of each guess of a game against the best guess at that point.
 
-Replies are taken for the truth. A guess is judged by the mean number of guesses that the game
-still takes if all that follow are optimal; where that is out of reach, or with --by NAME, by the
-score of a strategy: knuth or maxmin, irving, neuwirth (in bits), larmouth, kooi,
+The command assumes true replies. The value of a guess is the mean number of guesses that the game
+still takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME, the
+value is the score of a strategy: knuth or maxmin, irving, neuwirth (in bits), larmouth, kooi, or
 weighted-entropy.
 
 \b
@@ -49,7 +49,7 @@ def regret(
     ],
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="NAME", help="optimal, or a strategy by whose score."),
+        typer.Option("--by", metavar="NAME", help="optimal, or the strategy whose score to use."),
     ] = None,
     pegs: Pegs = DEFAULT_PEGS,
     colors: Colors = DEFAULT_COLORS,
@@ -64,8 +64,8 @@ def regret(
     board = Board(pegs, colors, repeats=not no_repeats)
     turns = parse_history(board, history)
     if not turns:
-        raise BnmindError("expected a game of at least one guess, got none")
-    # Both raise, before the work, if there is no such game.
+        raise BnmindError("the history is empty; give at least one guess and its reply")
+    # Both raise early if there is no such game.
     interruptible(lambda: codes_left(board, turns))
     ending(Channel.exact(board), turns, goes_on=False)
     if by is not None and by != OPTIMAL:
@@ -84,7 +84,7 @@ def regret(
 def _by_optimum(
     board: Board, turns: tuple[Turn, ...], report: Report, *, or_score: bool
 ) -> list[tuple[str, GuessRegret]]:
-    """Return each guess judged by the optimum, or else by a score, and by which of them."""
+    """Return the regret of each guess, by the optimum or else a score, with the name of either."""
     from bnmind.strategies import exact_regret
     from bnmind.strategies.optimal.board_search import SearchRules
 

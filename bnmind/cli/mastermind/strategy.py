@@ -1,4 +1,4 @@
-"""``bnmind strategy``: how many guesses a strategy needs, exactly, and its tree."""
+"""``bnmind strategy``: the exact number of guesses of a strategy, and its tree."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ STRATEGY_HELP = """Count the guesses that a strategy needs to find each code onc
 
 The names are knuth and maxmin (worst case), irving (expected size), neuwirth and larmouth
 (entropy), kooi (most parts), weighted-entropy, shapiro (the first possible code), random (any
-possible code), entropy and map, or module:name for your own. Where chance has a say, games
-are played. On boards too large for trees, shapiro and random search for a possible code.
+possible code), entropy and map, or module:name for your own. Random strategies play games
+instead. On boards too large for trees, shapiro and random search for a possible code.
 
-optimal is proven to take the fewest guesses in all, and optimal-worst the fewest in the worst
-case; of these the options --first, --consistent, --max-guesses and --determining ask for the
-best strategy that does as they say. deeper looks further ahead than one guess where the optimum
-is out of reach; 5x8 takes it a minute.
+optimal provably takes the fewest guesses in total, and optimal-worst the fewest in the worst
+case. For these two, --first, --consistent, --max-guesses and --determining change the rules of
+the game, and the command finds the best strategy under these rules. deeper looks further ahead
+than one guess, where the optimum cannot be computed; 5x8 takes a minute.
 
 \b
 Examples:
@@ -54,19 +54,19 @@ Examples:
 
 
 def strategy(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which strategy.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The strategy.")],
     pegs: Pegs = DEFAULT_PEGS,
     colors: Colors = DEFAULT_COLORS,
     no_repeats: NoRepeats = False,
     first: Annotated[
         str | None,
-        typer.Option("--first", metavar="CODE", help="The first guess, instead of its own."),
+        typer.Option("--first", metavar="CODE", help="Make this first guess."),
     ] = None,
     consistent: Annotated[
         bool, typer.Option("--consistent", help="Guess only codes that are still possible.")
     ] = False,
     random_ties: Annotated[
-        bool, typer.Option("--random-ties", help="Break ties by chance; then games are played.")
+        bool, typer.Option("--random-ties", help="Break ties at random, and play games.")
     ] = False,
     max_guesses: Annotated[
         int | None,
@@ -74,11 +74,11 @@ def strategy(
             "--max-guesses",
             min=1,
             metavar="N",
-            help="Count the codes found in so many; optimal strategies find all in so many.",
+            help="Count the codes found within N guesses; optimal strategies find all within N.",
         ),
     ] = None,
     determining: Annotated[
-        bool, typer.Option("--determining", help="The game is over when one code is left.")
+        bool, typer.Option("--determining", help="End the game when one code is left.")
     ] = False,
     weights: Annotated[
         Path | None,
@@ -94,7 +94,8 @@ def strategy(
             "--games",
             min=1,
             metavar="N",
-            help=f"Play so many games against random codes; {DEFAULT_GAMES} where it has to be.",
+            help=f"Play N games against random codes. [default for random strategies: "
+            f"{DEFAULT_GAMES}]",
             show_default=False,
         ),
     ] = None,
@@ -153,7 +154,7 @@ def strategy(
         )
         grown, measured = tree_of, measure_tree(player.name, tree_of, goal=goal)
     if determining and grown is None:
-        raise BnmindError(f"expected a strategy that has a tree for --determining, got {name}")
+        raise BnmindError(f"--determining needs a strategy that has a tree; {name} plays games")
     if tree is not None and grown is not None:
         _write(grown, tree)
     if as_json:
@@ -173,7 +174,7 @@ def _player(
     random_ties: bool,
     weights: Path | None,
 ) -> Strategy:
-    """Return the strategy asked for; options that it does not have are an error."""
+    """Return the strategy; raise if it does not support an option."""
     from dataclasses import replace
 
     from bnmind.strategies import Among, Myopic, Optimal, Ties, read_weights, strategy_by_name
@@ -182,13 +183,15 @@ def _player(
     player = strategy_by_name(name)
     if weights is not None:
         if name != "weighted-entropy":
-            raise BnmindError(f"expected weighted-entropy for --weights, got {name}")
+            raise BnmindError(f"--weights applies only to weighted-entropy, not to {name}")
         player = Myopic(read_weights(weights), name=name)
     if not (first is not None or consistent or random_ties):
         return player
     if isinstance(player, Optimal):
         if random_ties:
-            raise BnmindError(f"expected a strategy of one score for --random-ties, got {name}")
+            raise BnmindError(
+                f"--random-ties needs a strategy of one score, like knuth, not {name}"
+            )
         among = Among.POSSIBLE if consistent else player.among
         return replace(player, first=first, among=among)
     rule = myopic_rule(player)
@@ -196,8 +199,8 @@ def _player(
         if name == "random" and not random_ties:
             return player  # all its guesses are possible ones
         raise BnmindError(
-            f"expected a strategy of one score, like knuth, for --first, --consistent and "
-            f"--random-ties, got {name}"
+            f"--first, --consistent and --random-ties need a strategy of one score, like knuth, "
+            f"not {name}"
         )
     return replace(
         rule,
@@ -208,11 +211,11 @@ def _player(
 
 
 def _check_tree(path: Path, name: str, *, grows: bool) -> None:
-    """Raise before the work is done if there will be no tree, or it could not be written."""
+    """Raise early if there will be no tree, or it could not be written."""
     from bnmind.strategies import TREE_SUFFIXES
 
     if not grows:
-        raise BnmindError(f"expected a strategy that has a tree for --tree, got games of {name}")
+        raise BnmindError(f"--tree needs a strategy that has a tree; {name} plays games")
     check_place(path, (*TREE_SUFFIXES, ".svg"), "tree")
 
 

@@ -1,4 +1,4 @@
-"""``bnmind suggest``: the next guess, once."""
+"""``bnmind suggest``: the next guess of a game."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from bnmind.cli.shared.work import interruptible, working
 
 __all__ = ["SUGGEST_HELP", "suggest"]
 
-SUGGEST_HELP = """Say what to guess next, what is known of the code, and which replies to doubt.
+SUGGEST_HELP = """Recommend the next guess, and show the most probable codes and doubtful replies.
 
-The guess is the one of minimal expected entropy among all guesses. With exact noise
-replies that contradict each other are told, and the advice goes on.
+The guess has the smallest expected entropy of all guesses. With exact noise, the command reports
+replies that contradict each other, and still recommends a guess.
 
 \b
 Examples:
@@ -51,7 +51,7 @@ def suggest(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Say what to guess next."""
+    """Print the next guess, the belief and the doubts."""
     import numpy as np
 
     from bnmind.cli.shared.show import advice_as_json, show_advice

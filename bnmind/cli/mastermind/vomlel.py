@@ -28,9 +28,9 @@ __all__ = ["NETWORK_HELP", "network"]
 
 NETWORK_HELP = """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
 
-Stage 1 is the full network; at stage 2 a guess is inserted; at stage 3 the table of C is
-replaced by an auxiliary variable B. The sizes are those of the smallest junction tree
-that is found, without the reports P' and C', and do not depend on the guess.
+Stage 1 is the full network. Stage 2 inserts a guess. Stage 3 replaces the table of C by an
+auxiliary variable B. The sizes are those of the smallest junction tree found, without the reports
+P' and C'. They do not depend on the guess.
 
 \b
 Examples:
@@ -50,18 +50,19 @@ def network(
         typer.Option(
             "--guess",
             metavar="CODE",
-            help="The guess to insert at stages 2 and 3; unless given, the first colors in turn.",
+            help="The guess to insert at stages 2 and 3. [default: the first colors in order]",
         ),
     ] = None,
     no_arc: Annotated[
-        bool, typer.Option("--no-arc", help="Leave out the arc from P to C, as the paper compares.")
+        bool,
+        typer.Option("--no-arc", help="Omit the arc from P to C, as in a comparison of the paper."),
     ] = False,
     noise: Annotated[
         str | None,
         typer.Option(
             "--noise",
             metavar="NOISE",
-            help="Adds the reports P' and C', passed through this noise, to what is written.",
+            help="Add the reports P' and C', distorted by this noise, to the file.",
         ),
     ] = None,
     out: Annotated[
@@ -69,14 +70,14 @@ def network(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the network: .bif, .xdsl, .xmlbif, .xml or .net, or .json, which alone "
-            "can hold stage 3.",
+            help="Write the network as .bif, .xdsl, .xmlbif, .xml, .net or .json. Stage 3 needs "
+            ".json.",
         ),
     ] = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Show a stage of Vomlel's network, and write it to a file if asked to."""
+    """Show a stage of Vomlel's network, and optionally write it to a file."""
     from bnmind.junction import BestOrder
     from bnmind.mastermind import Board, parse_noise
     from bnmind.mastermind.network.vomlel import stage as stage_of
@@ -100,7 +101,7 @@ def network(
         ),
     )
     if shown.guess is None and guess is not None:
-        say("note: stage 1 stands before any guess; --guess is not used")
+        say("note: stage 1 has no guess yet; --guess is not used")
     if out is not None:
         from bnmind.pgm.files import write_model
 

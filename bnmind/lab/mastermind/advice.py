@@ -1,6 +1,6 @@
-"""What the player is told: the belief about the code, the next guess, the replies to doubt.
+"""Advice for a player: the belief about the code, the next guess, and the replies to doubt.
 
-All of it is asked of a belief and of the entropy strategy; nothing is computed here.
+The belief and the entropy strategy compute all of it; this module only collects it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Doubt:
-    """An earlier guess, its reported reply, and how probable it is that the reply is wrong."""
+    """An earlier guess, its reported reply, and the probability that the reply is wrong."""
 
     guess: str
     reply: str
@@ -43,31 +43,31 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Advice:
-    """The next guess and why; or the code, if it is found."""
+    """The next guess and the reasons for it; or the code, if it has been found."""
 
     guess: str
     information: float
-    """What the guess is expected to tell, in bits."""
+    """The expected information of the guess, in bits."""
     expected_entropy: float
-    """What is expected to stay unknown after it, in bits."""
+    """The expected entropy after the guess, in bits."""
     entropy: float
-    """What is unknown now, in bits."""
+    """The entropy before the guess, in bits."""
     possible_codes: int
     most_probable: tuple[tuple[str, float], ...]
     """At most ten codes and their probabilities."""
     doubts: tuple[Doubt, ...]
-    """One for each turn, in their order."""
+    """One doubt for each turn, in the order of turns."""
     contradictions: int | None
-    """How many replies must be wrong; None where noise explains wrong replies."""
+    """The number of replies that must be wrong; None if the channel has noise."""
     found: bool = False
-    """Whether the last reply has won, and the guess is the code."""
+    """Whether the last reply won the game, so that the guess is the code."""
 
 
 def start(channel: Channel) -> Belief:
-    """Return a player's belief before the first guess.
+    """Return the belief of a player before the first guess.
 
-    A channel free of noise is the limit of vanishing noise: replies that contradict each
-    other are reported, and the advice goes on.
+    Without noise the belief is the limit of vanishing noise: it reports contradictory replies, and
+    the advice goes on.
     """
     from bnmind.mastermind import TableBelief, VanishingBelief
 
@@ -77,16 +77,16 @@ def start(channel: Channel) -> Belief:
 
 
 def belief_after(belief: Belief, turns: Iterable[Turn]) -> Belief:
-    """Return the belief after some more turns."""
+    """Return the belief after further turns."""
     for turn in turns:
         belief = belief.update(turn.guess, turn.reply)
     return belief
 
 
 def winning_report_ends(channel: Channel) -> bool:
-    """Whether a report of n black pegs can only mean that the game is won.
+    """Return whether a report of n black pegs implies that the game is won.
 
-    Where the two numbers err by themselves it may be heard in a game that goes on.
+    If the two numbers have independent errors, this report may occur in a game that goes on.
     """
     winning = channel.board.winning
     if winning not in channel.reports:
@@ -95,12 +95,12 @@ def winning_report_ends(channel: Channel) -> bool:
 
 
 def ending(channel: Channel, turns: Sequence[Turn], *, goes_on: bool) -> bool:
-    """Return whether the last turn has won the game.
+    """Return whether the last turn won the game.
 
     Raises
     ------
     InvalidHistoryError
-        If a game goes on after a reply that must have ended it.
+        If a turn follows a reply that must have ended the game.
     """
     winning = channel.board.winning
     last = bool(turns) and turns[-1].reply == winning and not goes_on
@@ -109,9 +109,9 @@ def ending(channel: Channel, turns: Sequence[Turn], *, goes_on: bool) -> bool:
         for number, turn in enumerate(earlier, start=1):
             if turn.reply == winning:
                 raise InvalidHistoryError(
-                    f"expected a game that goes on after entry {number} of the history, got "
-                    f"{channel.board.format(turn.guess)} {turn.reply}, which ends it under the "
-                    f"noise {channel.name}",
+                    f"entry {number} of the history, {channel.board.format(turn.guess)} "
+                    f"{turn.reply}, ends the game under the noise {channel.name}, but further "
+                    f"entries follow",
                     turn,
                 )
     return last
@@ -127,19 +127,19 @@ def most_probable(belief: Belief, n: int = 10) -> tuple[tuple[str, float], ...]:
 
 
 def doubts_of(belief: Belief) -> tuple[Doubt, ...]:
-    """Return for each turn how probable it is that its reply is wrong."""
+    """Return, for each turn, the probability that its reply is wrong."""
     return _doubts(belief.board, belief.history, belief.misreport_probabilities())
 
 
 def contradictions(belief: Belief) -> int | None:
-    """Return how many replies must be wrong; None where noise explains wrong replies."""
+    """Return the number of replies that must be wrong; None if the channel has noise."""
     from bnmind.mastermind import VanishingBelief
 
     return belief.contradictions if isinstance(belief, VanishingBelief) else None
 
 
 def advise(belief: Belief, rng: np.random.Generator) -> Advice:
-    """Return the next guess of the entropy strategy, and why."""
+    """Return the next guess of the entropy strategy, and the reasons for it."""
     from bnmind.strategies import Entropy
 
     board = belief.board
@@ -157,24 +157,24 @@ def advise(belief: Belief, rng: np.random.Generator) -> Advice:
 
 
 def choosing(board: Board) -> str:
-    """Return in words what `advise` does."""
+    """Return a description of the work of `advise`."""
     return f"choosing among {board.n_codes:,} guesses"
 
 
 def found(belief: Belief, last: Turn) -> Advice:
-    """Return the code as found by the last turn, and what that says of the earlier replies.
+    """Return the code found by the last turn, and the doubts about the earlier replies.
 
     Parameters
     ----------
     belief
         The belief before the last turn.
     last
-        The turn that has won.
+        The winning turn.
 
     Raises
     ------
     ImpossibleEvidenceError
-        If the earlier replies rule the code out under noise that is not exact.
+        If the channel has noise and the earlier replies rule out the code.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The code-maker: a secret, a channel, and luck that is settled beforehand."""
+"""The code-maker: a secret, a channel, and random numbers drawn before the game."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MOST_TURNS = 10**7
 
 @dataclass(frozen=True, eq=False)
 class CodeMaker:
-    """One who has hidden a code and answers through a channel.
+    """A player who hides a code and answers through a channel.
 
-    The luck of every turn is one number, drawn before the game. So two strategies that
-    play against the same code-maker meet the same luck, and their games can be compared.
+    The luck of each turn is one random number, drawn before the game. Two strategies that play
+    against the same code-maker have the same luck, so their games can be compared.
 
     Examples
     --------
@@ -41,19 +41,19 @@ class CodeMaker:
     """
 
     channel: Channel
-    """What the replies pass through."""
+    """The channel that reports the replies."""
     secret: tuple[int, ...]
-    """The hidden code."""
+    """The secret code."""
     noise: Floats
     """``(turns,)``, in [0, 1), read-only: the luck of every turn; see `Channel.draw`."""
     seed: int | None = None
-    """What the secret and the luck were drawn from, if anything."""
+    """The seed of the secret and the luck, if there is one."""
 
     def __post_init__(self) -> None:
         check_fields(self)
         noise = np.array(number_array(self.noise, "noise"))
         if noise.ndim != 1 or not np.all((noise >= 0) & (noise < 1)):
-            raise InvalidProbabilityError("expected noise of numbers in [0, 1)", self.noise)
+            raise InvalidProbabilityError("expected noise numbers in [0, 1)", self.noise)
         noise.setflags(write=False)
         object.__setattr__(self, "noise", noise)
         self.board.index(self.secret)
@@ -67,22 +67,24 @@ class CodeMaker:
     def from_seed(
         cls, channel: Channel, seed: int, *, secret: Sequence[int] | None = None, turns: int = 100
     ) -> CodeMaker:
-        """Return the code-maker of a seed.
+        """Return the code-maker with a seed.
 
         Parameters
         ----------
         channel
-            What the replies pass through.
+            The channel that reports the replies.
         seed
-            Not negative. The secret and the luck are drawn from it independently of
-            each other: to give the secret does not change the luck.
+            Not negative. It determines the secret and the luck independently of each other, so
+            giving the secret does not change the luck.
         secret
-            The hidden code; drawn uniformly unless given.
+            The secret code; by default drawn uniformly.
         turns
-            How many turns the luck is to last.
+            The number of turns for which to draw the luck.
         """
         if not 0 <= turns <= _MOST_TURNS:
-            raise BnmindError(f"expected turns from 0 to {_MOST_TURNS:,}, got {shown(turns)}")
+            raise BnmindError(
+                f"expected a number of turns from 0 to {_MOST_TURNS:,}, got {shown(turns)}"
+            )
         secret_source, noise_source, _ = _sources(seed)
         if secret is None:
             chosen = _uniform_code(channel.board, np.random.default_rng(secret_source))
@@ -102,22 +104,22 @@ class CodeMaker:
         Parameters
         ----------
         turn
-            How many turns there were before: 0, 1, …
+            The number of previous turns: 0, 1, …
         guess
-            Colors 1..k, one a peg.
+            Colors 1..k, one for each peg.
 
         Returns
         -------
         tuple[Reply, Reply | None]
-            The true reply and the report; None stands for "won", which a channel says
-            truthfully if it is `revealed`, and other channels never.
+            The true reply and the report. None stands for "won", which a `revealed` channel
+            reports truthfully; other channels never report it.
 
         Raises
         ------
         InvalidCodeError
-            If the guess is not of the board.
+            If the guess is not a code of the board.
         BnmindError
-            If the game is longer than the luck lasts.
+            If the turn is beyond the luck drawn for the game.
         """
         self.board.index(guess)
         if not 0 <= turn < len(self.noise):
@@ -129,12 +131,12 @@ class CodeMaker:
 
 @checked
 def strategy_rng(seed: int) -> np.random.Generator:
-    """Return the generator for the breaker of a game, apart from the code-maker's luck."""
+    """Return the random generator of a strategy, independent of the code-maker's luck."""
     return np.random.default_rng(_sources(seed)[2])
 
 
 def _sources(seed: int) -> list[np.random.SeedSequence]:
-    """Return where the secret, the luck and the breaker's choices of a seed come from."""
+    """Return the seed sequences of the secret, the luck and the choices of the strategy."""
     try:
         number = operator.index(seed)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Comparisons: the same secrets and the same luck, met by each of several strategies."""
+"""Comparisons of strategies on the same secrets with the same luck."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ __all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
 
 
 MAX_ROWS = 2**21
-"""Games of all strategies together that a comparison keeps: some 600 MB."""
+"""The largest number of games of all strategies in a comparison: some 600 MB."""
 
 _REMEMBERED = 2**16
-"""Choices that are remembered of a strategy: those of the first games, which recur most."""
+"""The number of choices to cache for a strategy: those of the first games recur most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +43,23 @@ class GameRow(CheckedValue):
     """One game of a comparison, a row of its CSV file."""
 
     board: str
-    """The board, as 4x6."""
+    """The board, such as 4x6."""
     channel: str
-    """The name of the channel that the replies passed through."""
+    """The name of the channel that reported the replies."""
     strategy: str
     """The name of the strategy."""
     game: int
     """The number of the game, from 1; it is the same game for every strategy."""
     seed: int
-    """What the secret, the luck and the choices left to chance were drawn from."""
+    """The seed of the secret, the luck and the random choices."""
     secret: str
-    """The hidden code; given, not drawn, when every code is played once."""
+    """The secret code; if every code is played once, it does not depend on the seed."""
     guesses: int
-    """How many guesses were made: of a game that was not won, the most allowed."""
+    """The number of guesses; for a lost game, the limit of guesses."""
     won: bool
     """Whether the code was guessed."""
     seconds: float
-    """What the game took; choices remembered from an earlier game take no time."""
+    """The duration of the game; cached choices take no time."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class Summary(CheckedValue):
     strategy: str
     """The name of the strategy."""
     games: int
-    """How many games were played."""
+    """The number of games."""
     mean: float
-    """The mean number of guesses, where games not won count as the most allowed."""
+    """The mean number of guesses; lost games count as the limit of guesses."""
     standard_error: float
-    """Of the mean; nan for a single game."""
+    """The standard error of the mean; nan for a single game."""
     sd: float
     """The standard deviation of the number of guesses; nan for a single game."""
     worst: int
@@ -83,7 +83,7 @@ class Summary(CheckedValue):
     within_ten: float
     """The share of games won within ten guesses."""
     seconds_per_game: float
-    """The mean time of a game."""
+    """The mean duration of a game."""
 
     def as_dict(self) -> dict[str, str | int | float | None]:
         """Return the fields by name, with None for nan, which JSON lacks."""
@@ -98,25 +98,25 @@ class Comparison(CheckedValue):
     """The games that several strategies played on one board, through one channel."""
 
     board: str
-    """The board, as 4x6."""
+    """The board, such as 4x6."""
     channel: str
-    """The name of the channel that the replies passed through."""
+    """The name of the channel that reported the replies."""
     assumed: str
-    """The name of the channel that the strategies were told to assume."""
+    """The name of the channel that the strategies assumed."""
     strategies: tuple[str, ...]
-    """The names of the strategies, in the order asked for."""
+    """The names of the strategies, in the given order."""
     games: int
-    """How many games each strategy played."""
+    """The number of games of each strategy."""
     seed: int
-    """What the seeds of the games were drawn from."""
+    """The seed from which the seeds of the games were drawn."""
     max_guesses: int
-    """The most guesses of a game."""
+    """The limit of guesses in a game."""
     rows: tuple[GameRow, ...]
-    """One row a game and strategy, ordered by game."""
+    """One row for each game and strategy, ordered by game."""
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
-        """One summary a strategy, in the order asked for."""
+        """One summary for each strategy, in the given order."""
         return tuple(_summary(name, self.rows_of(name)) for name in self.strategies)
 
     @checked
@@ -144,39 +144,38 @@ def compare(
     assumed: Channel | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Return how several strategies fare against the same secrets and the same luck.
+    """Compare strategies on the same secrets with the same luck.
 
-    Every game has a seed of its own, which determines it together with the strategy,
-    so that no game depends on the others or on their order. The game ends when the code
-    is guessed. Choices of deterministic strategies are remembered within the
-    comparison, since many games begin alike.
+    Each game has its own seed. The seed and the strategy determine the game, so games do not depend
+    on each other or on their order. A game ends when the code is guessed. The comparison caches the
+    choices of deterministic strategies, since many games have the same beginning.
 
     Parameters
     ----------
     strategies
-        The strategies, of different names.
+        The strategies, with different names.
     channel
-        What the replies pass through.
+        The channel that reports the replies.
     games
-        How many games each strategy plays; None for every code of the board once.
+        The number of games of each strategy; None to play every code of the board once.
     seed
-        What the seeds of the games are drawn from, not negative.
+        The seed from which the seeds of the games are drawn, not negative.
     max_guesses
-        The most guesses of a game; a game that takes more counts as this many, not won.
+        The limit of guesses in a game. A longer game is lost and counts as this number.
     assumed
-        The channel that the strategies are to assume; the real one unless given.
+        The channel that the strategies assume; by default the real one.
     progress
-        Called after every game with the number of games played so far, all strategies
-        together, and of games in all.
+        Called after each game with the number of games played so far, by all strategies
+        together, and the total number of games.
 
     Raises
     ------
     BnmindError
-        Without games, without strategies, or with two of the same name.
+        If there are no games, no strategies, or two strategies of the same name.
     TooLargeError
-        If there are more games than `MAX_ROWS`, all strategies together.
+        If all strategies together would play more than `MAX_ROWS` games.
     InvalidChannelError
-        If the assumed channel rules out what the real one may report.
+        If the assumed channel excludes a reply that the real one may report.
 
     Examples
     --------
@@ -203,14 +202,14 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """A comparison whose games are played one by one, so that those played can be kept.
+    """A comparison whose games are played one by one, so that an interrupted one can be kept.
 
-    `compare` plays them all. The parameters are those of `compare`.
+    `compare` plays all games. The parameters are those of `compare`.
 
     Raises
     ------
     BnmindError, TooLargeError, InvalidChannelError
-        As `compare`.
+        See `compare`.
 
     Examples
     --------
@@ -222,18 +221,18 @@ class Contest:
     """
 
     strategies: tuple[Strategy, ...]
-    """The strategies, of different names."""
+    """The strategies, with different names."""
     channel: Channel
-    """What the replies pass through."""
+    """The channel that reports the replies."""
     _: KW_ONLY
     games: int | None = 1000
-    """How many games each strategy is to play; None for every code of the board once."""
+    """The number of games of each strategy; None to play every code of the board once."""
     seed: int = 0
-    """What the seeds of the games are drawn from."""
+    """The seed from which the seeds of the games are drawn."""
     max_guesses: int = 100
-    """The most guesses of a game."""
+    """The limit of guesses in a game."""
     assumed: Channel | None = None
-    """The channel that the strategies are to assume; the real one unless given."""
+    """The channel that the strategies assume; by default the real one."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -245,27 +244,27 @@ class Contest:
         object.__setattr__(self, "strategies", strategies)
         object.__setattr__(self, "max_guesses", Revealed(self.max_guesses).limit)
         _require_possible(self.channel.board, self.games, len(strategies))
-        _ = self.believed  # raises if the assumed channel does not fit
+        _ = self.believed  # raises if the assumed channel does not match
         if self.seed < 0:
             raise BnmindError(f"expected a seed that is a whole number from 0, got {self.seed}")
 
     @cached_property
     def believed(self) -> Channel:
-        """The channel that the strategies assume, of a game that ends when it is won."""
+        """The channel that the strategies assume, of a game that ends at the winning guess."""
         return assumed_channel(self.channel.revealed(), self.assumed, Revealed(self.max_guesses))
 
     @property
     def n_games(self) -> int:
-        """How many games each strategy is to play."""
+        """The number of games of each strategy."""
         return self.channel.board.n_codes if self.games is None else self.games
 
     @property
     def n_rows(self) -> int:
-        """How many games there are to play, all strategies together."""
+        """The total number of games of all strategies."""
         return self.n_games * len(self.strategies)
 
     def play(self) -> Iterator[GameRow]:
-        """Yield the first game of every strategy, then the second of every strategy, and so on."""
+        """Play the first game of each strategy, then the second of each strategy, and so on."""
         board, revealed = self.channel.board, self.channel.revealed()
         ending = Revealed(self.max_guesses)
         players = [_Remembering(one) if one.deterministic else one for one in self.strategies]
@@ -291,16 +290,16 @@ class Contest:
     def comparison(self, rows: Sequence[GameRow]) -> Comparison:
         """Return the comparison of the games played, in the order of `play`.
 
-        A game that not all strategies have played is left out.
+        Games that only some strategies have played are omitted.
 
         Raises
         ------
         BnmindError
-            If there is no game that all strategies have played.
+            If no game was played by all strategies.
         """
         games = len(rows) // len(self.strategies)
         if games == 0:
-            raise BnmindError("expected a game that all strategies have played, got none")
+            raise BnmindError("no game was played by all strategies")
         return Comparison(
             str(self.channel.board),
             self.channel.name,
@@ -315,7 +314,7 @@ class Contest:
 
 @dataclass(frozen=True, eq=False)
 class _Remembering:
-    """A deterministic strategy that is asked once for every history."""
+    """A deterministic strategy whose choices are cached."""
 
     strategy: Strategy
     remembered: dict[tuple[Turn, ...], tuple[int, GuessInfo]] = field(default_factory=dict)
@@ -354,7 +353,7 @@ def _require_possible(board: Board, games: int | None, n_strategies: int) -> Non
 
 
 def _game_seeds(seed: int, games: int) -> Iterator[int]:
-    """Yield a seed for each game; a spreadsheet can hold it without rounding."""
+    """Yield a seed for each game, small enough for a spreadsheet to store without rounding."""
     root = np.random.SeedSequence(seed)
     for _ in range(games):
         (source,) = root.spawn(1)

@@ -1,4 +1,4 @@
-"""How a game ends: the code-maker says so, the breaker dares to, or the turns run out."""
+"""The endings of a game: revealed by the code-maker, declared by the breaker, or by a limit."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from bnmind.mastermind.beliefs.belief import Belief
 __all__ = ["MAX_GUESSES", "Declared", "Ending", "Limit", "Revealed"]
 
 MAX_GUESSES = 10**6
-"""The most guesses that a game may be allowed: the luck of each is drawn beforehand."""
+"""The largest limit of guesses: the luck of each guess is drawn before the game."""
 
 
 class Ending(Protocol):
-    """How a game ends."""
+    """The rule that ends a game."""
 
     @property
     def reveals(self) -> bool:
         """Whether the code-maker truthfully ends the game when the guess is the code.
 
-        If not, the breaker names a code in the end, and has won if it is the code.
+        Otherwise the breaker names a code at the end, and wins if it is right.
         """
 
     @property
     def limit(self) -> int:
-        """The most guesses of a game."""
+        """The limit of guesses in a game."""
 
     def stops(self, belief: Belief) -> bool:
         """Return whether the breaker stops here and names the most probable code."""
@@ -43,7 +43,7 @@ class Revealed:
     """
 
     limit: int = 100
-    """The most guesses; a game that takes more is lost."""
+    """The limit of guesses; a longer game is lost."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -51,7 +51,7 @@ class Revealed:
 
     @property
     def reveals(self) -> bool:
-        """The game ends with the code."""
+        """The game ends at the winning guess."""
         return True
 
     @checked
@@ -62,12 +62,12 @@ class Revealed:
 
 @dataclass(frozen=True)
 class Declared:
-    """The breaker stops when certain enough, and names a code, right or wrong."""
+    """The breaker stops when sufficiently certain, and names a code, right or wrong."""
 
     certainty: float = 0.95
-    """The probability of the most probable code that is enough, in (0, 1]."""
+    """The sufficient probability of the most probable code, in (0, 1]."""
     limit: int = 100
-    """The most guesses; after the last of them a code is named, certain or not."""
+    """The limit of guesses; after the last one the breaker names a code, certain or not."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -79,21 +79,21 @@ class Declared:
 
     @property
     def reveals(self) -> bool:
-        """Nobody tells the breaker when a guess is the code."""
+        """The code-maker does not reveal that a guess is the code."""
         return False
 
     @checked
     def stops(self, belief: Belief) -> bool:
-        """Return whether one code is certain enough, up to rounding."""
+        """Return whether one code is sufficiently probable, up to rounding."""
         return float(belief.codes.probabilities.max()) >= self.certainty - 1e-12
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The breaker has so many guesses, then names the most probable code."""
+    """The breaker has a fixed number of guesses, and then names the most probable code."""
 
     limit: int
-    """How many guesses."""
+    """The number of guesses."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -101,7 +101,7 @@ class Limit:
 
     @property
     def reveals(self) -> bool:
-        """Nobody tells the breaker when a guess is the code."""
+        """The code-maker does not reveal that a guess is the code."""
         return False
 
     @checked

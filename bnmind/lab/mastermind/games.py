@@ -28,7 +28,7 @@ def play_game(
     rng: np.random.Generator | None = None,
     assumed: Channel | None = None,
 ) -> Transcript:
-    """Return the transcript of a game.
+    """Play a game and return its transcript.
 
     Parameters
     ----------
@@ -37,21 +37,21 @@ def play_game(
     code_maker
         The code-maker.
     ending
-        How the game ends; ``Revealed()`` unless given.
+        The rule that ends the game; ``Revealed()`` by default.
     rng
-        For the choices that the strategy leaves to chance. If not given it is drawn
-        from the seed of the code-maker, so that the seed determines the game.
+        The random generator of the strategy. By default it is derived from the seed of the
+        code-maker, so the seed determines the game.
     assumed
-        The channel that the strategy assumes; the code-maker's unless given.
+        The channel that the strategy assumes; by default that of the code-maker.
 
     Raises
     ------
     InvalidChannelError
-        If the assumed channel rules out what the code-maker's may report, or the
-        code-maker's reveals the code where the ending does not.
+        If the assumed channel excludes a reply that the code-maker's channel may report, or the
+        code-maker's channel reveals the code and the ending does not.
     BnmindError
-        If neither a generator nor a seed is given, or the luck of the code-maker does
-        not last for the game.
+        If there is neither a generator nor a seed, or the code-maker's luck is too short for
+        the game.
 
     Examples
     --------
@@ -101,15 +101,15 @@ def play_game(
 
 @checked
 def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> Channel:
-    """Return the channel that a strategy is to start from.
+    """Return the channel from which a strategy starts its belief.
 
-    It is the assumed channel, or the real one if none is assumed, `revealed` if the
-    ending reveals. An exact channel hears whatever the real one may report.
+    This is the assumed channel, by default the real one, in its `revealed` form if the ending
+    reveals. An exact channel is extended by all replies that the real one may report.
 
     Raises
     ------
     InvalidChannelError
-        If the channels are of different boards, if the assumed one rules out what the
+        If the boards of the channels differ, if the assumed channel excludes a reply that the
         real one may report, or if the real one reveals the code and the ending does not.
     """
     if real.ends and not ending.reveals:
@@ -127,14 +127,14 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
     if ending.reveals:
         real, wanted = real.revealed(), wanted.revealed()
     if wanted.is_exact:
-        # Trust survives any report that it hears: see the limit of vanishing noise.
+        # The limit of vanishing noise is defined for any report.
         return wanted if set(real.reports) <= set(wanted.reports) else trusting_channel(real)
     _require_possible(real, wanted)
     return wanted
 
 
 def _require_possible(real: Channel, assumed: Channel) -> None:
-    """Raise if the real channel may report what the assumed one rules out."""
+    """Raise if the real channel may report a reply that the assumed one excludes."""
     if assumed is real:
         return
     for column, report in enumerate(real.reports):
@@ -145,29 +145,29 @@ def _require_possible(real: Channel, assumed: Channel) -> None:
         if ruled_out.any():
             true = real.board.true_replies[int(np.argmax(ruled_out))]
             raise InvalidChannelError(
-                f"expected an assumed channel that allows whatever {real.name} may report, got "
-                f"{assumed.name}, which never reports {true} as {report}",
+                f"the assumed channel {assumed.name} never reports {true} as {report}, but the "
+                f"real channel {real.name} may",
                 assumed.name,
             )
 
 
 @checked
 def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcript:
-    """Return the same game played again, having checked that it goes the same way.
+    """Replay a game, check that it is the same, and return it.
 
     Parameters
     ----------
     transcript
         The game.
     strategy
-        If given it chooses again, and must choose the same guesses; one that leaves
-        choices to chance needs the seed of the game. If not, the guesses are taken from
-        the transcript, and only the replies and the end are checked.
+        The strategy, which must choose the same guesses again; a random strategy needs the seed
+        of the game. By default the function takes the guesses from the transcript, and checks
+        only the replies and the end.
 
     Raises
     ------
     BnmindError
-        If the game goes another way; the message names the first turn that differs.
+        If the games differ; the message names the first turn that differs.
     """
     noise = np.zeros(max(transcript.ending.limit, transcript.guesses))
     noise[: transcript.guesses] = [turn.noise for turn in transcript.turns]
@@ -191,7 +191,7 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
 
 
 def _retold(transcript: Transcript, maker: CodeMaker) -> Transcript:
-    """Return the transcript with the replies and the end that its guesses lead to."""
+    """Return the transcript with the replies and the end that follow from its guesses."""
     ending, secret = transcript.ending, transcript.secret
     turns: list[PlayedTurn] = []
     won = False
@@ -214,7 +214,7 @@ def _retold(transcript: Transcript, maker: CodeMaker) -> Transcript:
 def _require_same(what: str, then: object, now: object, where: str) -> None:
     if then != now:
         raise BnmindError(
-            f"expected the {what.replace('_', ' ')} {_shown(then)}{where}, as the transcript says, "
+            f"expected the {what.replace('_', ' ')} {_shown(then)}{where}, as in the transcript, "
             f"got {_shown(now)}"
         )
 

@@ -1,4 +1,4 @@
-"""Pictures of comparisons."""
+"""Plots of comparisons."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_lengths"]
 
-# Distinguishable for most eyes, in print too (Okabe and Ito).
+# Colors for color-blind readers and for print (Okabe and Ito).
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999")
 
-_TAIL = 0.005  # the share of games that the last, open bar may hold
+_TAIL = 0.005  # the largest share of games in the last, open bar
 
 
 @checked
 def plot_lengths(comparison: Comparison) -> Figure:
-    """Return a bar chart of how many games took how many guesses, for each strategy.
+    """Plot the distribution of the numbers of guesses, as a bar chart for each strategy.
 
-    The longest games share the last bar. The figure belongs to nobody: save it with
-    its ``savefig``, or show it in a notebook.
+    The longest games share the last bar. The figure is not registered with pyplot: save it with its
+    ``savefig``, or show it in a notebook.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""A game of ``bnmind assist`` in a file, which appears whole or not at all."""
+"""Files with a game of ``bnmind assist``; a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A game as far as it has been played."""
+    """The state of a game."""
 
     board: Board
     noise: str
     turns: tuple[Turn, ...]
     over: bool = False
-    """Whether the last turn has won."""
+    """Whether the last turn won the game."""
 
 
 def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
-    """Write a game to a file, in place of what was there before, and return what is there now.
+    """Write a game to a file, replacing its content, and return the new content.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
         The game.
     before
         The content of the file when it was last read or written, see `content_of`. If
-        another program has written to it since then, it stays as it is.
+        another program has changed the file since then, the file stays unchanged.
 
     Raises
     ------
     BnmindError
-        If the file has another content.
+        If the content of the file is not `before`.
     FileWriteError
-        If it cannot be written; what was there is untouched.
+        If the file cannot be written. An existing file is then unchanged.
     """
     board = game.board
     record = {
@@ -68,24 +68,23 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
     }
     content = encoded(path, json.dumps(record, indent=2) + "\n")
     with locked(path):
-        # A file removed meanwhile is written anew: there is nothing that could be lost.
+        # A file that was removed in the meantime is written again: nothing can be lost.
         if content_of(path) not in (before, None):
             raise BnmindError(
-                f"expected {path} as this game left it, got another content: another program has"
-                " written to it; the same command resumes what is there, --save names another"
-                " file"
+                f"another program has written to {path}, so this game is not saved there; the same"
+                " command resumes what is there, --save names another file"
             )
         write_file(path, content)
     return content
 
 
 def content_of(path: Path) -> bytes | None:
-    """Return what is in a file, as far as a saved game may be long; None if there is none.
+    """Return the content of a file, up to the length of a saved game; None if there is no file.
 
     Raises
     ------
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -95,14 +94,14 @@ def content_of(path: Path) -> bytes | None:
 
 
 def read_game(path: Path) -> SavedGame:
-    """Return the game in a file.
+    """Read a game from a file.
 
     Raises
     ------
     InvalidHistoryError
-        If it is no saved game, or one of a later version of bnmind.
+        If the file is not a saved game, or comes from a later version of bnmind.
     ModelFileError
-        If it cannot be read, is not UTF-8, or is far longer than a game.
+        If the file cannot be read, is not UTF-8, or is far longer than a game.
     """
     text = read_text(path, most=SMALL_FILE)
     try:

@@ -1,4 +1,4 @@
-"""Comparisons of strategies as files."""
+"""Files with comparisons of strategies."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def comparison_csv(comparison: Comparison) -> str:
 
 @checked
 def save_comparison(comparison: Comparison, directory: Path) -> tuple[Path, ...]:
-    """Write ``games.csv`` and ``game-lengths.png`` into a directory, made if need be.
+    """Write ``games.csv`` and ``game-lengths.png`` into a directory; create it if it is missing.
 
     Returns
     -------
     tuple[Path, ...]
-        The files that were written.
+        The files written.
 
     Raises
     ------
     FileWriteError
-        If the files cannot be written; the directory is then as it was.
+        If the files cannot be written. The directory is then unchanged.
     """
     return write_files(
         directory,

@@ -1,4 +1,4 @@
-"""What is left of a game: everything that was said, and the luck behind it."""
+"""Transcripts: the complete record of a game, including its luck."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ __all__ = ["PlayedTurn", "Transcript"]
 
 @dataclass(frozen=True)
 class PlayedTurn(CheckedValue):
-    """One guess and what became of it."""
+    """One guess and its reply."""
 
     guess: tuple[int, ...]
     """The guess."""
     true_reply: Reply
-    """The reply that it drew."""
+    """The true reply."""
     report: Reply | None
     """The reply that was reported; None if the code-maker ended the game instead."""
     noise: float
     """The luck of the turn, in [0, 1)."""
     info: GuessInfo
-    """Why the strategy chose the guess."""
+    """The reasons of the strategy for the guess."""
 
 
 @dataclass(frozen=True, eq=False)
 class Transcript(CheckedValue):
-    """A game that was played."""
+    """The record of a game."""
 
     strategy: str
     """The name of the strategy."""
     channel: Channel
-    """What the replies passed through."""
+    """The channel that reported the replies."""
     assumed: Channel
-    """What the strategy assumed that they passed through."""
+    """The channel that the strategy assumed."""
     ending: Ending
-    """How the game was to end."""
+    """The rule that ended the game."""
     secret: tuple[int, ...]
-    """The hidden code."""
+    """The secret code."""
     turns: tuple[PlayedTurn, ...]
     """The turns, first to last."""
     won: bool
-    """Whether the code was found: guessed or, where nobody reveals it, declared."""
+    """Whether the code was guessed or, if the ending does not reveal it, named correctly."""
     declared: tuple[int, ...] | None = None
-    """The code that the breaker named in the end, where nobody reveals it."""
+    """The code that the breaker named at the end, if the ending does not reveal it."""
     seed: int | None = None
     """The seed of the game, if it had one."""
 
@@ -61,12 +61,12 @@ class Transcript(CheckedValue):
 
     @property
     def guesses(self) -> int:
-        """How many guesses were made."""
+        """The number of guesses."""
         return len(self.turns)
 
     @property
     def history(self) -> tuple[Turn, ...]:
-        """The guesses and the replies reported to them, as a belief takes them in."""
+        """The guesses and the reported replies, as the turns of a belief."""
         return tuple(
             Turn(turn.guess, turn.report) for turn in self.turns if turn.report is not None
         )

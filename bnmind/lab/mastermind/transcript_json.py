@@ -81,7 +81,7 @@ class _Transcript(_Part):
 
 @checked
 def transcript_to_json(transcript: Transcript) -> str:
-    """Return the text of a file that `transcript_from_json` reads."""
+    """Return a transcript as JSON, which `transcript_from_json` reads."""
     board = transcript.board
     model = _Transcript(
         format="bnmind transcript",
@@ -114,14 +114,14 @@ def transcript_to_json(transcript: Transcript) -> str:
 
 @checked
 def transcript_from_json(text: str) -> Transcript:
-    """Return the transcript in the text of a file.
+    """Read a transcript from JSON.
 
-    Whether a game can have gone like this is for `replay` to check.
+    Use `replay` to check that such a game is possible.
 
     Raises
     ------
     ModelFileError
-        If it is no transcript.
+        If the text is not a transcript.
     """
     try:
         model = _Transcript.model_validate_json(text)

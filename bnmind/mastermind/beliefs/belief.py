@@ -1,4 +1,4 @@
-"""What a belief about the hidden code is, whatever it is computed with."""
+"""The belief protocol: a probability distribution over the secret code, given a history."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ __all__ = ["Belief", "impossible_history", "misreport_probabilities"]
 
 
 class Belief(Protocol):
-    """A belief about the hidden code after a history of guesses and reported replies.
+    """A belief about the secret code after a history of guesses and reported replies.
 
-    Beliefs are immutable: an update returns a new one and leaves the old one as it was,
-    so that undoing a reply is keeping the belief before it.
+    Beliefs are immutable. An update returns a new belief; to undo it, keep the old one.
     """
 
     @property
@@ -30,34 +29,34 @@ class Belief(Protocol):
 
     @property
     def channel(self) -> Channel:
-        """The channel that the replies are believed to come through."""
+        """The channel that the belief assumes."""
 
     @property
     def history(self) -> tuple[Turn, ...]:
-        """The turns taken in, oldest first."""
+        """The turns so far, oldest first."""
 
     @property
     def codes(self) -> CodeDistribution:
-        """The probability of every code given the history."""
+        """The probability of each code, given the history."""
 
     def update(self, guess: Sequence[int], reply: Reply) -> Self:
-        """Return the belief after one more guess and the reply reported to it.
+        """Return the belief after another guess and its reported reply.
 
         Raises
         ------
         InvalidCodeError
-            If the guess is not of the board.
+            If the guess is not a code of the board.
         InvalidReplyError
-            If the channel never gives the reply.
+            If the channel never reports the reply.
         ImpossibleEvidenceError
-            If the replies together have probability zero; it names them.
+            If the replies together have probability zero; the error names them.
         """
 
     def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return for each turn the probability that its reply was misreported.
+        """Return, for each turn, the probability that its reply was misreported.
 
-        That is, given the whole history, that the true reply is another one: the two
-        numbers count as one reply, wrong if either is.
+        The probability is conditional on the whole history. A reply is misreported if either
+        of its two numbers is wrong.
         """
 
 
@@ -70,8 +69,7 @@ def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) ->
     codes
         The belief q after the whole history.
     history
-        The turns; a reported reply that is no true reply of the board is wrong for
-        certain.
+        The turns. A reported reply that is not a true reply of the board is certainly wrong.
     """
     board = codes.board
     wrong: list[float] = []
@@ -81,8 +79,8 @@ def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) ->
             continue
         masses = guess_masses(board, codes.probabilities, turn.guess)
         right = board.true_replies.index(turn.reply)
-        # Not one less the mass of the reported reply, which would cancel; and divided by
-        # the sum, so that what is certain is one.
+        # One minus the mass of the reported reply would lose digits by cancellation. The division
+        # by the sum makes certain misreports exactly one.
         others = float(masses[:right].sum() + masses[right + 1 :].sum())
         wrong.append(others / (others + float(masses[right])))
     return tuple(wrong)
@@ -90,12 +88,12 @@ def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) ->
 
 @checked
 def impossible_history(channel: Channel, history: Sequence[Turn]) -> ImpossibleEvidenceError:
-    """Return the error that names the replies which no code of the board explains."""
+    """Return the error for replies that no code of the board explains."""
     board = channel.board
     evidence: dict[str, str] = {}
     for turn in history:
         guess = board.format(turn.guess)
-        # The same guess may have been answered in two ways.
+        # The same guess may have two different replies.
         earlier = f"{evidence[guess]}, " if guess in evidence else ""
         evidence[guess] = f"{earlier}{turn.reply}"
     return ImpossibleEvidenceError(

@@ -1,4 +1,4 @@
-"""A probability distribution over the codes of a board, and what can be asked of it."""
+"""Probability distributions over the codes of a board."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _TIE = 1e-12  # probabilities closer than this, relative to the larger, are equa
 
 @dataclass(frozen=True, eq=False)
 class CodeDistribution(Value):
-    """The probability of every code of a board.
+    """A probability distribution over the codes of a board.
 
-    The probabilities are copied and divided by their sum; but an array of their own that is
-    read-only and sums to one but for rounding is kept as it is. Nothing else of its size is
-    allocated, then or by any question but `joint`.
+    The constructor copies the probabilities and divides them by their sum, unless the array owns
+    its data, is read-only, and sums to one up to rounding; it then keeps the array. Only `joint`
+    allocates another array of this size.
 
     Raises
     ------
     InvalidProbabilityError
-        If there is not one number in [0, 1] a code, or they do not sum to one within
+        If there is not one number in [0, 1] for each code, or they do not sum to one within
         1e-9.
 
     Examples
@@ -58,7 +58,7 @@ class CodeDistribution(Value):
         given = number_array(self.probabilities, "the probabilities of the codes")
         if given.shape != (self.board.n_codes,):
             raise InvalidProbabilityError(
-                f"expected {self.board.n_codes:,} probabilities, one a code of the board "
+                f"expected {self.board.n_codes:,} probabilities, one for each code of the board "
                 f"{self.board}, got an array of shape {given.shape}",
                 self.probabilities,
             )
@@ -66,8 +66,8 @@ class CodeDistribution(Value):
         for part in blocks_of(given):
             least = min(least, float(part.min()))
             total += float(part.sum())
-        # None less than zero and a sum of one: then none is above one either. The sum of
-        # what is not a number is none.
+        # If no number is negative and the sum is one, no number is above one. A sum with NaN
+        # fails the comparison.
         if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
             lowest, highest = given.min(), given.max()
             if lowest >= 0 and highest <= 1 + _TOLERANCE:
@@ -91,12 +91,12 @@ class CodeDistribution(Value):
     @classmethod
     @checked
     def uniform(cls, board: Board) -> CodeDistribution:
-        """Return the distribution that gives every code the same probability.
+        """Return the uniform distribution over the codes.
 
         Raises
         ------
         TooLargeError
-            If the codes of the board are too many for a belief over them.
+            If the board has too many codes for a belief.
         """
         require_believable(board)
         probabilities = np.full(board.n_codes, 1.0 / board.n_codes)
@@ -109,12 +109,12 @@ class CodeDistribution(Value):
         Raises
         ------
         InvalidCodeError
-            If it is no code of the board.
+            If it is not a code of the board.
         """
         return float(self.probabilities[self.board.index(code)])
 
     def possible_codes(self) -> int:
-        """Return how many codes have a positive probability."""
+        """Return the number of codes of positive probability."""
         return sum(int(np.count_nonzero(part > 0)) for part in blocks_of(self.probabilities))
 
     def entropy(self) -> float:
@@ -141,14 +141,14 @@ class CodeDistribution(Value):
         return np.array(marginals)
 
     def joint(self) -> Floats:
-        """Return the joint over the positions, ``(colors,) * pegs``, color 1 first.
+        """Return the joint distribution of the positions, ``(colors,) * pegs``, color 1 first.
 
-        On a board without repeats the cells that are no codes are zero.
+        On a board without repeats, the entries of color combinations that are not codes are zero.
 
         Raises
         ------
         TooLargeError
-            If it would have more than `MAX_CODES` cells.
+            If the array would have more than `MAX_CODES` entries.
         """
         shape = (self.board.colors,) * self.board.pegs
         if self.board.repeats:
@@ -167,10 +167,10 @@ class CodeDistribution(Value):
 
     @checked
     def most_probable(self, n: int = 10) -> tuple[tuple[int, float], ...]:
-        """Return up to `n` codes as ``(index, probability)``, the most probable first.
+        """Return up to `n` codes as ``(index, probability)``, the most probable code first.
 
-        Codes of equal probability, to a relative 1e-12, are in lexicographic order;
-        codes of probability zero are left out.
+        Codes of equal probability, within a relative difference of 1e-12, are in lexicographic
+        order. Codes of probability zero are omitted.
         """
         p = self.probabilities
         largest = _largest(p, n)
@@ -192,9 +192,9 @@ class CodeDistribution(Value):
 
     @checked
     def masses(self, guesses: NDArray[np.intp] | None = None) -> Floats:
-        """Return the probability of each true reply to some guesses, or to all.
+        """Return the probability of each true reply to the given guesses, by default to all.
 
-        See `reply_masses`; for all guesses the quickest way is taken, see `plan_masses`.
+        See `reply_masses`. For all guesses, `plan_masses` chooses the fastest algorithm.
         """
         # Planning stands on this module: symmetry speaks of priors.
         from bnmind.mastermind.masses.mass_plan import plan_masses
@@ -206,17 +206,17 @@ class CodeDistribution(Value):
 
 
 def _is_kept(given: Floats) -> bool:
-    """Return whether nobody changes the array any more, unless on purpose."""
+    """Return whether the array is read-only and owns its data."""
     return given.flags.owndata and not given.flags.writeable and given.flags.c_contiguous
 
 
 def _largest(p: Floats, n: int) -> Floats:
-    """Return the up to `n` largest numbers above zero, falling."""
+    """Return up to `n` of the largest positive numbers, in descending order."""
     if n < 1:
         return np.zeros(0)
     falling = np.zeros(0)
     least = 0.0
-    # After a few numbers most others are seen at a glance to be no larger than these.
+    # After a few numbers, one comparison rules out most of the others.
     for part in chain([p[:_FEW]], blocks_of(p[_FEW:])):
         larger = part[part > least]
         if len(larger):
@@ -229,7 +229,7 @@ def _largest(p: Floats, n: int) -> Floats:
 
 
 def _first_between(p: Floats, least: float, above: float, n: int) -> list[int]:
-    """Return the first up to `n` places of numbers of at least `least` and below `above`."""
+    """Return the first up to `n` indices of numbers in [least, above)."""
     found: list[int] = []
     start = 0
     for part in blocks_of(p):

@@ -1,4 +1,4 @@
-"""The belief as a table over all codes, updated by Bayes' rule."""
+"""A belief as a table over all codes, updated by Bayes' rule."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["TableBelief"]
 
 @dataclass(frozen=True, eq=False)
 class TableBelief(CheckedValue):
-    """A belief kept as the probability of every code.
+    """A belief that stores the probability of each code.
 
-    A code whose probability falls below 1e-308 is lost, as if it were impossible.
+    A code whose probability falls below 1e-308 counts as impossible.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class TableBelief(CheckedValue):
     """
 
     channel: Channel
-    """The channel that the replies are believed to come through."""
+    """The channel that the belief assumes."""
     history: tuple[Turn, ...]
-    """The turns taken in, oldest first."""
+    """The turns so far, oldest first."""
     codes: CodeDistribution
-    """The probability of every code given the history."""
+    """The probability of each code, given the history."""
 
     @classmethod
     @checked
@@ -47,16 +47,16 @@ class TableBelief(CheckedValue):
         Parameters
         ----------
         channel
-            The channel that the replies are believed to come through.
+            The channel that the belief assumes.
         prior
-            ``(n_codes,)``, the probability of every code; uniform unless given.
+            ``(n_codes,)``, the probability of each code; uniform by default.
 
         Raises
         ------
         InvalidProbabilityError
-            If the prior is no distribution over the codes of the board.
+            If the prior is not a distribution over the codes of the board.
         TooLargeError
-            If the codes of the board are too many for a belief over them.
+            If the board has too many codes for a belief.
         """
         if prior is None:
             return cls(channel, (), CodeDistribution.uniform(channel.board))
@@ -68,18 +68,18 @@ class TableBelief(CheckedValue):
         return self.channel.board
 
     def update(self, guess: Sequence[int], reply: Reply) -> TableBelief:
-        """Return the belief after one more guess and the reply reported to it.
+        """Return the belief after another guess and its reported reply.
 
         The posterior of a code s is q(s)·N[reply(s, guess), reported], normalized.
 
         Raises
         ------
         InvalidCodeError
-            If the guess is not of the board.
+            If the guess is not a code of the board.
         InvalidReplyError
-            If the channel never gives the reply.
+            If the channel never reports the reply.
         ImpossibleEvidenceError
-            If the replies together have probability zero; it names them.
+            If the replies together have probability zero; the error names them.
         """
         likelihood = self.channel.likelihood(reply)
         turn = Turn(self.board.checked(guess), Reply.of(reply))
@@ -91,5 +91,5 @@ class TableBelief(CheckedValue):
         return made(TableBelief, channel=self.channel, history=history, codes=codes)
 
     def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return for each turn the probability that its reply was misreported."""
+        """Return, for each turn, the probability that its reply was misreported."""
         return misreport_probabilities(self.codes, self.history)

@@ -1,9 +1,9 @@
-"""The belief by the junction tree of Vomlel's transformed network.
+"""A belief computed by the junction tree of Vomlel's transformed network.
 
-*Bayesian networks in Mastermind* (2004), section 4: after each guess insert T = t,
-P′ and C′, propagate, keep the joint over H_1, …, H_n, and retract the rest. The
-plan is compiled once for the board and the channel; the belief goes in as a table
-over the H_j in place of their priors.
+*Bayesian networks in Mastermind* (2004), section 4: after each guess, insert T = t, P′ and C′,
+propagate, keep the joint of H_1, …, H_n, and retract the rest. The plan is compiled once for a
+board and a channel. Each run takes the belief as a table over the H_j, which replaces their
+priors.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from bnmind.rank_one import factorize
 __all__ = ["TreeBelief", "belief_plan"]
 
 _BELIEF = "belief"
-"""The plan's input: the joint over H_1, …, H_n."""
+"""The input of the plan: the joint of H_1, …, H_n."""
 
 
 @checked
 def belief_plan(
     channel: Channel, *, factorized: bool = True, order: OrderFinder | None = None
 ) -> Plan:
-    """Return the plan that takes a belief, a guess and its reply to the joint over the code.
+    """Return the plan that computes the next belief from a belief, a guess and its reply.
 
     Parameters
     ----------
     channel
-        What P′ and C′ come through.
+        The channel that reports P′ and C′.
     factorized
-        Stage 3, with the table of C factorized; False leaves the network as it
-        is, which on most boards is a plan that must be restricted before it runs.
+        Whether to factorize the table of C, as in stage 3. Without it, the plans of most
+        boards must be restricted before they run.
     order
-        How to look for an elimination order.
+        The method that finds an elimination order.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def belief_plan(
         ``belief`` over the H_j; target the joint of the H_j.
     """
     board = channel.board
-    # A uniform prior for each peg: it is taken away again, and the input put in its place.
+    # A uniform prior for each peg, which the input replaces.
     flat = np.ones((board.pegs, board.colors))
     network = vomlel_network(board, channel=channel, prior=flat)
     model = FactorModel(network.potentials)
@@ -87,7 +87,7 @@ def belief_plan(
 
 @dataclass(frozen=True, eq=False)
 class TreeBelief(CheckedValue):
-    """A belief updated by the junction tree; the same numbers as `TableBelief`.
+    """A belief updated by the junction tree; it gives the same numbers as `TableBelief`.
 
     Examples
     --------
@@ -97,13 +97,13 @@ class TreeBelief(CheckedValue):
     """
 
     channel: Channel
-    """The channel that the replies are believed to come through."""
+    """The channel that the belief assumes."""
     history: tuple[Turn, ...]
-    """The turns taken in, oldest first."""
+    """The turns so far, oldest first."""
     codes: CodeDistribution
-    """The probability of every code given the history."""
+    """The probability of each code, given the history."""
     plan: Plan
-    """Compiled once, run for every reply."""
+    """The plan, compiled once and run for each reply."""
 
     @classmethod
     @checked
@@ -113,16 +113,16 @@ class TreeBelief(CheckedValue):
         Parameters
         ----------
         channel
-            The channel that the replies are believed to come through.
+            The channel that the belief assumes.
         prior
-            ``(n_codes,)``, the probability of every code; uniform unless given.
+            ``(n_codes,)``, the probability of each code; uniform by default.
 
         Raises
         ------
         InvalidProbabilityError
-            If the prior is no distribution over the codes of the board.
+            If the prior is not a distribution over the codes of the board.
         TooLargeError
-            If the codes of the board are too many to be listed.
+            If the board has too many codes to list.
         """
         board = channel.board
         codes = CodeDistribution.uniform(board) if prior is None else CodeDistribution(board, prior)
@@ -134,16 +134,16 @@ class TreeBelief(CheckedValue):
         return self.channel.board
 
     def update(self, guess: Sequence[int], reply: Reply) -> TreeBelief:
-        """Return the belief after one more guess and the reply reported to it.
+        """Return the belief after another guess and its reported reply.
 
         Raises
         ------
         InvalidCodeError
-            If the guess is not of the board.
+            If the guess is not a code of the board.
         InvalidReplyError
-            If the channel never gives the reply.
+            If the channel never reports the reply.
         ImpossibleEvidenceError
-            If the replies together have probability zero; it names them.
+            If the replies together have probability zero; the error names them.
         """
         self.channel.report_index(reply)
         turn = Turn(self.board.checked(guess), Reply.of(reply))
@@ -155,7 +155,7 @@ class TreeBelief(CheckedValue):
         except ImpossibleEvidenceError:
             raise impossible_history(self.channel, history) from None
         except CancellationError:
-            # The table over all codes has no signs.
+            # The table over all codes has no negative entries.
             table = TableBelief(self.channel, self.history, self.codes).update(guess, reply)
             return replace(self, history=table.history, codes=table.codes)
         joint = posterior.targets[0].values.real
@@ -167,11 +167,11 @@ class TreeBelief(CheckedValue):
     def plan_for(self, guess: Sequence[int]) -> Plan:
         """Return the plan restricted to a guess and to the codes still possible.
 
-        Its evidence is the reply alone; the cliques hold possible codes and states only.
+        Only the reply remains as evidence; the cliques contain only possible codes and states.
         """
         code = self.board.code(self.board.index(guess))
         return self.plan.restrict(evidence_of_guess(code), {_BELIEF: self.codes.joint()})
 
     def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return for each turn the probability that its reply was misreported."""
+        """Return, for each turn, the probability that its reply was misreported."""
         return misreport_probabilities(self.codes, self.history)

@@ -1,9 +1,9 @@
 """The exact channel as the limit of vanishing noise.
 
-Let every reply be false with a small probability ε, and let ε go to zero: the posterior
-becomes uniform over the codes that contradict the fewest replies. As long as the replies
-agree with each other these are the codes still possible; when they do not, the belief
-goes on, and says which replies to doubt.
+Let each reply be false with a small probability ε, and let ε go to zero. The posterior then
+becomes uniform over the codes that contradict the fewest replies. As long as the replies are
+consistent, these are the possible codes. If they are not, the belief stays defined and shows
+which replies to doubt.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, eq=False)
 class VanishingBelief(CheckedValue):
-    """The belief of one who trusts the replies, until they contradict each other.
+    """A belief that trusts the replies as long as they do not contradict each other.
 
-    Uniform over the codes not yet guessed that contradict the fewest replies (over all of
-    them, guessed or not, if the game does not end when it is won). The count
-    is kept for every code, since a later reply may make other codes the best.
+    It is uniform over the codes that contradict the fewest replies. If the game ends at the
+    winning guess, guessed codes are excluded. The belief keeps the count of every code, since a
+    later reply may make other codes the best ones.
 
     Examples
     --------
@@ -58,12 +58,12 @@ class VanishingBelief(CheckedValue):
     reports: tuple[Reply, ...]
     """The replies that may be reported."""
     history: tuple[Turn, ...]
-    """The turns taken in, oldest first."""
+    """The turns so far, oldest first."""
     counts: Counts
-    """How many replies each code contradicts, ``(n_codes,)``, read-only; a byte each, or
-    more in a game of more than 254 turns."""
+    """The number of replies that each code contradicts, ``(n_codes,)``, read-only; one byte each,
+    or more in a game of more than 254 turns."""
     ends: bool = True
-    """Whether the game ends when it is won, so that a code that was guessed is ruled out."""
+    """Whether the game ends at the winning guess, which excludes codes already guessed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,17 +99,16 @@ class VanishingBelief(CheckedValue):
         board
             The board.
         reports
-            The replies that may be reported; the true replies unless given. One who
-            trusts the replies of a noisy code-maker may hear others too: a reply that
-            no code draws contradicts every code.
+            The replies that may be reported; by default the true replies. A noisy code-maker may
+            report other replies too; a reply that is not a true reply contradicts every code.
         ends
-            Whether the game ends when it is won: one that goes on says that the code is
-            none of those guessed.
+            Whether the game ends at the winning guess. If so, a game that goes on excludes the
+            codes already guessed.
 
         Raises
         ------
         TooLargeError
-            If the codes of the board are too many for a belief over them.
+            If the board has too many codes for a belief.
         """
         require_believable(board)
         heard = board.true_replies if reports is None else reports
@@ -117,12 +116,12 @@ class VanishingBelief(CheckedValue):
 
     @property
     def channel(self) -> Channel:
-        """The exact channel, of a game that ends when it is won unless ``ends`` says otherwise."""
+        """The exact channel; with the outcome "won" if ``ends`` is True."""
         return _exact(self.board, self.ends)
 
     @cached_property
     def codes(self) -> CodeDistribution:
-        """The probability of every code given the history."""
+        """The probability of each code, given the history."""
         counts = self._open_counts()
         best = counts == counts.min()
         probabilities = best / np.count_nonzero(best)
@@ -131,11 +130,11 @@ class VanishingBelief(CheckedValue):
 
     @cached_property
     def contradictions(self) -> int:
-        """How many replies the codes of positive probability contradict; 0 if all agree."""
+        """The number of replies that each possible code contradicts; 0 if the replies agree."""
         return int(self._open_counts().min())
 
     def _open_counts(self) -> Counts:
-        """Return the counts, and one that no count reaches for the codes that are ruled out."""
+        """Return the counts; excluded codes get a number above every count."""
         if not self.ends:
             return self.counts
         counts = self.counts.copy()
@@ -143,18 +142,18 @@ class VanishingBelief(CheckedValue):
         return counts
 
     def update(self, guess: Sequence[int], reply: Reply) -> VanishingBelief:
-        """Return the belief after one more guess and the reply reported to it.
+        """Return the belief after another guess and its reported reply.
 
         A reply counts once, whether one or both of its numbers differ.
 
         Raises
         ------
         InvalidCodeError
-            If the guess is not of the board.
+            If the guess is not a code of the board.
         InvalidReplyError
-            If the reply is none of ``reports``.
+            If the reply is not in ``reports``.
         ImpossibleEvidenceError
-            If every code has been guessed by now; it names the replies.
+            If every code has been guessed; the error names the replies.
         """
         reply = Reply.of(reply)
         if reply not in self.reports:
@@ -165,31 +164,31 @@ class VanishingBelief(CheckedValue):
             )
         turn = Turn(self.board.checked(guess), reply)
         true = self.board.true_replies
-        # No code draws a reply that is not true, and no code has the place after the last.
+        # A reply that is not a true reply gets the index after the last one, which no code has.
         reported = true.index(turn.reply) if turn.reply in true else len(true)
         differs = replies_to(self.board, turn.guess) != reported
         history = (*self.history, turn)
         if self.ends and len({one.guess for one in history}) == self.board.n_codes:
             raise ImpossibleEvidenceError(
-                f"expected a game that ends when the code is guessed, got every code of the board "
-                f"{self.board} guessed: {format_history(self.board, history)}",
+                f"every code of the board {self.board} has been guessed, but the game did not end: "
+                f"{format_history(self.board, history)}",
                 impossible_history(self.channel, history).evidence,
             )
         counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
         return VanishingBelief(self.board, self.reports, history, counts, self.ends)
 
     def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return for each turn the probability that its reply was misreported."""
+        """Return, for each turn, the probability that its reply was misreported."""
         return misreport_probabilities(self.codes, self.history)
 
 
 @lru_cache(maxsize=8)
 def _exact(board: Board, ends: bool) -> Channel:
-    """Return the exact channel, the same object for all beliefs of a board."""
+    """Return the exact channel; all beliefs of a board share one object."""
     exact = Channel.exact(board)
     return exact.revealed() if ends else exact
 
 
 def _counts_type(turns: int) -> np.dtype[np.unsignedinteger[Any]]:
-    """Return the smallest type that holds counts of so many turns, and one number more."""
+    """Return the smallest integer type for counts of up to `turns`, and one more number."""
     return np.min_scalar_type(turns + 1)

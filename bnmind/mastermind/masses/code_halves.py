@@ -1,21 +1,21 @@
-r"""The replies of all codes to one guess, by halves: a nanosecond a code, and no list of codes.
+r"""The replies of all codes to one guess, from the two halves of each code.
 
-Cut every code of a board with repeats into its first and its second half. With g_i pegs
-of color i in the guess, h_i and l_i of them in the halves of the code,
+This takes a nanosecond for each code, and no list of codes. Split every code of a board with
+repeats into its first and its second half. With g_i pegs of color i in the guess, and h_i and l_i
+in the halves of the code,
 
 .. math:: P = P_h + P_l, \qquad P + C = \sum_i \min(g_i, \min(g_i, h_i) + \min(g_i, l_i)),
 
-so a half matters through its black pegs and its counts capped at g_i alone: its *class*.
-There are few classes, and a table of them gives every reply. Codes in lexicographic order
-are all second halves after each first half; nothing is computed or stored for a code but
-what is asked of it.
+so only the black pegs of a half, and its counts capped at g_i, matter: its *class*. There are few
+classes, and a table over pairs of classes gives every reply. Codes in lexicographic order are all
+second halves for each first half, so nothing is stored for a single code.
 
 ======  ==========================================================================
 symbol  name here
 ======  ==========================================================================
 h       ``high[i]``, the class of the first half i
 l       ``low[j]``, the class of the second half j; the code is i·len(low) + j
-(P, C)  ``table[h, l]``, a place in ``board.true_replies``
+(P, C)  ``table[h, l]``, an index into ``board.true_replies``
 ======  ==========================================================================
 """
 
@@ -37,16 +37,16 @@ from bnmind.mastermind.board import Board
 __all__ = ["Halves", "blocks_of", "place_of_reply", "split_replies"]
 
 _BLOCK = 2**16
-"""Codes summed up by themselves, about: the blocks' sums are then added in their order,
-so that it does not matter which thread computed them."""
+"""Approximate number of codes in a block. The sums of the blocks are added in order, so the
+result does not depend on the threads."""
 
 
 @dataclass(frozen=True, eq=False)
 class Halves:
     """The replies of all codes to one guess; made by `split_replies`.
 
-    `masses` and `weighted` raise `InvalidProbabilityError` where what they are given is not over
-    the codes, or not over the replies.
+    `masses` and `weighted` raise `InvalidProbabilityError` if an argument does not have one entry
+    for each code, or for each reply.
     """
 
     high: NDArray[np.uint16]
@@ -54,23 +54,23 @@ class Halves:
     low: NDArray[np.uint16]
     """The class of each second half."""
     table: NDArray[np.uint8]
-    """``(classes of first halves, classes of second halves)``, places in ``true_replies``."""
+    """``(classes of first halves, classes of second halves)``, indices into ``true_replies``."""
     n_replies: int
-    """How many true replies there are."""
+    """Number of true replies."""
 
     def replies(self) -> NDArray[np.uint8]:
-        """Return the true reply of every code, ``(n_codes,)``, places in ``true_replies``."""
+        """Return the true reply of each code, ``(n_codes,)``, indices into ``true_replies``."""
         return np.take(self.table[:, self.low], self.high, axis=0).reshape(-1)
 
     def masses(self, belief: Floats, *, threads: int = 1) -> Floats:
-        """Return the belief mass of every true reply, ``(n_replies,)``.
+        """Return the belief mass of each true reply, ``(n_replies,)``.
 
         Parameters
         ----------
         belief
             ``(n_codes,)``.
         threads
-            How many blocks are worked on at a time; the result is the same.
+            Number of threads. The result does not depend on it.
         """
         p = self._read_only(belief)
         rows = max(1, _BLOCK // len(self.low))
@@ -83,7 +83,7 @@ class Halves:
         return np.asarray(sums.sum(axis=0), dtype=np.float64)
 
     def weighted(self, belief: Floats, factors: Floats, *, threads: int = 1) -> Floats:
-        """Return the belief in each code times the factor of its reply, ``(n_codes,)``.
+        """Return the belief of each code times the factor of its reply, ``(n_codes,)``.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class Halves:
         factors
             ``(n_replies,)``.
         threads
-            How many parts are worked on at a time.
+            Number of threads.
         """
         p = self._read_only(belief)
         by_reply = np.asarray(factors, dtype=np.float64)
@@ -111,7 +111,7 @@ class Halves:
         return product
 
     def _read_only(self, belief: Floats) -> Floats:
-        """Return a view that kernels see as of one type, whatever array is behind it."""
+        """Return a read-only view, so that kernels are compiled for one array type only."""
         n_codes = len(self.high) * len(self.low)
         view = np.ascontiguousarray(belief, dtype=np.float64).view()
         if view.shape != (n_codes,):
@@ -129,8 +129,8 @@ def split_replies(board: Board, guess: Sequence[int]) -> Halves:
     Parameters
     ----------
     board
-        The board, of at most `MAX_CODES` codes; what is allocated is of the size of the
-        square root of their number.
+        The board, with at most `MAX_CODES` codes. Memory is proportional to the square root of
+        their number.
     guess
         A code of the board.
 
@@ -153,7 +153,7 @@ def split_replies(board: Board, guess: Sequence[int]) -> Halves:
 
 
 def blocks_of(belief: Floats) -> Iterator[Floats]:
-    """Yield the belief in parts, so that what is computed from one stays in the cache."""
+    """Yield the belief in blocks that fit the processor's cache."""
     if len(belief) <= _BLOCK:
         yield belief
         return
@@ -163,7 +163,7 @@ def blocks_of(belief: Floats) -> Iterator[Floats]:
 
 @lru_cache(maxsize=8)
 def place_of_reply(board: Board) -> NDArray[np.uint8]:
-    """Return the place of a reply among the true ones by (black + white)·(n + 1) + black."""
+    """Return the index of each true reply, at position (black + white)·(n + 1) + black."""
     places = np.zeros((board.pegs + 1) ** 2, dtype=np.uint8)
     for place, (black, white) in enumerate(board.true_replies):
         places[(black + white) * (board.pegs + 1) + black] = place
@@ -172,11 +172,11 @@ def place_of_reply(board: Board) -> NDArray[np.uint8]:
 
 
 def _share(run: Callable[[int, int], None], parts: int, threads: int) -> None:
-    """Run parts 0..parts-1, each thread those next to each other."""
+    """Run parts 0..parts-1; each thread gets consecutive parts."""
     if threads == 1 or parts <= threads:
         run(0, parts)
         return
-    run(0, 1)  # compiles what is not compiled yet, once
+    run(0, 1)  # compile once, before the threads start
     bounds = [1 + (parts - 1) * thread // threads for thread in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, bounds[:-1], bounds[1:]))
@@ -186,10 +186,10 @@ def _share(run: Callable[[int, int], None], parts: int, threads: int) -> None:
 def _classify(
     colors: int, guess: NDArray[np.int64], caps: NDArray[np.int64], pegs: int
 ) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-    """Return the class of each half code, against this half of the guess, and each class's key.
+    """Return the class of each half code for this half of the guess, and the key of each class.
 
-    The key has the digits black, and then for each color of the guess how often it stands
-    in the half code, capped.
+    The digits of the key are the number of black pegs and, for each color of the guess, its
+    capped count in the half code.
     """
     weights = np.zeros(colors + 1, dtype=np.int64)
     n_keys = pegs + 1
@@ -273,8 +273,8 @@ def _add_masses(
     stop: int,
     sums: Floats,
 ) -> None:
-    # Four sums a reply side by side, since each addition waits for the one before it if
-    # both meet the same reply.
+    # Four partial sums for each reply: an addition waits for the previous one if both add to
+    # # the same sum.
     width, n_replies = low.size, sums.shape[1]
     even = width - width % 4
     for block in range(start, stop):

@@ -1,15 +1,15 @@
-r"""All guesses at once: the belief mass of every reply to every guess, by eliminating colors.
+r"""Color elimination: the belief mass of each reply to each guess, for all guesses at once.
 
-Vomlel, *Bayesian networks in Mastermind* (2004), closes with an open question: can the
-guess of minimal expected entropy be found more efficiently than by evaluating every
-combination? It can. The reply to a guess is a sum over the colors c of the guess,
+Vomlel, *Bayesian networks in Mastermind* (2004), closes with an open question: can the guess of
+minimal expected entropy be found more efficiently than by evaluating every combination? It can.
+The reply to a guess is a sum over the colors c of the guess,
 
 .. math:: (P, S) = \sum_c (|A_c ∩ B_c|, \min(|A_c|, |B_c|)),
 
-A_c and B_c being the positions where guess and code have the color; so the colors
-can be summed out of the belief one after another, and guesses that begin alike share
-the beginning. For each set of colors that a guess may use exactly only the code
-collapsed to those colors and "other" matters.
+where A_c and B_c are the positions of the color in the guess and in the code. The algorithm sums
+the colors out of the belief one after another, and guesses with a common beginning share that
+work. For the guesses that use exactly the colors of a set, only the code collapsed to these colors
+and "other" matters.
 
 ==========  ===============================================================
 symbol      name here
@@ -19,9 +19,9 @@ D           a set of exactly the d colors that a guess uses; a *lane*
 P, S        black pegs; black and white pegs together
 ==========  ===============================================================
 
-For a fixed number of pegs the work is linear in the number of codes: about 300, 1300 and
-4750 additions a guess at 4x6, 5x8 and 6x9, where brute force adds up as many numbers as there
-are codes. With two or three colors brute force is faster; `plan_masses` chooses.
+For a fixed number of pegs, the work is linear in the number of codes: about 300, 1300 and 4750
+additions for each guess at 4x6, 5x8 and 6x9, where brute force makes one addition for each code.
+With two or three colors brute force is faster; `plan_masses` chooses.
 """
 
 from __future__ import annotations
@@ -50,28 +50,28 @@ __all__ = [
     "masses_by_elimination",
 ]
 
-_ADDITIONS_AT_ONCE = 300_000_000  # a tenth of a second; a block of sets may take longer
+_ADDITIONS_AT_ONCE = 300_000_000  # a tenth of a second, unless one block of sets takes longer
 _MAP_BYTES = 16
-"""Bytes that the index maps take for each addition while they are built."""
+"""Bytes for each addition while the index maps are built."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """All sets of d colors in blocks of `LANES`, and where their guesses and codes are found."""
+    """All sets of d colors in blocks of `LANES`, with the indices of their guesses and codes."""
 
     maps: Elimination
     high: Places
-    """``(blocks, words, lanes)``: where the beginnings of collapsed codes are among marginals."""
+    """``(blocks, words, lanes)``: marginal indices of the first halves of collapsed codes."""
     low: Places
-    """The same for what follows them."""
+    """The same for the second halves."""
     guesses: NDArray[np.int64]
-    """``(blocks, patterns, lanes)``: the guess that a pattern makes, −1 for an unused lane."""
+    """``(blocks, patterns, lanes)``: the guess of each pattern, −1 for an unused lane."""
     causes: NDArray[np.int64]
-    """The place among true replies of each row of a leaf, or −1."""
+    """The index in the true replies of each row of a leaf, or −1."""
 
     @property
     def blocks_at_once(self) -> int:
-        """How many blocks one call of compiled code works on: Python hears no Ctrl-C meanwhile."""
+        """Number of blocks in one call of compiled code, during which Ctrl-C has to wait."""
         return max(1, _ADDITIONS_AT_ONCE // (LANES * max(1, self.maps.additions)))
 
 
@@ -81,9 +81,9 @@ def _numbers_of_colors(board: Board) -> range:
 
 
 def elimination_additions(board: Board, *, padded: bool = False) -> int:
-    """Return how many numbers one elimination adds up: what it costs, whatever the belief.
+    """Return the number of additions of one elimination, which does not depend on the belief.
 
-    Color sets are taken in blocks of `LANES`; ``padded`` counts the unused lanes too.
+    Color sets are processed in blocks of `LANES`; ``padded`` also counts the unused lanes.
     """
     return sum(
         elimination(board.pegs, d).additions * _lanes(board, d, padded=padded)
@@ -94,8 +94,8 @@ def elimination_additions(board: Board, *, padded: bool = False) -> int:
 def least_additions(board: Board) -> int:
     """Return a lower bound of the padded additions, without building the index maps.
 
-    It counts the first contraction of every set of colors alone: the d-th color takes one of
-    the sets of at most n − d + 1 positions, and adds up all collapsed codes.
+    The bound counts only the first contraction of each set of colors: the d-th color takes one
+    of the sets of at most n − d + 1 positions, and sums over all collapsed codes.
     """
     return sum(
         _first_contractions(board.pegs, d) * _lanes(board, d, padded=True)
@@ -109,19 +109,19 @@ def map_entries(board: Board) -> int:
 
 
 def _lanes(board: Board, d: int, *, padded: bool) -> int:
-    """Return how many sets of d colors there are, or the lanes of their blocks."""
+    """Return the number of sets of d colors, or the number of lanes of their blocks."""
     sets = comb(board.colors, d)
     return -(-sets // LANES) * LANES if padded else sets
 
 
 def _first_contractions(n: int, d: int) -> int:
-    """Return the additions of the first contraction of d colors, in all ways."""
+    """Return the total number of additions of all first contractions of d colors."""
     ways = 1 if d == 1 else sum(comb(n, size) for size in range(1, n - d + 2))
     return int(ways * (d + 1) ** n)
 
 
 def elimination_bytes(board: Board, *, threads: int = 1) -> int:
-    """Return the memory that an elimination takes besides its index maps, in bytes."""
+    """Return the memory of an elimination without its index maps, in bytes."""
     n, k = board.pegs, board.colors
     numbers_of_colors = _numbers_of_colors(board)
     buffers = max((d + 1) ** n for d in numbers_of_colors) * 2 * LANES
@@ -130,12 +130,12 @@ def elimination_bytes(board: Board, *, threads: int = 1) -> int:
 
 
 def map_bytes(board: Board) -> int:
-    """Return the least memory that building the index maps takes, in bytes."""
+    """Return a lower bound of the memory needed to build the index maps, in bytes."""
     return _MAP_BYTES * map_entries(board)
 
 
 def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> Floats:
-    """Return the belief mass of every true reply to every guess.
+    """Return the belief mass of each true reply to each guess.
 
     Parameters
     ----------
@@ -144,13 +144,13 @@ def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> 
     belief
         ``(n_codes,)``, not negative.
     threads
-        How many blocks of color sets are worked on at a time; the result is the same.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     Floats
-        ``(n_codes, len(board.true_replies))``. Where no code draws a reply the mass may be
-        a rounding error, of at most 1e-15 of the whole.
+        ``(n_codes, len(board.true_replies))``. The mass of an impossible reply may be a
+        rounding error of at most 1e-15 of the total.
     """
     marginals = _marginals(board, np.asarray(belief, dtype=np.float64))
     masses = np.zeros((board.n_codes, len(board.true_replies)))
@@ -193,7 +193,7 @@ def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> 
 
 
 def _marginals(board: Board, belief: Floats) -> Floats:
-    """Return the belief with a further symbol "any" in front of each peg's colors, flat."""
+    """Return the flat belief with an additional symbol "any" before the colors of each peg."""
     n, k = board.pegs, board.colors
     if board.repeats:
         joint = belief.reshape((k,) * n)
@@ -207,7 +207,7 @@ def _marginals(board: Board, belief: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _sets(board: Board) -> tuple[_Sets, ...]:
-    """Return the sets of colors that guesses use; kept, as they do not depend on the belief."""
+    """Return the sets of colors that guesses use (cached: they do not depend on the belief)."""
     return tuple(_sets_of(board, d) for d in _numbers_of_colors(board))
 
 
@@ -216,7 +216,7 @@ def _sets_of(board: Board, d: int) -> _Sets:
     maps = elimination(n, d)
     known = {reply: i for i, reply in enumerate(board.true_replies)}
     replies = zip(maps.black.tolist(), (maps.both - maps.black).tolist(), strict=True)
-    # What no guess of the board draws, as it has too few colors, has no mass and no place.
+    # Replies that are impossible on a board with few colors have no mass and no index.
     causes = np.array([known.get(Reply.of(reply), -1) for reply in replies], dtype=np.int64)
     sets = np.array(list(combinations(range(k), d)), dtype=np.int64)
     unused = -len(sets) % LANES
@@ -241,7 +241,7 @@ def _sets_of(board: Board, d: int) -> _Sets:
 
 
 def _offsets(symbols: NDArray[np.int64], place: NDArray[np.int64]) -> Places:
-    """Return where each word of symbols begins among the marginals, ``(blocks, words, lanes)``."""
+    """Return the index of each word of symbols in the marginals, ``(blocks, words, lanes)``."""
     one = symbols.transpose(0, 2, 1)  # (block, symbol, lane)
     words = np.zeros((len(symbols), 1, LANES), dtype=np.int64)
     for weight in place:

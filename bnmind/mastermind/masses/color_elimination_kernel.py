@@ -1,12 +1,11 @@
-"""The inner loops of color elimination: eight sets of colors side by side.
+"""The inner loops of color elimination, for eight sets of colors at a time.
 
-A row of a buffer is eight numbers, one for each of eight sets of colors: a cache
-line, and one or two vector registers. All loops run over rows in the order of the
-index maps, so the sums, and with them the results, do not depend on the machine's
-number of threads.
+A row of a buffer holds eight numbers, one for each of eight sets of colors: a cache line, and one
+or two vector registers. All loops run over rows in the order of the index maps, so the results do
+not depend on the number of threads.
 
-The eight are written out, and indices are unsigned: only then does the compiler, which
-would otherwise look out for negative ones at every access, use vector registers.
+The eight numbers are written out, and indices are unsigned: otherwise the compiler checks for
+negative indices at each access, and does not use vector registers.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ Places: TypeAlias = NDArray[np.uint64]
 """Unsigned indices."""
 
 LANES = 8
-"""Sets of colors that are eliminated side by side."""
+"""Number of sets of colors that are eliminated at a time."""
 
 
 @njit_superword
 def collapse(marginals: Floats, high: Places, low: Places, n: int, out: Floats) -> None:
     """Fill a buffer with the beliefs in codes collapsed to the colors of each lane's set.
 
-    ``marginals[high[i, lane] + low[j, lane]]`` has symbol 0 for "any color" where row
-    ``i * len(low) + j`` shall have 0 for "any other color": the difference is taken here,
-    one position after another. What rounding leaves below zero is cut off.
+    In ``marginals[high[i, lane] + low[j, lane]]`` symbol 0 is "any color"; in row
+    ``i * len(low) + j`` of the result it is "any other color". The kernel computes the difference
+    one position after another, and clips rounding errors below zero.
     """
     rows = len(high) * len(low)
     for i in range(len(high)):
@@ -94,9 +93,9 @@ def contract(
 ) -> None:
     """Run all contractions of one elimination; leaves write the masses of their guesses.
 
-    ``buffer`` holds the levels below each other, from the rows ``offsets`` on.
-    ``guesses[pattern, lane]`` is the guess that a pattern makes with a lane's colors, or
-    −1; ``causes`` the place in ``masses``' rows of each row of a leaf, or −1.
+    ``buffer`` holds the stacked levels, which start at the rows ``offsets``.
+    ``guesses[pattern, lane]`` is the guess of a pattern with the colors of a lane, or −1.
+    ``causes`` is the column in ``masses`` of each row of a leaf, or −1.
     """
     for step in range(len(level)):
         source = buffer[offsets[level[step]] :]

@@ -1,9 +1,8 @@
-"""Index maps of color elimination: which sums of which rows, for every guess pattern.
+"""Index maps of color elimination: the rows that are added for each guess pattern.
 
-A guess that uses exactly d colors gives each of them a non-empty set A of positions.
-The colors are contracted one after another, from the d-th down to the first. When f
-positions are still free and r colors are left, the state is a list of *rows*,
-each with a belief mass:
+A guess that uses exactly d colors assigns a non-empty set A of positions to each of them. The
+algorithm contracts the colors one after another, from the d-th down to the first. While f
+positions are free and r colors remain, the state is a list of *rows*, each with a belief mass:
 
 ===========  =================================================================
 symbol       meaning
@@ -16,12 +15,11 @@ P            black pegs so far
 S            black and white pegs so far, Σ min(|A|, how often the code has it)
 ===========  =================================================================
 
-Contracting color r on the set A of free positions moves a row to one with f − |A|
-free positions and r − 1 colors: its symbols on A are counted into v, symbols r
-become 0, P grows by the symbols r on A, and S by min(|A|, their number on all free
-positions + v_r). Rows with the same destination are added. Where a row goes depends
-on n, d, f, r and A alone, not on the belief and not on which colors the d are: so
-it is worked out once for a board. Only rows that can be reached are kept.
+Contracting color r on the set A of free positions maps a row to a row with f − |A| free positions
+and r − 1 colors. The symbols on A are counted in v, symbols r become 0, P grows by the number of
+symbols r on A, and S by min(|A|, their number on all free positions + v_r). Rows with the same
+destination are added. The destination depends only on n, d, f, r and A, not on the belief or on the
+choice of the d colors. The maps are therefore computed once, for reachable rows only.
 """
 
 from __future__ import annotations
@@ -41,17 +39,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """All eliminations of d colors from n positions: contractions in depth-first order.
+    """All eliminations of d colors from n positions, as contractions in depth-first order.
 
-    A contraction reads the rows of its level's buffer and fills that of the next
-    level; each destination row is the sum of the source rows
-    ``sources[starts[i]:starts[i + 1]]``.
+    A contraction reads the rows of the buffer of its level and fills the buffer of the next level.
+    Each destination row is the sum of the source rows ``sources[starts[i]:starts[i + 1]]``.
     """
 
     n: int
     d: int
     level_rows: Ints
-    """``(d + 1,)``: the most rows that a level's buffer holds."""
+    """``(d + 1,)``: the number of rows of the buffer of each level."""
     level: NDArray[np.uint64]
     """For each contraction, the level that it reads."""
     first: NDArray[np.uint64]
@@ -67,23 +64,23 @@ class Elimination:
     both: Ints
     """S of each row of a leaf."""
     places: Ints
-    """``(patterns, n)``: for each pattern which of the colors 0 … d − 1 stands where."""
+    """``(patterns, n)``: the color, 0 … d − 1, at each position of each pattern."""
 
     @cached_property
     def offsets(self) -> NDArray[np.uint64]:
-        """The first row of each level, all levels being below each other; then their number."""
+        """The first row of each level if all levels are stacked, and the total number of rows."""
         return np.concatenate([[0], np.cumsum(self.level_rows)]).astype(np.uint64)
 
     @cached_property
     def additions(self) -> int:
-        """Rows that are added up in one elimination of all patterns."""
+        """Number of rows that one elimination of all patterns adds."""
         sizes = self.starts[self.first + self.count] - self.starts[self.first]
         return int(sizes.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows of a state (f, r), one a line; keys are their encodings, ascending."""
+    """The rows of a state (f, r); keys are their encodings, ascending."""
 
     x: Ints
     v: Ints
@@ -93,7 +90,7 @@ class _Rows:
 
 @lru_cache(maxsize=64)
 def elimination(n: int, d: int) -> Elimination:
-    """Return the elimination of d colors from n positions; kept, since boards share it."""
+    """Return the elimination of d colors from n positions (cached: boards share it)."""
     rows, moves = _reach(n, d)
     maps: list[tuple[Ints, Ints]] = []
     number: dict[tuple[int, int, tuple[int, ...]], int] = {}
@@ -142,7 +139,7 @@ def elimination(n: int, d: int) -> Elimination:
 
 
 def _subsets(f: int, r: int) -> Iterator[tuple[int, ...]]:
-    """Yield the sets of free positions that color r may take; the last color takes the rest."""
+    """Yield the sets of free positions for color r; the last color takes all remaining ones."""
     if r == 1:
         yield tuple(range(f))
         return
@@ -153,7 +150,7 @@ def _subsets(f: int, r: int) -> Iterator[tuple[int, ...]]:
 def _depth_first(
     n: int, d: int
 ) -> Iterator[tuple[int, tuple[int, int, tuple[int, ...]], tuple[int, ...] | None]]:
-    """Yield each contraction's level, its key (f, r, A), and the pattern that it completes."""
+    """Yield the level of each contraction, its key (f, r, A), and the pattern that it completes."""
 
     def visit(
         free: tuple[int, ...], r: int, place: tuple[int, ...]
@@ -173,7 +170,7 @@ def _depth_first(
 def _reach(
     n: int, d: int
 ) -> tuple[dict[tuple[int, int], _Rows], dict[tuple[int, int, tuple[int, ...]], Ints]]:
-    """Return the rows that can be reached in each state, and where each contraction moves them."""
+    """Return the reachable rows of each state, and their destinations in each contraction."""
     x = np.indices((d + 1,) * n).reshape(n, -1).T.astype(np.int64)
     zero = np.zeros(len(x), dtype=np.int64)
     rows = {(n, d): _Rows(x, np.zeros((len(x), d), dtype=np.int64), zero, zero)}
@@ -212,7 +209,7 @@ def _contracted(rows: _Rows, f: int, r: int, chosen: tuple[int, ...]) -> _Rows:
 
 
 def _encoded(rows: _Rows, n: int) -> Ints:
-    """Return one integer a row; all digits are at most n."""
+    """Encode each row as one integer; all digits are at most n."""
     base, key = n + 1, np.zeros(len(rows.black), dtype=np.int64)
     for column in (*rows.x.T, *rows.v.T, rows.black, rows.both):
         key = key * base + column

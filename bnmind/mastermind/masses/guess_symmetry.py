@@ -1,21 +1,21 @@
-"""Guesses that are the same guess under another name: symmetry of the board after a history.
+"""Classes of equivalent guesses: the symmetry of the board after a history.
 
-A permutation of the positions together with one of the colors keeps every reply. Where it
-also maps each guess made so far to itself, and the prior to itself, it maps the belief to
-itself, whatever the replies were and whatever channel they came through. All guesses that
-such permutations carry into each other have the same masses of replies, so that one of
-each class need be looked at: the lexicographically smallest.
+A permutation of the positions, combined with a permutation of the colors, preserves all replies.
+If it also maps each previous guess to itself, and the prior to itself, it maps the belief to
+itself, whatever the replies and the channel were. Guesses that such permutations map to each
+other have the same reply masses. It suffices to evaluate one guess of each class: the
+lexicographically smallest.
 
-The words and symbols are those of `bnmind.mastermind.masses.history_group`: kinds, moves, U, N, G.
+The symbols are those of `bnmind.mastermind.masses.history_group`: kinds, moves, U, N, G.
 
-The representatives are grown from left to right (orderly generation: [1]_). A beginning of
-a guess is dropped if some member of G surely makes it smaller, however it goes on. It is
-nondecreasing within each kind, and its unused colors appear in ascending order, or else N
-makes it smaller. For each move the image is built position by position, as small as can be:
-a position takes any peg left of the kind that it comes from, and a color of U not met before
-the smallest color of U not given yet. Pegs of one color in one kind need not be told apart,
-nor colors of U that stand equally often in each kind. An image that becomes smaller than
-the beginning refutes it, one that becomes larger is given up.
+The representatives are built from left to right (orderly generation: [1]_). The search drops a
+prefix of a guess if some member of G makes it smaller, whatever follows. A prefix must be
+nondecreasing within each kind, and its unused colors must appear in ascending order; otherwise N
+makes it smaller. For each move, the search builds the smallest possible image, position by
+position: a position takes any remaining peg of the kind that it comes from, and a new color of U
+becomes the smallest color of U that is not yet assigned. Pegs of one color in one kind are
+equivalent, and so are colors of U that occur equally often in each kind. An image smaller than
+the prefix refutes the prefix; an image that becomes larger is abandoned.
 
 References
 ----------
@@ -53,22 +53,22 @@ __all__ = [
 ]
 
 MAX_COMPARISONS = 2**28
-"""The most pairs of a beginning of a guess and a move that `guess_classes` compares: minutes."""
+"""The largest number of pairs of a prefix and a move that `guess_classes` compares: minutes."""
 
 MAX_CLASSES = 2**24
-"""The most classes that are kept: with their sizes and the guesses a gigabyte."""
+"""The largest number of classes; with their sizes and guesses they take a gigabyte."""
 
-_MAX_NUMBERED = 2**40  # so that a number of codes times that of moves is a 64-bit integer
-_BLOCK = 2**15  # images that are built side by side
-_FIRST_MOVES = 32  # most beginnings are refuted by few moves, so few are tried first
+_MAX_NUMBERED = 2**40  # so that the number of codes times the number of moves fits 64 bits
+_BLOCK = 2**15  # number of images that are built at a time
+_FIRST_MOVES = 32  # a few moves refute most prefixes, so these are tried first
 
 
 @dataclass(frozen=True, eq=False)
 class GuessClasses(Value):
-    """The guesses of a board, one of each class that symmetry leaves after a history.
+    """One guess of each class of equivalent guesses after a history.
 
-    Since the representative is the smallest of its class, the smallest of the best
-    representatives is the smallest of all best guesses.
+    The representative is the smallest guess of its class. The smallest of the best
+    representatives is therefore the smallest of all best guesses.
 
     Examples
     --------
@@ -83,13 +83,13 @@ class GuessClasses(Value):
     board: Board
     """The board."""
     guesses: tuple[tuple[int, ...], ...]
-    """The guesses made so far, each once, oldest first."""
+    """The previous guesses, without repetition, oldest first."""
     representatives: Indices
     """``(classes,)``, the index of the smallest guess of each class, ascending."""
     sizes: Indices
-    """``(classes,)``, how many guesses are in each class; together all of the board."""
+    """``(classes,)``, the number of guesses in each class; they sum to the number of codes."""
     comparisons: int
-    """How many pairs of a beginning of a guess and a move it took; 0 without symmetry."""
+    """The number of pairs of a prefix and a move that were compared; 0 without symmetry."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,36 +105,37 @@ class GuessClasses(Value):
 
 @checked
 def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasses:
-    """Return one guess of each class of guesses that are equivalent after a history.
+    """Return one guess of each class of equivalent guesses after a history.
 
     Parameters
     ----------
     board
-        The board; without repeats, only guesses without repeats are looked at.
+        The board. Without repeats, guesses have no repeats either.
     guesses
-        The guesses made so far; the replies do not matter.
+        The previous guesses. The replies do not matter.
 
     Returns
     -------
     GuessClasses
-        The guesses of a class have the same masses of replies if the prior is the same under
-        all permutations of positions and of colors, and the belief follows from it and
-        from the replies to these guesses.
+        The guesses of a class have the same reply masses if the prior is invariant under all
+        permutations of positions and of colors, and the belief is the posterior given the
+        replies to these guesses.
 
     Raises
     ------
     InvalidCodeError
-        If a guess is no code of the board.
+        If a guess is not a code of the board.
     TooLargeError
-        If it would take more than `MAX_COMPARISONS` or give more than `MAX_CLASSES`: at
-        once if that is sure, else before the comparisons of the next peg.
+        If the search would need more than `MAX_COMPARISONS` comparisons, or find more than
+        `MAX_CLASSES` classes. The function raises immediately if that is certain, else before
+        the comparisons of the next peg.
 
     Notes
     -----
-    It takes some milliseconds, and 0.1 to 0.5 µs for each of ``comparisons``.
-    `history_group` tells beforehand what they are at least, ``len(group.moves) *
-    group.least_classes``; they are seldom 20 times as many unless they are few. Where
-    ``group.order`` is 1 nothing is searched. The search takes tens of megabytes at most,
+    The search takes a few milliseconds, plus 0.1 to 0.5 µs for each of the ``comparisons``.
+    `history_group` gives a lower bound of their number, ``len(group.moves) *
+    group.least_classes``; unless the number is small, it is rarely 20 times the bound. If
+    ``group.order`` is 1, there is nothing to search. The search takes at most tens of megabytes,
     and each class some tens of bytes.
     """
     group = history_group(board, guesses)
@@ -164,32 +165,32 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
 
 
 class _Search:
-    """What the search needs to know of a group, laid out in arrays."""
+    """The data of a group that the search needs, as arrays."""
 
     def __init__(self, group: HistoryGroup) -> None:
         board = group.board
         self.group = group
         self.n_unused = len(group.unused)
-        # One more, so that "the next unused color" can be asked for when there is none.
+        # One more entry, for "the next unused color" when there is none.
         self.unused = np.array([*group.unused, board.colors + 1], dtype=np.int64)
         self.rank = np.full(board.colors + 1, -1, dtype=np.intp)
         self.rank[list(group.unused)] = np.arange(self.n_unused)
         kinds = group.kinds.tolist()
         self.places = [[i for i in range(board.pegs) if kinds[i] == kind] for kind in set(kinds)]
         self.widest = max(len(places) for places in self.places)
-        # Positions of each kind, made equally many by a position that no guess has.
+        # Positions of each kind, padded with a position that no guess has.
         self.positions = np.full((len(self.places), self.widest), board.pegs, dtype=np.intp)
         # The position of the same kind before each position, or −1.
         self.previous = np.full(board.pegs + 1, -1, dtype=np.intp)
         for kind, places in enumerate(self.places):
             self.positions[kind, : len(places)] = places
             self.previous[places[1:]] = places[:-1]
-        # How often a color stands in each kind is one number in a mixed radix.
+        # The counts of a color in all kinds form one number in a mixed radix.
         sizes = [len(places) + 1 for places in self.places]
         self.radix = [math.prod(sizes[:kind]) for kind in kinds]
 
     def extended(self, beginnings: Colors) -> Colors:
-        """Return the beginnings that are one peg longer and that N does not refute at once."""
+        """Extend the prefixes by one peg, without those that N refutes immediately."""
         board = self.group.board
         rows, length = beginnings.shape
         colors = np.arange(1, board.colors + 1, dtype=np.uint8)
@@ -203,9 +204,9 @@ class _Search:
         return np.column_stack([beginnings[row], colors[color]])
 
     def smallest(self, beginnings: Colors) -> tuple[Colors, Indices]:
-        """Return the beginnings that no member of G makes smaller, and how many moves fix each.
+        """Return the prefixes that no member of G makes smaller, and how many moves fix each.
 
-        The number of moves is that of whole guesses; it is meaningless before the last peg.
+        The number of moves is valid only for complete guesses.
         """
         rows, length = beginnings.shape
         n_moves = len(self.group.moves)
@@ -225,7 +226,7 @@ class _Search:
                 if i == length:
                     ties += np.bincount(row, minlength=rows)
                     continue
-                # Which peg comes to position i: any one left of the kind, of each color one.
+                # The peg that moves to position i: one of each color that remains of the kind.
                 peg = self.positions[self.group.moves[move, self.group.kinds[i]]]
                 left = (peg < length) & ((picked[:, None] >> peg) & 1 == 0)
                 before = np.where(left, self.previous[peg], -1)
@@ -235,7 +236,7 @@ class _Search:
                 state, column = np.nonzero(left)
                 row, move, peg = row[state], move[state], peg[state, column]
                 picked, labels, color = picked[state], labels[state], color[state, column]
-                # Which color it becomes there.
+                # The color that it becomes there.
                 here = np.arange(len(row))
                 rank = ranks[row, peg]
                 label = labels[here, rank]
@@ -259,9 +260,9 @@ class _Search:
     def sizes(self, guesses: Colors, ties: Indices) -> Indices:
         """Return the size of the class of each guess, given how many moves fix it.
 
-        A guess is carried by N to |N| / |stabilizer in N| guesses: as many as there are
-        ways to place its pegs in each kind and to choose its unused colors, where those
-        that stand equally often in each kind are told apart by neither.
+        N maps a guess to |N| / |stabilizer in N| guesses. That is the number of ways to place its
+        pegs in each kind and to choose its unused colors, where colors that occur equally often in
+        each kind are interchangeable.
         """
         rows, pegs = guesses.shape
         sizes = np.ones(rows, dtype=np.int64)
@@ -283,9 +284,9 @@ class _Search:
         return sizes * len(self.group.moves) // ties
 
     def _alike(self, ranks: Indices) -> Indices:
-        """Return for each color of U the last one before it that stands as often in each kind.
+        """Return, for each color of U, the last one before it with the same counts in each kind.
 
-        Places in U, −1 where there is none and in one column more, for used colors.
+        The entries are indices in U, or −1 for none; an extra column of −1 is for used colors.
         """
         rows, pegs = ranks.shape
         width = min(pegs, self.n_unused)
@@ -301,7 +302,7 @@ class _Search:
 
     @staticmethod
     def _pairs(smaller: NDArray[np.bool_], n_moves: int) -> Iterator[tuple[Indices, Indices]]:
-        """Yield all pairs of a row and a move in blocks, but none of a row found refuted."""
+        """Yield all pairs of a row and a move in blocks, without the rows already refuted."""
         bounds = [0, *range(min(_FIRST_MOVES, n_moves), n_moves, _BLOCK), n_moves]
         for first, stop in pairwise(bounds):
             rows = np.flatnonzero(~smaller)
@@ -313,9 +314,9 @@ class _Search:
 
 
 def _met(ranks: Indices) -> Indices:
-    """Return how many colors of U stand before each position, and in all.
+    """Return the number of colors of U before each position, and in total.
 
-    `ranks` holds the places of the pegs' colors in U, −1 for used colors.
+    `ranks` holds the indices of the pegs' colors in U, −1 for used colors.
     """
     met = np.zeros((len(ranks), ranks.shape[1] + 1), dtype=np.intp)
     # They appear in ascending order.
@@ -324,7 +325,7 @@ def _met(ranks: Indices) -> Indices:
 
 
 def _indices(board: Board, codes: Colors) -> Indices:
-    """Return the places of codes among all codes in lexicographic order."""
+    """Return the indices of codes among all codes in lexicographic order."""
     places = np.zeros(len(codes), dtype=np.intp)
     for i in range(board.pegs):
         digits = codes[:, i].astype(np.intp) - 1

@@ -1,6 +1,6 @@
-"""The symmetry that a history leaves: permutations that map each guess made so far to itself.
+"""The symmetry group of a history: permutations that map each previous guess to itself.
 
-A permutation of the positions together with one of the colors, (π, σ), takes a guess x to y,
+A permutation of the positions and a permutation of the colors, (π, σ), map a guess x to y with
 y_i = σ(x_π(i)).
 
 ======  ====================================================================
@@ -13,8 +13,8 @@ N       the part of G that moves positions within kinds, and colors within U
 Q       moves: G / N, permutations of the kinds, each with its σ off U
 ======  ====================================================================
 
-A kind is a column of the history, and a move takes columns to columns, so that it fixes σ
-on all used colors. N has Π |kind|! · |U|! members and is never listed; Q is.
+A kind is a column of the history. A move maps columns to columns and thereby determines σ on all
+used colors. N has Π |kind|! · |U|! members and is never listed; Q is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bnmind.mastermind.board import Board
 
 __all__ = ["Colors", "HistoryGroup", "Indices", "history_group", "require_at_most"]
 
-_MAX_MOVES = 2**20  # what is listed of Q: a hundred megabytes while it is found
+_MAX_MOVES = 2**20  # the largest list of Q; the search for it takes a hundred megabytes
 
 Indices = NDArray[np.intp]
 Colors = NDArray[np.uint8]
@@ -55,7 +55,7 @@ class HistoryGroup:
     board: Board
     """The board."""
     guesses: tuple[tuple[int, ...], ...]
-    """The guesses made so far, each once, oldest first."""
+    """The previous guesses, without repetition, oldest first."""
     kinds: Indices
     """``(pegs,)``, the kind of each position, numbered in order of appearance."""
     moves: Indices
@@ -74,35 +74,35 @@ class HistoryGroup:
 
     @cached_property
     def unused(self) -> tuple[int, ...]:
-        """The colors of no guess so far, ascending."""
+        """The colors that occur in no previous guess, ascending."""
         used = {color for guess in self.guesses for color in guess}
         return tuple(color for color in range(1, self.board.colors + 1) if color not in used)
 
     @cached_property
     def order(self) -> int:
-        """How many permutations there are, the identity among them."""
+        """The number of permutations, including the identity."""
         sizes = Counter(self.kinds.tolist()).values()
         within = math.prod(math.factorial(size) for size in sizes)
         return len(self.moves) * within * math.factorial(len(self.unused))
 
     @property
     def least_classes(self) -> int:
-        """What the number of classes is at least: as many as if none were small."""
+        """A lower bound of the number of classes, as if all classes had full size."""
         return -(-self.board.n_codes // self.order)
 
 
 def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGroup:
     """Return the permutations that map each of the guesses to itself.
 
-    It takes a fraction of a millisecond where little symmetry is left, and says by
-    ``order`` whether classes are worth their search.
+    The function takes a fraction of a millisecond if little symmetry is left. The ``order`` of the
+    group tells whether a search for classes is worthwhile.
 
     Raises
     ------
     InvalidCodeError
-        If a guess is no code of the board.
+        If a guess is not a code of the board.
     TooLargeError
-        If the permutations of the kinds are too many to be listed.
+        If there are too many permutations of the kinds to list.
     """
     checked = dict.fromkeys(board.code(board.index(guess)) for guess in guesses)
     history = tuple(checked)
@@ -115,10 +115,10 @@ def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGrou
 
 
 def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colors]:
-    """Return Q: permutations of the columns of the history that some σ makes of it.
+    """Return Q: the permutations of the columns of the history that agree with some σ.
 
-    Kind a comes from kind b of the same size, and σ takes the column of b to that of a.
-    Those of the kinds so far, with what σ must then be, are kept side by side.
+    Kind a comes from kind b of the same size, and σ maps the column of b to the column of a. The
+    function extends partial permutations, with their partial σ, one kind at a time.
     """
     moves = np.zeros((1, 0), dtype=np.intp)
     images: Colors = np.zeros((1, board.colors + 1), dtype=np.uint8)
@@ -133,7 +133,7 @@ def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colo
         for guess, color in enumerate(column):
             before = columns[source, guess]
             image = longer[np.arange(len(row)), before]
-            # σ is a function, and no two colors become one.
+            # σ is a function and injective.
             fits = (image == color) | ((image == 0) & np.all(longer != color, axis=1))
             row, source, longer, before = row[fits], source[fits], longer[fits], before[fits]
             longer[np.arange(len(row)), before] = color
@@ -143,7 +143,7 @@ def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colo
 
 
 def require_at_most(budget: int, what: str, needed: int, board: Board) -> None:
-    """Raise `TooLargeError` if more is needed than the budget allows."""
+    """Raise `TooLargeError` if the needed number exceeds the budget."""
     if needed > budget:
         raise TooLargeError(
             f"expected at most {budget:,} {what}, got at least {needed:,} on the board {board}",

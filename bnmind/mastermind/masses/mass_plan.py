@@ -1,9 +1,9 @@
-"""Which way to compute the masses of all guesses: planned by cost, then run.
+"""Plans for the reply masses of all guesses: the cheapest of three algorithms.
 
-Three ways lead to the same numbers. Brute force adds up the codes that have belief, a
-guess at a time; it is best when few codes are left. Representatives do so for one
-guess of each kind, where the past guesses leave kinds to speak of: at the first and
-the second guess. Color elimination costs the same whatever the belief.
+All three algorithms give the same numbers. Brute force sums over the codes of positive belief,
+one guess at a time; it is best when few codes are left. Representatives apply brute force to one
+guess of each equivalence class; this pays at the first and the second guess, where symmetry is
+large. Color elimination has the same cost whatever the belief.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from bnmind.mastermind.masses.reply_table import replies_to, reply_masses
 __all__ = ["MAX_BYTES", "MassPlan", "Method", "Way", "plan_masses"]
 
 MAX_BYTES = 2**32
-"""The most memory that an elimination may take."""
+"""The largest memory of an elimination, in bytes."""
 
 _SECONDS = {
     "table": 0.6e-9,
@@ -48,26 +48,26 @@ _SECONDS = {
     "plain": 3e-9,
     "plain guess": 3e-5,
 }
-"""What one operation, or one guess without compiled code, takes, about."""
+"""Approximate seconds for one operation, or for one guess without compiled code."""
 
 _START = 1e-4
-"""Seconds that an elimination takes however small it is."""
+"""Minimal seconds of an elimination."""
 
 _LOADING = 0.8
-"""Seconds until a new process has compiled code at hand."""
+"""Seconds for a new process to load compiled code."""
 
 _MOST_OPERATIONS = 2**34
-"""More operations than this, a minute or two, are made only by a method that is forced."""
+"""The largest number of operations, a minute or two, unless the caller forces a method."""
 
 _TABLE_CODES = 2**11
-"""Up to so many codes there is a table of all replies."""
+"""Up to this number of codes, a table of all replies is used."""
 
 _PARALLEL = 10**8
-"""From so many additions on an elimination uses two threads."""
+"""From this number of additions on, an elimination uses two threads."""
 
 
 class Method(Enum):
-    """A way to compute the masses."""
+    """An algorithm for the masses."""
 
     BRUTE_FORCE = "brute force over the codes that have belief"
     REPRESENTATIVES = "brute force for one guess of each kind"
@@ -76,15 +76,15 @@ class Method(Enum):
 
 @dataclass(frozen=True)
 class Way:
-    """A method that was considered, and what it takes."""
+    """A method that the planner considered, and its cost."""
 
     method: Method
     compiled: bool
-    """Whether compiled code is used."""
+    """Whether the method uses compiled code."""
     operations: int
-    """Additions."""
+    """Number of additions."""
     seconds: float
-    """About how long that takes."""
+    """Approximate duration."""
 
     def __str__(self) -> str:
         plain = "" if self.compiled else ", not compiled"
@@ -96,19 +96,19 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class MassPlan(Value):
-    """How the masses are computed, and what that takes; made by `plan_masses`."""
+    """The method for the masses and its cost; made by `plan_masses`."""
 
     board: Board
     way: Way
-    """What was chosen."""
+    """The method chosen."""
     guesses: NDArray[np.intp]
     """The guesses whose masses are computed, indices of codes, ascending."""
     sizes: NDArray[np.intp]
-    """How many guesses each of them stands for."""
+    """The number of guesses that each of them represents."""
     survivors: int
-    """Codes that have belief."""
+    """Number of codes of positive belief."""
     considered: tuple[Way, ...]
-    """What was possible."""
+    """All methods that the planner considered."""
 
     def __str__(self) -> str:
         lines = [f"{len(self.guesses):,} guesses, {self.survivors:,} codes with belief"]
@@ -121,23 +121,23 @@ class MassPlan(Value):
 
     @property
     def operations(self) -> int:
-        """The additions that it was planned to take."""
+        """The planned number of additions."""
         return self.way.operations
 
     @property
     def actual_operations(self) -> int:
-        """The additions that a run makes: an elimination also fills unused lanes."""
+        """The actual number of additions: an elimination also fills unused lanes."""
         if self.method is Method.ELIMINATION:
             return elimination_additions(self.board, padded=True)
         return self.operations
 
     def run(self, belief: Floats) -> Floats:
-        """Return the belief mass of every true reply to each of the plan's guesses.
+        """Return the belief mass of each true reply to each guess of the plan.
 
         Parameters
         ----------
         belief
-            ``(n_codes,)``, not negative: the one that the plan was made for.
+            ``(n_codes,)``, not negative; the belief that the plan was made for.
         """
         if not self.way.compiled:
             return _plain_masses(self.board, belief, self.guesses)
@@ -166,21 +166,21 @@ def plan_masses(
     belief
         ``(n_codes,)``, not negative.
     history
-        The turns that the belief comes from: representatives are possible if there
-        are none or one, and the belief depends on nothing but the reply to it. That
-        is tested here, so that a prior with a preference is safe.
+        The turns so far. Representatives are possible for at most one turn, and only if the
+        belief depends on nothing but its reply. The function checks this, so any prior is safe.
     method
-        Forces a method.
+        Force this method.
     once
-        Whether the process has no other use for compiled code and index maps, so that the
-        time to load and to build them counts, and small tasks do without.
+        Whether the process has no other use for compiled code and index maps. The cost then
+        includes the time to load and to build them, and small tasks avoid them.
     every_guess
-        Whether guesses that are alike are all wanted: then there are no representatives.
+        Whether to return all guesses rather than representatives of equivalent guesses.
 
     Raises
     ------
     TooLargeError
-        If no method fits, or the forced one does not; it says what would be needed.
+        If no method fits the limits, or the forced one does not; the error says what would be
+        needed.
 
     Examples
     --------
@@ -213,10 +213,10 @@ def plan_masses(
     ]
     if not possible:
         raise TooLargeError(
-            f"expected a board whose masses of all guesses fit {MAX_BYTES / 1e9:.1f} GB, got"
-            f" {board}, which would need {needed / 1e9:,.1f} GB by color elimination, or"
-            f" {board.n_codes * survivors:,} pairs of guess and code by brute force; a guess of"
-            " your own, or replies that leave fewer codes, still work",
+            f"the board {board} is too large to evaluate all guesses: color elimination would need"
+            f" {needed / 1e9:,.1f} GB of at most {MAX_BYTES / 1e9:.1f} GB, and brute force"
+            f" {board.n_codes * survivors:,} pairs of guess and code; make a guess of your own, or"
+            " evaluate guesses when fewer codes are left",
             needed=needed,
             budget=MAX_BYTES,
         )
@@ -229,9 +229,9 @@ def plan_masses(
 
 
 def _elimination_seconds(board: Board, padded_additions: int, *, once: bool) -> float:
-    """Return about how long an elimination takes: unused lanes cost as much as used ones.
+    """Return the approximate seconds of an elimination; unused lanes cost as much as used ones.
 
-    The index maps are built once in a process, which counts if it has no other use for them.
+    With `once`, they include the time to build the index maps.
     """
     before = _LOADING + map_entries(board) * _SECONDS["map entry"] if once else 0.0
     return padded_additions * _SECONDS["elimination"] + _START + before
@@ -253,7 +253,7 @@ def _brute_force(
 
 
 def _plain_masses(board: Board, belief: Floats, guesses: NDArray[np.intp]) -> Floats:
-    """Return the masses of some guesses by NumPy alone."""
+    """Return the masses of some guesses, computed with NumPy only."""
     n_replies = len(board.true_replies)
     codes = np.flatnonzero(belief)
     weights = belief[codes]
@@ -265,14 +265,14 @@ def _plain_masses(board: Board, belief: Floats, guesses: NDArray[np.intp]) -> Fl
 
 
 def _classes(board: Board, belief: Floats, history: Sequence[Turn]) -> GuessClasses | None:
-    """Return the kinds of guesses, where there are fewer than guesses and they are alike."""
+    """Return the classes of equivalent guesses, or None if the belief is not symmetric."""
     if len(history) > 1:
         return None
     guesses = [turn.guess for turn in history]
     kinds = replies_to(board, guesses[0]) if guesses else np.zeros(board.n_codes, dtype=np.uint8)
-    # Permutations that leave the past guess as it is leave each code's reply to it; so a
-    # belief that depends on this reply alone is invariant. (The code guessed, which may be
-    # ruled out, is alone in its cell.)
+    # Permutations that fix the previous guess also fix each code's reply to it. A belief that
+    # # depends only on this reply is therefore invariant. (The guessed code, which may be excluded,
+    # # is the only code of its reply.)
     for kind in range(int(kinds.max()) + 1):
         cell = belief[kinds == kind]
         if len(cell) and cell.min() != cell.max():
@@ -282,7 +282,7 @@ def _classes(board: Board, belief: Floats, history: Sequence[Turn]) -> GuessClas
 
 @lru_cache(maxsize=16)
 def _guess_classes(board: Board, guesses: tuple[tuple[int, ...], ...]) -> GuessClasses | None:
-    """Return the kinds of guesses, None where finding them takes too long; kept for a few."""
+    """Return the classes of equivalent guesses (cached), or None if the search takes too long."""
     try:
         return guess_classes(board, guesses)
     except TooLargeError:

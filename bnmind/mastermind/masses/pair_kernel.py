@@ -1,9 +1,9 @@
-"""Brute force without a table of replies: every pair of a guess and a code that has belief.
+"""Brute force without a table of replies, over all pairs of a guess and a code with belief.
 
-The reply is (S, P), S = P + C. P is a sum over the two halves of the guess, and S depends on
-how often each color stands in the guess; so guesses have most of their work in common. For
-some codes at a time, what a half or a set of colors gives against each of them is a row of
-bytes, and the replies to a guess are the sum of three rows.
+A reply is (S, P) with S = P + C. P is a sum over the two halves of the guess, and S depends only
+on how often each color occurs in the guess. Guesses therefore share most of the work. For a block
+of codes, each half and each multiset of colors has one row of bytes. The replies to a guess are
+the sum of three rows.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from bnmind.mastermind.board import Board, digits_of
 __all__ = ["masses_by_pairs"]
 
 _CODES = 512
-"""Codes taken at a time: the rows of all halves and kinds then stay in the cache."""
+"""Number of codes in a block: the rows of all halves and kinds then stay in the cache."""
 
 _FEW_GUESSES = 2**11
-"""For fewer guesses than these more codes are taken at a time."""
+"""With fewer guesses than this, a block has more codes."""
 
 _PAIRS_AT_ONCE = 2**28
-"""Pairs that one call of compiled code takes, a fifth of a second: Python hears no Ctrl-C then."""
+"""Pairs in one call of compiled code, a fifth of a second, during which Ctrl-C has to wait."""
 
 _KEPT_GUESSES = 2**21
-"""Up to so many guesses, what all guesses of a board consist of is kept: 25 MB."""
+"""Up to this number of guesses, the parts of all guesses of a board are cached: 25 MB."""
 
 
 def masses_by_pairs(
     board: Board, guesses: NDArray[np.intp] | None, codes: NDArray[np.intp], weights: Floats
 ) -> Floats:
-    """Return the mass of every true reply to every guess, ``(guesses, replies)``.
+    """Return the mass of each true reply to each guess, ``(guesses, replies)``.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def masses_by_pairs(
     guesses
         Indices of codes, ``(guesses,)``; None for all codes of the board.
     codes, weights
-        The codes that have belief, and their belief, ``(codes,)``. They are added in
-        their order, whatever the other guesses.
+        The codes of positive belief, and their belief, ``(codes,)``. The sums are in this
+        order, whatever the other guesses are.
     """
     n_guesses = board.n_codes if guesses is None else len(guesses)
     masses = np.zeros((n_guesses, len(board.true_replies)))
@@ -74,16 +74,16 @@ def masses_by_pairs(
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """What some guesses consist of."""
+    """The parts of some guesses."""
 
     firsts: NDArray[np.uint8]
     """The distinct first halves."""
     seconds: NDArray[np.uint8]
     """The distinct second halves."""
     kinds: NDArray[np.uint8]
-    """The distinct guesses, when their pegs are sorted."""
+    """The distinct guesses after sorting their pegs."""
     places: NDArray[np.int32]
-    """``(3, guesses)``, where each guess's first half, second half and kind are found."""
+    """``(3, guesses)``, the indices of the first half, second half and kind of each guess."""
 
 
 def _parts(board: Board, guesses: NDArray[np.intp]) -> _Parts:
@@ -107,7 +107,7 @@ def _kept_parts(board: Board) -> _Parts:
 
 
 def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Return for each word its place among the distinct words, and these."""
+    """Return the index of each word among the distinct words, and the distinct words."""
     radix = (colors + 1) ** np.arange(words.shape[1] - 1, -1, -1)
     _, example, place = np.unique(words @ radix, return_index=True, return_inverse=True)
     return place, words[example]
@@ -115,7 +115,7 @@ def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], 
 
 @njit
 def _matches(words: NDArray[np.uint8], pegs: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return how many pegs of each word are those of each code, ``(words, codes)``."""
+    """Return the number of pegs that each word and each code have in common, ``(words, codes)``."""
     counts = np.zeros((words.shape[0], pegs.shape[1]), dtype=np.uint16)
     for i in range(words.shape[0]):
         row = counts[i]
@@ -159,8 +159,8 @@ def _add_pairs(
     pair_of: NDArray[np.int64],
     masses: Floats,
 ) -> None:
-    # Four guesses side by side, since each addition waits for the one before it if both
-    # meet the same reply.
+    # Process four guesses at a time: an addition waits for the previous one if both add to the
+    # # same reply.
     n_codes, n_guesses, n_replies = weights.size, masses.shape[0], pair_of.size
     pairs = np.empty((4, n_codes), dtype=np.uint16)
     pairs_0, pairs_1, pairs_2, pairs_3 = pairs[0], pairs[1], pairs[2], pairs[3]
@@ -168,7 +168,7 @@ def _add_pairs(
     sums_0, sums_1, sums_2, sums_3 = sums[0], sums[1], sums[2], sums[3]
     for start in range(0, n_guesses, 4):
         for lane in range(4):
-            # Where the last four are not full, the last guess is repeated.
+            # If the last group has fewer than four guesses, repeat the last one.
             guess, row = min(start + lane, n_guesses - 1), pairs[lane]
             first = matches_first[places[0, guess]]
             second = matches_second[places[1, guess]]

@@ -1,11 +1,11 @@
 """Replies to one guess, the table of all replies, and the belief masses of replies.
 
-A reply is kept as a byte, its place in ``board.true_replies``. That suffices: a board
-with more than 255 true replies has more than 2²⁹ codes.
+Replies are stored as bytes, their indices in ``board.true_replies``. A byte suffices, since a
+board with more than 255 true replies has more than 2²⁹ codes.
 
-The reply splits: the black pegs are counted position by position, and black and white
-together are Σ_i min(C_i, G_i), which depends on how often each color stands in the
-guess but not where. Guesses of the same colors share the second part.
+A reply has two parts. Black pegs are counted position by position. Black and white pegs
+together are Σ_i min(C_i, G_i), which depends only on how often each color occurs in the guess,
+so guesses of the same colors share this part.
 """
 
 from __future__ import annotations
@@ -38,42 +38,42 @@ __all__ = [
 ]
 
 MAX_TABLE_BYTES = 2**31
-"""The largest reply table that is built; 5x8 takes half of it."""
+"""The largest size of a reply table in bytes; 5x8 takes half of it."""
 
 MAX_PAIRS = 2**36
-"""The most pairs of guess and code that `reply_masses` evaluates without a table: a minute."""
+"""The largest number of pairs that `reply_masses` evaluates without a table: a minute."""
 
 MAX_MASSES_BYTES = 2**32
-"""The most memory that the masses of the guesses asked for may take."""
+"""The largest size of a result of `reply_masses` in bytes."""
 
-_SMALL_TABLE_BYTES = 2**22  # a table that is built sooner than asked for twice, and cached
-_BLOCK_BYTES = 2**16  # what stays in the cache while a block of the table is filled
-_MANY_CODES = 2**16  # from here on the replies of all codes cost little but by the code
-_PARALLEL = 2**24  # from so many codes on two threads are worth starting
+_SMALL_TABLE_BYTES = 2**22  # a table that is cached, since it is built faster than two lookups
+_BLOCK_BYTES = 2**16  # a block of the table that fits the processor's cache
+_MANY_CODES = 2**16  # from this number of codes on, the cost is proportional to it
+_PARALLEL = 2**24  # from this number of codes on, two threads are faster
 
 
 @checked
 def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
-    """Return the true reply of every code to one guess.
+    """Return the true reply of each code to one guess.
 
     Parameters
     ----------
     board
         The board, of at most `MAX_CODES` codes.
     guess
-        Colors 1..k, one a peg.
+        Colors 1..k, one for each peg.
 
     Returns
     -------
     NDArray[np.uint8]
-        ``(n_codes,)``, places in ``board.true_replies``; read-only.
+        ``(n_codes,)``, indices into ``board.true_replies``; read-only.
 
     Raises
     ------
     InvalidCodeError
-        If the guess is no code of the board.
+        If the guess is not a code of the board.
     TooLargeError
-        If the codes of the board are too many for a belief over them.
+        If the board has too many codes for a belief.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
-    """Return the belief mass of every true reply to one guess.
+    """Return the belief mass of each true reply to one guess.
 
-    Unlike `reply_masses` it visits every code, about a nanosecond each, and allocates
-    nothing of their number.
+    Unlike `reply_masses`, the function visits every code, which takes about a nanosecond each,
+    and allocates no array of that length.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
     belief
         ``(n_codes,)``, not negative.
     guess
-        Colors 1..k, one a peg.
+        Colors 1..k, one for each peg.
 
     Returns
     -------
@@ -118,11 +118,11 @@ def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
     Raises
     ------
     InvalidCodeError
-        If the guess is no code of the board.
+        If the guess is not a code of the board.
     InvalidProbabilityError
-        If the belief is not over the codes of the board.
+        If the belief does not have one entry for each code of the board.
     TooLargeError
-        If the codes of the board are too many for a belief over them.
+        If the board has too many codes for a belief.
     """
     require_believable(board)
     belief = _over_codes(board, belief)
@@ -146,25 +146,25 @@ def bayes_rule(
     belief
         ``(n_codes,)``, not negative; it sums to one.
     guess
-        Colors 1..k, one a peg.
+        Colors 1..k, one for each peg.
     likelihood
-        The chance of what was heard given each true reply, ``(len(board.true_replies),)``.
+        The probability of the report given each true reply, ``(len(board.true_replies),)``.
 
     Returns
     -------
     Floats | None
-        ``(n_codes,)``, read-only; nothing else of that size is allocated. A chance below
-        2.2e-308 counts as impossible: what is smaller has lost digits.
+        ``(n_codes,)``, read-only; the only array of this size that is allocated. A probability
+        below 2.2e-308 counts as zero, since it has lost digits.
 
     Raises
     ------
     InvalidCodeError
-        If the guess is no code of the board.
+        If the guess is not a code of the board.
     InvalidProbabilityError
-        If the belief is not over the codes of the board, or the likelihood not over its true
-        replies.
+        If the belief does not have one entry for each code, or the likelihood one for each
+        true reply.
     TooLargeError
-        If the codes of the board are too many for a belief over them.
+        If the board has too many codes for a belief.
     """
     require_believable(board)
     belief = _over_codes(board, belief)
@@ -194,7 +194,7 @@ def bayes_rule(
 
 
 def _over_codes(board: Board, belief: Floats) -> Floats:
-    """Return the belief as an array; raise InvalidProbabilityError unless it is over the codes."""
+    """Return the belief as an array; raise unless it has one entry for each code."""
     weights = number_array(belief, "the belief")
     if weights.shape != (board.n_codes,):
         raise InvalidProbabilityError(
@@ -206,12 +206,12 @@ def _over_codes(board: Board, belief: Floats) -> Floats:
 
 
 def _is_small(board: Board) -> bool:
-    """Return whether the reply table is built sooner than asked for twice."""
+    """Return whether the board is small enough for a cached reply table."""
     return board.n_codes**2 <= _SMALL_TABLE_BYTES
 
 
 def _by_code(board: Board) -> bool:
-    """Return whether replies to one guess are computed or looked up code by code."""
+    """Return whether the replies to one guess are computed code by code."""
     return _is_small(board) or not board.repeats
 
 
@@ -221,18 +221,18 @@ def _threads(board: Board) -> int:
 
 @lru_cache(maxsize=4)
 def reply_table(board: Board) -> NDArray[np.uint8]:
-    """Return the true reply of every code to every guess.
+    """Return the table of true replies of each code to each guess.
 
     Returns
     -------
     NDArray[np.uint8]
-        ``(n_codes, n_codes)``, [guess, code], places in ``board.true_replies``;
-        symmetric, read-only. The tables of the four latest boards are kept.
+        ``(n_codes, n_codes)``, [guess, code], indices into ``board.true_replies``; symmetric
+        and read-only. The tables of the last four boards are cached.
 
     Raises
     ------
     TooLargeError
-        If it would take more than `MAX_TABLE_BYTES`; before anything is allocated.
+        If the table would take more than `MAX_TABLE_BYTES`; nothing is allocated then.
     """
     n_bytes = board.n_codes**2
     if n_bytes > MAX_TABLE_BYTES:
@@ -251,10 +251,10 @@ def reply_table(board: Board) -> NDArray[np.uint8]:
 
 @checked
 def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None = None) -> Floats:
-    """Return the belief mass of every true reply to every guess.
+    """Return the belief mass of each true reply to each guess.
 
-    Brute force: it costs about half a nanosecond for each guess and each code that has
-    belief. The reply table is used where it fits the processor's cache.
+    The function uses brute force. It takes about half a nanosecond for each pair of a guess and
+    a code of positive belief. It uses the reply table if the table fits the processor's cache.
 
     Parameters
     ----------
@@ -263,24 +263,22 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     belief
         ``(n_codes,)``, not negative; it need not sum to one.
     guesses
-        Indices of codes, ``(guesses,)``; all codes of the board unless given.
+        Indices of codes, ``(guesses,)``; by default all codes of the board.
 
     Returns
     -------
     Floats
-        ``(guesses, len(board.true_replies))``; each row sums to what the belief
-        sums to.
+        ``(guesses, len(board.true_replies))``; each row has the same sum as the belief.
 
     Raises
     ------
     InvalidCodeError
-        If a guess is no index of a code.
+        If a guess is not the index of a code.
     InvalidProbabilityError
-        If the belief is not over the codes of the board.
+        If the belief does not have one entry for each code of the board.
     TooLargeError
-        If the codes of the board are too many for a belief over them, the pairs of
-        guess and code more than `MAX_PAIRS`, or the result larger than
-        `MAX_MASSES_BYTES`.
+        If the board has too many codes for a belief, there are more than `MAX_PAIRS` pairs of
+        guess and code, or the result would be larger than `MAX_MASSES_BYTES`.
 
     Examples
     --------
@@ -306,7 +304,7 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
         codes = np.flatnonzero(weights)
         if asked is None:
             asked = np.arange(board.n_codes)
-        # The kernel takes guesses in fours.
+        # The kernel processes four guesses at a time.
         fours = np.concatenate([asked, np.repeat(asked[-1:], -n_guesses % 4)])
         unsigned = codes.astype(np.uintp)
         return _masses(reply_table(board), fours, unsigned, weights[codes], n_replies)[:n_guesses]
@@ -329,7 +327,7 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
             budget=MAX_PAIRS,
         )
     if board.repeats and board.n_codes >= _MANY_CODES and 2 * possible > board.n_codes:
-        # Most codes have belief: visiting the others as well spares the list of those that do.
+        # If most codes have belief, visiting all of them is cheaper than listing those that do.
         masses = np.empty((n_guesses, n_replies))
         for row, guess in enumerate(range(n_guesses) if asked is None else asked.tolist()):
             masses[row] = guess_masses(board, weights, board.code(guess))
@@ -341,11 +339,11 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
 def _blocks(
     board: Board, guesses: NDArray[np.intp], codes: NDArray[np.uint8]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.uint8]]]:
-    """Yield places in `guesses` and the replies to those guesses, ``(places, codes)``."""
+    """Yield indices into `guesses` and the replies to those guesses, ``(indices, codes)``."""
     digits = np.ascontiguousarray(codes.T)
     guess_digits = board.codes[guesses]
     lookup = place_of_reply(board)
-    # Guesses of the same colors side by side: they have Σ_i min(C_i, G_i) in common.
+    # Group guesses of the same colors: they share Σ_i min(C_i, G_i).
     colors = np.sort(guess_digits, axis=1)
     order = np.lexsort(colors.T[::-1])
     new = np.any(colors[order[1:]] != colors[order[:-1]], axis=1)
@@ -354,7 +352,7 @@ def _blocks(
     for group in np.split(order, np.flatnonzero(new) + 1):
         if len(group) == 0:
             continue
-        # Black and white together, times n + 1, so that black can be added.
+        # (Black + white) times n + 1, so that black can be added.
         shared = np.zeros(digits.shape[1], dtype=kind)
         present, counts = np.unique(colors[group[0]], return_counts=True)
         for color, count in zip(present, counts, strict=True):
@@ -377,8 +375,8 @@ def _masses(
     weights: Floats,
     n_replies: int,
 ) -> Floats:
-    # Four guesses side by side, since each addition waits for the one before it if both
-    # meet the same reply. The sum of a guess does not depend on its neighbors.
+    # Process four guesses at a time: an addition waits for the previous one if both add to the
+    # # same reply. The sum of a guess does not depend on the other three.
     masses = np.zeros((guesses.size, n_replies))
     for first in range(0, guesses.size, 4):
         row_0, sums_0 = table[guesses[first]], masses[first]

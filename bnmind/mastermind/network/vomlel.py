@@ -12,13 +12,13 @@ C_i = Σ_j δ(H_j, i)      ``C1`` …, eq. (3), for each color i = 1 … k
 G_i = Σ_j δ(T_j, i)      ``G1`` …, eq. (4)
 M_i = min(C_i, G_i)      ``M1`` …, eq. (5)
 C = Σ_i M_i − P          ``C``: white pegs, eq. (6)
-P′, C′                   ``P_reported``, ``C_reported``: what is heard of them
+P′, C′                   ``P_reported``, ``C_reported``: the reported numbers
 B                        ``B``: the auxiliary variable of section 4
 =======================  =====================================================
 
-Two liberties are taken. C is ΣM_i − P modulo n + 1, which is the same wherever the
-network has positive probability and a proper table everywhere. And C′ depends on
-P′ as well where the channel does not treat the two numbers apart.
+The network differs from the paper in two points. C is ΣM_i − P modulo n + 1, which is equal
+wherever the network has positive probability, and a proper table everywhere. And C′ also
+depends on P′ if the channel does not distort the two numbers independently.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ REPORTS = ("P_reported", "C_reported")
 """The names of P′ and C′."""
 
 WON = "won"
-"""The state of P′ and C′ once the code-maker has truthfully ended the game."""
+"""The state of P′ and C′ after the code-maker has truthfully ended the game."""
 
 
 def code_variables(board: Board) -> tuple[Variable, ...]:
@@ -94,23 +94,24 @@ def vomlel_network(
     Parameters
     ----------
     board
-        Any pegs and colors. Without repeats, the prior is uniform over the codes
-        that have none, and the guess is whatever is inserted.
+        Any board. Without repeats, the prior is uniform over the codes of the board; the guess
+        is unrestricted.
     channel
-        Adds P′ and C′, reported through this channel; left out without one.
+        The channel that reports P′ and C′. Without a channel, the network has no P′ and C′.
     prior
-        Of the code: ``(pegs, colors)``, independent for each peg, or the joint,
-        ``(colors,) * pegs``; non-negative, normalized here. Uniform unless given.
+        The prior of the code: ``(pegs, colors)``, independent for each peg, or the joint,
+        ``(colors,) * pegs``. Entries are not negative; the function normalizes them. Uniform
+        by default.
     arc
-        False leaves the arc P → C out, C being ΣM_i: the comparison that section 4
-        makes, not a model of the game.
+        Whether to include the arc P → C. Without it C is ΣM_i, as in the comparison of
+        section 4; that network is not a model of the game.
 
     Raises
     ------
     InvalidProbabilityError
-        If the prior has another shape, negative entries, or no positive one.
+        If the prior has a wrong shape, negative entries, or no positive entry.
     TooLargeError
-        Without repeats, if the joint of the pegs would have too many cells.
+        If the board has no repeats and the joint of the pegs would have too many entries.
     """
     n, k = board.pegs, board.colors
     counts = range(n + 1)
@@ -144,10 +145,11 @@ def vomlel_network(
 
 @dataclass(frozen=True, eq=False)
 class Stage(CheckedValue):
-    """A stage of the paper's construction: the network as it stands there, and its junction tree.
+    """A stage of the paper's construction: the network and its junction tree.
 
-    1. the full network; 2. the guess inserted, T and G gone; 3. the table of C
-    replaced by its factorization with B. Stage 4 is the junction tree, ``tree``.
+    Stage 1 is the full network. Stage 2 is the network after the guess is inserted, without T
+    and G. Stage 3 replaces the table of C by its factorization with B. Stage 4 is the junction
+    tree, ``tree``.
     """
 
     number: int
@@ -187,25 +189,25 @@ def stage(
     Parameters
     ----------
     board
-        Any pegs and colors.
-    number
+        Any board.
+            number
         1, 2 or 3.
     guess
-        What is inserted at stages 2 and 3; the first colors in turn unless given.
-        Sizes do not depend on it.
+        The guess to insert at stages 2 and 3; by default the first colors in order. Sizes do
+        not depend on it.
     arc, channel
         As for `vomlel_network`.
     nodes
-        Of the factorization at stage 3; roots of unity unless given.
+        The nodes of the factorization at stage 3; roots of unity by default.
     order
-        How to look for an elimination order.
+        The method that finds an elimination order.
 
     Raises
     ------
     InvalidModelError
-        If there is no such stage.
+        If the number is not 1, 2 or 3.
     InvalidCodeError
-        If the guess is not of the board.
+        If the guess is not a code of the board.
     """
     if number not in (1, 2, 3):
         raise InvalidModelError([f"expected stage 1, 2 or 3, got {number!r}"])
@@ -225,10 +227,10 @@ def stage(
 def reduced_to_guess(
     board: Board, guess: Sequence[int], *, channel: Channel | None = None
 ) -> Network:
-    """Return stage 2 with the states cut to what the guess allows.
+    """Return stage 2 without the states that the guess makes impossible.
 
-    M_i keeps g_i + 1 states; the M_i of colors that the guess does not have are
-    certain, and they and their C_i, which then influence nothing, are left out.
+    M_i keeps g_i + 1 states. The M_i of colors that do not occur in the guess are constant. The
+    function removes them and their C_i, which then influence nothing.
     """
     network = stage(board, 2, guess=guess, channel=channel).model
     assert isinstance(network, Network)
@@ -248,7 +250,7 @@ def _colored(letter: str, board: Board) -> tuple[Variable, ...]:
 
 
 def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) -> list[TabularCPD]:
-    """Return P(H_1), P(H_2 | H_1), … of a prior; without parents where pegs are independent."""
+    """Return P(H_1), P(H_2 | H_1), … of a prior; without parents if the pegs are independent."""
     n, k = board.pegs, board.colors
     if prior is None and board.repeats:
         prior = np.ones((n, k))
@@ -269,7 +271,7 @@ def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) 
         )
     if not np.all((weights >= 0) & np.isfinite(weights)):
         raise InvalidProbabilityError("expected a prior of non-negative numbers", prior)
-    # At two pegs and as many colors both shapes agree; rows that all sum alike are marginals.
+    # On the board 2x2 both shapes are equal; rows that sum to one are then marginals.
     independent = weights.shape == (n, k) and (n != 2 or k != 2 or _is_marginals(weights))
     if independent:
         sums = weights.sum(axis=1, keepdims=True)
@@ -283,7 +285,7 @@ def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) 
         joint = weights.sum(axis=tuple(range(j + 1, n)))
         table = np.moveaxis(joint, -1, 0)
         sums = table.sum(axis=0)
-        # What comes after an impossible beginning does not matter, but must be a distribution.
+        # The distribution after an impossible beginning is arbitrary.
         table = np.where(sums > 0, table / np.where(sums > 0, sums, 1.0), 1 / k)
         cpds.append(TabularCPD(h[j], h[:j], table))
     return cpds
@@ -296,9 +298,9 @@ def _is_marginals(weights: Floats) -> bool:
 def _report_cpds(
     board: Board, channel: Channel, black: Variable, white: Variable
 ) -> list[TabularCPD]:
-    """Return P(P′ | P) and P(C′ | C), or P(P′ | P, C) and P(C′ | P′, P, C) if those are not enough.
+    """Return P(P′ | P) and P(C′ | C) if they suffice, else P(P′ | P, C) and P(C′ | P′, P, C).
 
-    A pair P, C that is no true reply has probability zero; its reports are uniform.
+    A pair P, C that is not a true reply has probability zero; its reports are uniform.
     """
     n = board.pegs
     states = [str(i) for i in range(n + 1)] + ([WON] if channel.ends else [])

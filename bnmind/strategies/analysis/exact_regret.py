@@ -1,4 +1,4 @@
-"""What each guess of a game lost against the best guess at that point, in guesses."""
+"""The exact regret: the loss of each guess against the best guess, in guesses."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["exact_regret", "exact_regrets"]
 def exact_regrets(
     board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
 ) -> tuple[GuessRegret, ...]:
-    """Return what each guess of a game lost, replies being taken for the truth.
+    """Return the regret of each guess of a game, under true replies.
 
-    A guess is worth the mean number of guesses that the game then takes, itself included, if
-    all that follow are optimal; all codes that are possible are equally likely.
+    The value of a guess is the mean number of guesses until the end of the game, including the
+    guess, if all later guesses are optimal. All possible codes are equally likely.
 
     Parameters
     ----------
@@ -33,17 +33,17 @@ def exact_regrets(
     turns
         The game.
     rules
-        What the best guesses are: when a game is over, and which are considered. The number of
-        guesses is not limited.
+        The rules of the game: its end and the candidate guesses. They must not limit the number
+        of guesses.
 
     Raises
     ------
     BnmindError
         If the rules limit the number of guesses.
     ImpossibleEvidenceError
-        If no code agrees with all replies, the last one included.
+        If no code agrees with all replies, including the last one.
     InvalidCodeError
-        If a guess is no code of the board.
+        If a guess is not a code of the board.
     TooLargeError
         As for `exact_regret`.
 
@@ -55,7 +55,7 @@ def exact_regrets(
     >>> [(round(turn.regret, 3), turn.codes) for turn in exact_regrets(board, game)]
     [(0.059, 1296), (0.207, 256), (0.133, 60)]
     """
-    codes_left(board, turns)  # raises before the work if the replies are impossible
+    codes_left(board, turns)  # raises early if the replies are impossible
     return tuple(
         exact_regret(board, turns[:number], rules=rules) for number in range(1, len(turns) + 1)
     )
@@ -64,17 +64,17 @@ def exact_regrets(
 def exact_regret(
     board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
 ) -> GuessRegret:
-    """Return what the last guess of a game lost; see `exact_regrets`.
+    """Return the regret of the last guess of a game; see `exact_regrets`.
 
     Raises
     ------
     TooLargeError
         If more than `MAX_SET_CODES` codes are possible and the board has more than
-        `MAX_SEARCHED_CODES`, or it takes too much work.
+        `MAX_SEARCHED_CODES` codes, or if the search takes too much work.
     """
     rules = SearchRules() if rules is None else rules
     if rules.max_guesses is not None:
-        raise BnmindError(f"expected rules without a limit, got {rules.max_guesses} guesses")
+        raise BnmindError(f"expected rules without a limit of guesses, got {rules.max_guesses}")
     *before, turn = turns
     guess = board.index(turn.guess)
     codes_left(board, turns)  # raises if the last reply is impossible
@@ -102,7 +102,7 @@ def exact_regret(
 def _solver(
     board: Board, possible: NDArray[np.intp], rules: SearchRules
 ) -> Callable[[NDArray[np.intp], list[int]], Solved]:
-    """Return what solves the parts of a set, given the guesses before them."""
+    """Return the solver of the parts of a set, given the previous guesses."""
     if len(possible) <= MAX_SET_CODES:
         small = SetSearch(board, possible, rules)
         return lambda codes, guesses: small.solve(codes)
@@ -110,7 +110,7 @@ def _solver(
 
     def solve(codes: NDArray[np.intp], guesses: list[int]) -> Solved:
         solved = large.solve(codes, guesses)
-        assert solved is not None  # some number of guesses is enough
+        assert solved is not None  # there is no limit of guesses
         return solved
 
     return solve

@@ -1,8 +1,8 @@
-"""Weights for `WeightedEntropy`, fitted to the total by a random search that counts its work.
+"""Weights for `WeightedEntropy`, fitted to the total number of guesses by random search.
 
-The total of a tree is a step function of the weights, without a slope to follow. So some
-weights are changed at a time, by chance, and kept if the total is not worse; now and then one
-guess worse is let pass, and after a while the search goes back to the best weights.
+The total of a tree is a step function of the weights, so gradients are useless. The search changes
+a few random weights at a time and keeps the change if the total is not worse. Sometimes it accepts
+a total that is worse by one guess, and after a while it returns to the best weights.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ __all__ = ["FittedWeights", "fit_weights"]
 _STEPS = (20.0, 100.0, 400.0)
 """Standard deviations of changes, in thousandths."""
 _PASSED = 0.03
-"""How often a total one worse is let pass."""
+"""The probability of accepting a total that is worse by one."""
 _RETURN = 0.01
-"""How often a search that has become worse goes back to the best weights."""
+"""The probability that a worse search returns to the best weights."""
 _DEEPEST = 200
 
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """The best weights that a search has found."""
+    """The best weights of a search."""
 
     score: WeightedEntropy
     """The weights."""
     total: int
-    """How many guesses they take to find every code once."""
+    """The number of guesses to find every code once, with these weights."""
     start: int
-    """How many the weights took that the search began with."""
+    """The number of guesses with the initial weights."""
     evaluations: int
-    """How many trees were grown."""
+    """The number of trees that were grown."""
 
 
 def fit_weights(
@@ -54,29 +54,29 @@ def fit_weights(
     start: WeightedEntropy | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> FittedWeights:
-    """Return weights that take few guesses in all.
+    """Return weights with a small total number of guesses.
 
     Parameters
     ----------
     board
-        The board; 4x6 takes about a hundredth of a second an evaluation.
+        The board. At 4x6 an evaluation takes about a hundredth of a second.
     turns
-        For how many turns there are weights of their own.
+        The number of turns with separate weights.
     evaluations
-        How many trees are grown, the only budget: the same seed gives the same weights.
+        The number of trees to grow. This is the only limit, so the seed determines the weights.
     seed
         Not negative.
     start
-        Weights to begin with; equal ones unless given. Its last turn stands for later ones.
+        The initial weights, by default equal. The last turn also applies to later turns.
     progress
-        Called after every evaluation with their number and the best total.
+        Called after each evaluation with the number of evaluations and the best total.
 
     Raises
     ------
     BnmindError
-        Without turns or evaluations, with more than 200 turns, or if `start` is for another board.
+        If there are no turns or evaluations, more than 200 turns, or `start` is for another board.
     TooLargeError
-        If the trees of the board are not grown by compiled code.
+        If the board is too large for compiled trees.
 
     Examples
     --------
@@ -90,7 +90,9 @@ def fit_weights(
     if turns > _DEEPEST:
         raise BnmindError(f"expected at most {_DEEPEST} turns, got {many(turns)}")
     if start is not None and start.board != board:
-        raise BnmindError(f"expected weights to start from for {board}, got some for {start.board}")
+        raise BnmindError(
+            f"expected initial weights for the board {board}, got weights for {start.board}"
+        )
     rng = np.random.default_rng(seed)
     given = ((UNIT,) * len(board.true_replies),) if start is None else start.weights
     rows = [given[min(turn, len(given) - 1)] for turn in range(turns)]

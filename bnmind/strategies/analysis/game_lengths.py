@@ -1,4 +1,4 @@
-"""How many guesses a strategy needs: from its tree, or from games where chance has a say."""
+"""The number of guesses of a strategy: from its tree, or from games if it is random."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from bnmind.strategies.trees.tree import StrategyTree
 __all__ = ["MAX_GAMES", "Measured", "game_rngs", "measure_games", "measure_tree"]
 
 MAX_GAMES = 10**9
-"""The most games that are played: months of them."""
+"""The largest number of games, which would take months."""
 
 _MOST_GUESSES = 1000
 
 
 @dataclass(frozen=True)
 class Measured(Value):
-    """How many guesses a strategy needs under truthful replies."""
+    """The numbers of guesses of a strategy under true replies."""
 
     strategy: str
-    """Its name."""
+    """The name of the strategy."""
     board: Board
     """The board."""
     distribution: tuple[int, ...]
-    """How many codes, or games, take 1, 2, 3, … guesses."""
+    """The number of codes, or games, that take 1, 2, 3, … guesses."""
     is_exact: bool
-    """Whether every code was counted once; else a number of games was played."""
+    """Whether every code was counted once; otherwise games were played."""
     goal: Goal = Goal.REVEALING
-    """When a game is over."""
+    """The end of a game."""
 
     @property
     def games(self) -> int:
-        """How many codes or games there were."""
+        """The number of codes or games."""
         return sum(self.distribution)
 
     @property
     def total(self) -> int:
-        """How many guesses were made in all."""
+        """The total number of guesses."""
         return sum(guess * n for guess, n in enumerate(self.distribution, start=1))
 
     @property
@@ -58,30 +58,30 @@ class Measured(Value):
 
     @property
     def max(self) -> int:
-        """The most guesses."""
+        """The largest number of guesses."""
         return len(self.distribution)
 
     def within(self, guesses: int) -> int:
-        """Return how many codes or games took at most so many guesses."""
+        """Return the number of codes or games that took at most this number of guesses."""
         return sum(self.distribution[:guesses])
 
 
 def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) -> Measured:
-    """Return how many guesses the strategy of a tree needs, without playing.
+    """Return the numbers of guesses of a strategy, from its tree.
 
     Parameters
     ----------
     name
-        What the strategy is called.
+        The name of the strategy.
     tree
         Its tree.
     goal
-        When a game is over.
+        The end of a game.
 
     Raises
     ------
     BnmindError
-        If the tree is not complete, or one of noisy replies.
+        If the tree is not complete, or was built for noisy replies.
 
     Examples
     --------
@@ -108,14 +108,14 @@ def game_rngs(seed: int, games: int) -> Iterator[np.random.Generator]:
     seed
         Not negative.
     games
-        How many games are played, 1 to `MAX_GAMES`.
+        The number of games, 1 to `MAX_GAMES`.
 
     Raises
     ------
     BnmindError
-        Without games.
-    TooLargeError
-        With too many; no games are played before.
+        If there are no games.
+        TooLargeError
+            If there are more than `MAX_GAMES` games.
     """
     if games < 1:
         raise BnmindError(f"expected at least one game, got {games}")
@@ -140,7 +140,7 @@ def measure_games(
     first: Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measured:
-    """Return how many guesses a strategy needs in so many games against random codes.
+    """Play games against random codes and return the numbers of guesses.
 
     Parameters
     ----------
@@ -149,18 +149,18 @@ def measure_games(
     board
         The board.
     games
-        How many games are played.
+        The number of games.
     seed
-        Determines the games, each by a generator of its own.
+        The seed of the games. Each game has its own generator.
     first
-        The first guess; the strategy's own unless given.
+        The first guess; by default the strategy chooses it.
     progress
-        Called after every game with the number of games played, and of games in all.
+        Called after each game with the number of games played and the total number of games.
 
     Raises
     ------
     BnmindError
-        Without games, or if the strategy does not find a code.
+        If there are no games, or the strategy does not find a code.
     TooLargeError
         If the board is too large for a belief, or there are more than `MAX_GAMES` games.
     """
@@ -179,7 +179,7 @@ def measure_games(
                 break
             if guesses == _MOST_GUESSES:
                 raise BnmindError(
-                    f"expected {strategy.name} to find a code within {_MOST_GUESSES} guesses"
+                    f"{strategy.name} did not find a code within {_MOST_GUESSES} guesses"
                 )
             belief = belief.update(guess, reply(guess, secret))
         lengths[guesses] += 1

@@ -1,4 +1,4 @@
-"""Players of boards too large for trees: Shapiro's and the random one, by search."""
+"""Games on boards that are too large for trees: `shapiro` and `random`, by search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["is_searched", "measure_search"]
 
 
 def is_searched(strategy: Strategy, board: Board) -> bool:
-    """Return whether a board is too large for trees, and the strategy can do without them."""
+    """Return whether a board is too large for trees and the strategy can play by search."""
     return not is_growable(board) and (is_shapiro(strategy) or type(strategy) is RandomCode)
 
 
@@ -31,34 +31,34 @@ def measure_search(
     first: Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Measured:
-    """Return how many guesses a player needs who guesses a possible code that a search finds.
+    """Play games in which a search finds a possible code, and return the numbers of guesses.
 
     Parameters
     ----------
     strategy
-        `first_possible`, or `RandomCode`, for which colors are tried in random order: not
-        all possible codes are then equally likely.
+        `first_possible`, or `RandomCode`. For the latter the search tries colors in random
+        order, so possible codes are not all equally likely.
     board
         The board, of any size.
     games
-        How many games are played against random codes.
+        The number of games against random codes.
     seed
-        Determines the games, each by a generator of its own.
+        The seed of the games. Each game has its own generator.
     first
         As for `play_by_search`.
     progress
-        Called after every game with the number of games played, and of games in all.
+        Called after each game with the number of games played and the total number of games.
 
     Raises
     ------
     BnmindError
-        Without games, or if it is another strategy.
+        If there are no games, or the strategy cannot play by search.
     TooLargeError
         If a search takes too long, or there are too many games.
     """
     is_random = type(strategy) is RandomCode
     if not is_random and not is_shapiro(strategy):
-        raise BnmindError(f"expected shapiro or random to search, got {strategy.name}")
+        raise BnmindError(f"only shapiro and random can play by search, not {strategy.name}")
     lengths: Counter[int] = Counter()
     for number, rng in enumerate(game_rngs(seed, games), start=1):
         if board.repeats:

@@ -1,4 +1,4 @@
-"""What each guess of a game lost against the best guess at that point, by a score."""
+"""The regret by a score: the loss of each guess of a game against the best guess."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ __all__ = ["GuessRegret", "codes_left", "regrets"]
 
 @dataclass(frozen=True)
 class GuessRegret(Value):
-    """How one guess compares with the best."""
+    """The comparison of one guess with the best guess."""
 
     guess: tuple[int, ...]
-    """What was guessed."""
+    """The guess."""
     best: tuple[int, ...]
-    """A best guess; by a score a possible one if there is, then the first."""
+    """A best guess; by a score, possible codes come first, in lexicographic order."""
     value: float
-    """What the guess is worth: by a score as `Score.shown`, exactly the guesses still to come."""
+    """The value of the guess: `Score.shown`, or for the exact regret the guesses still to come."""
     best_value: float
-    """What the best guess is worth."""
+    """The value of the best guess."""
     codes: int
-    """How many codes were possible."""
+    """The number of possible codes."""
     is_possible: bool
     """Whether the guess was one of them."""
     regret: float
-    """What was lost, in the unit of the values; 0 for a guess as good as the best."""
+    """The loss, in the unit of the values; 0 for a best guess."""
 
 
 def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessRegret, ...]:
-    """Return what each guess of a game lost, replies being taken for the truth.
+    """Return the regret of each guess of a game by a score, under true replies.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     turns
         The game.
     score
-        By which guesses are judged: with `EntropyLeft` regrets are bits, with `ExpectedSize`
-        codes.
+        The score of the guesses. Regrets have its unit: bits for `EntropyLeft`, codes for
+        `ExpectedSize`.
 
     Raises
     ------
     ImpossibleEvidenceError
-        If no code agrees with all replies, the last one included.
+        If no code agrees with all replies, including the last one.
     InvalidCodeError
-        If a guess is no code of the board.
+        If a guess is not a code of the board.
     TooLargeError
-        If the guesses of the board cannot all be judged.
+        If the board is too large to evaluate all guesses.
 
     Examples
     --------
@@ -109,11 +109,11 @@ def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
     Raises
     ------
     ImpossibleEvidenceError
-        If there are none; it names the turns up to the first that leaves no code.
+        If there are none; the error names the turns up to the first that leaves no code.
     InvalidCodeError
-        If a guess is no code of the board.
+        If a guess is not a code of the board.
     TooLargeError
-        If the codes of the board are too many for a belief over them.
+        If the board has too many codes for a belief.
     """
     require_believable(board)
     left = np.ones(board.n_codes, dtype=np.bool_)
@@ -126,6 +126,6 @@ def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
         if not left.any():
             history = format_history(board, turns[:number])
             raise ImpossibleEvidenceError(
-                f"expected replies that some code gives, got {history}", {"history": history}
+                f"no code agrees with all replies: {history}", {"history": history}
             )
     return np.flatnonzero(left)

@@ -1,4 +1,4 @@
-"""When a game is over."""
+"""The end of a game."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["Goal"]
 
 
 class Goal(Enum):
-    """When a game is over."""
+    """The end of a game."""
 
     REVEALING = "revealing"
-    """When the code has been guessed."""
+    """The game ends when the code has been guessed."""
     DETERMINING = "determining"
-    """When only one code is left, guessed or not."""
+    """The game ends when only one code is left, guessed or not."""

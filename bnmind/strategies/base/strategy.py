@@ -1,8 +1,8 @@
-"""What a strategy is: how to start a belief, and how to choose a guess from it.
+"""The strategy protocol: start a belief, and choose a guess from it.
 
-The state of a game is the belief alone. It is updated with ``belief.update(guess,
-reply)``, never by the strategy, so that any belief can be asked for advice: one that a
-player typed in, one read from a transcript, one of another strategy.
+The belief is the only state of a game. ``belief.update(guess, reply)`` updates it; the strategy
+never does. A strategy can therefore advise on any belief: one that a player typed in, one from a
+transcript, or one of another strategy.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class GuessInfo:
-    """Why a guess was chosen."""
+    """The reasons for a guess."""
 
     guess: int
     """The guess, an index into ``board.codes``."""
     score: float = math.nan
-    """What the strategy judged it by; the strategy says what that is."""
+    """The score of the guess, in the unit that the strategy documents."""
     information: float = math.nan
-    """What the guess promises to tell of the code, in bits; nan if not computed."""
+    """The expected information about the code, in bits; nan if not computed."""
     expected_entropy: float = math.nan
-    """The entropy of the code to be expected afterwards, in bits; nan if not computed."""
+    """The expected entropy of the code after the reply, in bits; nan if not computed."""
     tied: int = 1
-    """How many guesses had the best score."""
+    """The number of guesses with the best score."""
     plan: MassPlan | None = None
-    """How the masses of all guesses were computed, and what that took; None if they were not."""
+    """The plan that computed the masses of all guesses, or None if they were not computed."""
 
 
 class Strategy(Protocol):
@@ -53,13 +53,13 @@ class Strategy(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called at the command line and in files."""
+        """The name of the strategy at the command line and in files."""
 
     @property
     def deterministic(self) -> bool:
         """Whether the history alone determines the choice.
 
-        The lab then asks once for every history that occurs, and remembers.
+        If so, the lab asks only once for each history, and remembers the answer.
         """
 
     def start(self, channel: Channel) -> Belief:
@@ -68,27 +68,27 @@ class Strategy(Protocol):
         Parameters
         ----------
         channel
-            The channel that the strategy is to assume, in its `revealed` form if the
-            game ends when it is won.
+            The channel that the strategy assumes, in its `revealed` form if the game ends at
+            the winning guess.
         """
 
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
-        """Return the next guess, an index into ``board.codes``, and why.
+        """Return the next guess, an index into ``board.codes``, and the reasons for it.
 
         Parameters
         ----------
         belief
-            What is believed of the code.
+            The belief about the code.
         rng
-            Breaks ties, where the strategy leaves them to chance.
+            The random generator for strategies that break ties at random.
         """
 
 
 def start_belief(channel: Channel) -> Belief:
-    """Return the belief before the first guess: trust where trust is due, else a table.
+    """Return the belief before the first guess: a `VanishingBelief` without noise, else a table.
 
-    If the channel reports every reply as it is, the belief is the limit of vanishing
-    noise, which survives replies that contradict each other. Else it is a table.
+    If the channel is free of noise, the belief is the limit of vanishing noise, which is defined
+    even for replies that contradict each other. Otherwise the belief is a table.
     """
     if channel.is_exact:
         return VanishingBelief.start(channel.board, reports=channel.reports, ends=channel.ends)
@@ -96,9 +96,9 @@ def start_belief(channel: Channel) -> Belief:
 
 
 def trusting_channel(channel: Channel) -> Channel:
-    """Return the channel that hears the same reports and takes each for the truth.
+    """Return the channel with the same reports that assumes each report to be true.
 
-    Reports that no code draws have probability zero under it.
+    Reports that are not true replies have probability zero under this channel.
     """
     replies = channel.board.true_replies
     reports = (*replies, *(report for report in channel.reports if report not in replies))
@@ -107,14 +107,14 @@ def trusting_channel(channel: Channel) -> Channel:
 
 
 def describe_guess(belief: Belief, guess: Sequence[int]) -> GuessInfo:
-    """Return what any guess promises, a player's own for instance.
+    """Return the information about any guess, such as a guess of the player.
 
     The score is the expected entropy.
 
     Raises
     ------
     InvalidCodeError
-        If the guess is not of the board.
+        If the guess is not a code of the board.
     """
     index = belief.board.index(guess)
     gained = float(information(belief.codes.masses(np.array([index]))[0], belief.channel.matrix))

@@ -1,4 +1,4 @@
-"""A still-possible code by constraint search: no list of codes, so boards of any size.
+"""Constraint search for a possible code, without a list of codes, on boards of any size.
 
 =========  =================================================================
 symbol     name here
@@ -7,8 +7,8 @@ t          a turn of the history
 g_t        ``guesses[t]``
 P_t        ``black[t]``
 S_t        ``both[t]``, black and white together: Σ_i min(G_i, C_i)
-G_ti       ``standing[t, i]``, how often color i stands in the guess
-C_i        ``placed[i]``, how often it stands on the pegs placed so far
+G_ti       ``standing[t, i]``, how often color i occurs in the guess
+C_i        ``placed[i]``, how often color i occurs on the pegs placed so far
 =========  =================================================================
 
 Depth first over the positions, each color in its turn. After every peg, for every turn, with
@@ -92,14 +92,14 @@ def find_possible_code(
         the code is the first possible one in lexicographic order, which can take much longer.
         Shuffled, not all possible codes are equally likely.
     max_nodes
-        The most pegs placed.
+        The largest number of pegs to place.
 
     Raises
     ------
     TooLargeError
-        If that many do not suffice, or there are too many colors.
+        If this number does not suffice, or the board has too many colors.
     InvalidCodeError
-        If a guess is no code of the board.
+        If a guess is not a code of the board.
 
     Examples
     --------
@@ -141,8 +141,7 @@ def find_possible_code(
         patience *= 2
     if nodes > max_nodes:
         raise TooLargeError(
-            f"expected a possible code of the board {board} within {max_nodes:,} pegs placed, got "
-            "none so far",
+            f"found no possible code of the board {board} within {max_nodes:,} pegs placed",
             needed=nodes,
             budget=max_nodes,
         )
@@ -150,9 +149,9 @@ def find_possible_code(
 
 
 def _search(facts: Facts, max_nodes: int) -> tuple[tuple[int, ...] | None, int]:
-    """Return the code that was found, or None, and how many pegs were placed."""
+    """Return the code found, or None, and the number of pegs placed."""
     trail = start_trail(facts)
-    # Between two slices Python hears Ctrl-C.
+    # Ctrl-C works between two slices.
     while (end := search_slice(facts, trail, max_nodes, _SLICE)) == PAUSED:
         pass
     return tuple(trail.code.tolist()) if end == FOUND else None, nodes_of(trail)
@@ -166,25 +165,25 @@ def play_by_search(
     first: Sequence[int] | None = None,
     max_nodes: int = MAX_NODES,
 ) -> tuple[Turn, ...]:
-    """Return a game in which every guess is a possible code, found by search.
+    """Play a game in which each guess is a possible code, found by search.
 
     Parameters
     ----------
     board
         The board.
     secret
-        The code to guess; replies are truthful.
+        The code to guess. Replies are true.
     rng, max_nodes
-        As for `find_possible_code`.
+        See `find_possible_code`.
     first
-        The first guess; searched for like the others unless given.
+        The first guess; by default found by search.
 
     Raises
     ------
     TooLargeError
         If a search takes too long.
     InvalidCodeError
-        If the secret or the first guess is no code of the board.
+        If the secret or the first guess is not a code of the board.
     """
     board.index(secret)
     turns: list[Turn] = []

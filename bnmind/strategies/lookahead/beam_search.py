@@ -1,21 +1,21 @@
-"""Deeper than one guess ahead, on boards whose optimum is out of reach.
+"""Beam search: look further ahead than one guess, where the optimum cannot be computed.
 
 ============  ================================================================
-sets          what is done
+sets          search
 ============  ================================================================
-large ones    the guesses that promise most are tried in turn: what they leave
-              is searched the same way, down to endgames, and the least total
-              counts. Symmetry leaves few first and second guesses to look at
-the others    are endgames (`endgame`): first with few guesses looked at, to
-              choose among large sets' guesses; in the end, for the guesses
-              that were chosen, with more
+large sets    try the guesses with the best estimates, search the sets that
+              they leave in the same way, down to endgames, and keep the
+              smallest total; symmetry leaves few first and second guesses
+other sets    are endgames (`endgame`): search with few candidate guesses while
+              guesses of large sets are chosen, and finally with more
+              candidates for the guesses that were chosen
 ============  ================================================================
 
 References
 ----------
 K. Koyama and T. W. Lai, An optimal Mastermind strategy, Journal of Recreational Mathematics
-25 (1993) 251-256, search so with all guesses. Trying only those of the best heuristic values
-is beam search.
+25 (1993) 251-256, search in this way with all guesses. Beam search tries only the guesses with the
+best heuristic values.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ __all__ = ["Deeper", "deeper", "deeper_still"]
 Codes = NDArray[np.int32]
 History = tuple[int, ...]
 
-_ENDLESS = 1 << 40  # more than any total
+_ENDLESS = 1 << 40  # larger than any total
 
 
 @dataclass(frozen=True)
 class Deeper(Planner):
-    """How a strategy is looked for; called with a board, it is found.
+    """The settings of a beam search. Call the object with a board to run the search.
 
     Examples
     --------
@@ -64,21 +64,21 @@ class Deeper(Planner):
     """
 
     firsts: int = 2
-    """So many first guesses are tried."""
+    """The number of first guesses to try."""
     seconds: int = 10
-    """So many guesses are tried for each set after them that is no endgame."""
+    """The number of guesses to try for each later set that is not an endgame."""
     choosing: Breadth = field(default_factory=lambda: Breadth(256, 6, 20_000))
-    """How endgames are searched to choose among these."""
+    """The search of endgames while guesses are chosen."""
     playing: Breadth = field(default_factory=lambda: Breadth(4096, 60))
-    """How the endgames are searched that are played."""
+    """The search of the endgames of the chosen guesses."""
     endgame: int = 2048
-    """After two guesses, sets of so many codes at most are endgames."""
+    """After two guesses, sets of at most this number of codes are endgames."""
     share: float = 15 / 16
-    """A guess is given up when the classes not yet searched would have to take less than this
-    share of what they promise; 0 gives up nothing that could be better."""
+    """A guess is abandoned if the classes not yet searched would have to take less than this
+    share of their estimate; 0 abandons no guess that could be better."""
 
     def __post_init__(self) -> None:
-        """Refuse what is not positive, and a share that is none."""
+        """Reject settings that are not positive, and shares outside of [0, 1]."""
         require_positive(firsts=self.firsts, seconds=self.seconds, endgame=self.endgame)
         if not 0 <= self.share <= 1:
             raise BnmindError(f"expected a share from 0 to 1, got {self.share}")
@@ -86,20 +86,20 @@ class Deeper(Planner):
     def __call__(
         self, board: Board, *, progress: Callable[[int, int], None] | None = None
     ) -> StrategyTree:
-        """Return the strategy found.
+        """Run the search and return the strategy.
 
         Parameters
         ----------
         board
             The board.
         progress
-            Called now and then with the number of codes judged so far, once for each of the
-            first guesses tried and once for the best, and of codes to judge.
+            Called from time to time with the number of codes evaluated so far and the total
+            number. Each code counts once for each first guess, and once for the best one.
 
         Raises
         ------
         TooLargeError
-            If the board is too large, or an endgame takes too much work.
+            If the board is too large, or an endgame needs too much work.
         """
         n_replies = len(board.true_replies)
         if not is_growable(board) or n_replies > MOST_REPLIES:
@@ -116,14 +116,14 @@ class Deeper(Planner):
 
 
 def deeper(settings: Deeper | None = None) -> Planned:
-    """Return a strategy that looks deeper than one guess ahead, as a player."""
+    """Return the strategy that plays the result of a beam search."""
     return Planned("deeper", Deeper() if settings is None else settings)
 
 
 def deeper_still() -> Planned:
-    """Return such a strategy that takes several times as long to find, and is a little better.
+    """Return a slightly better strategy than `deeper`, which takes several times as long to find.
 
-    At the command line it is ``bnmind.strategies:deeper_still``.
+    Its name at the command line is ``bnmind.strategies:deeper_still``.
     """
     choosing, playing = Breadth(1024, 12, 20_000), Breadth(16_384, 100, 1_000_000)
     return Planned("deeper still", Deeper(seconds=20, choosing=choosing, playing=playing))
@@ -132,7 +132,7 @@ def deeper_still() -> Planned:
 @dataclass(frozen=True)
 class _Plan:
     total: int
-    """How many guesses it takes."""
+    """The number of guesses that it takes."""
     guess: int
     """The next guess, −1 for an endgame."""
     below: dict[int, _Plan]
@@ -148,7 +148,7 @@ class _Search:
         self._winning = len(board.true_replies) - 1
 
     def plan(self, codes: Codes, guesses: History) -> _Plan:
-        """Return how to go on with a set after some guesses."""
+        """Return the plan for a set after some guesses."""
         settings, n = self._settings, codes.size
         if n < 3:
             return _Plan(2 * n - 1, -1, {})
@@ -161,7 +161,7 @@ class _Search:
         for number, guess in enumerate(promising, start=1):
             below = self._below((*guesses, guess), codes, best.total)
             if not guesses:
-                # A guess that is given up has no classes left to judge.
+                # An abandoned guess has no classes left to evaluate.
                 self._tell(number * n - self._judged)
             total = n + sum(plan.total for plan in below.values())
             if below and total < best.total:
@@ -169,7 +169,7 @@ class _Search:
         return best
 
     def _below(self, guesses: History, codes: Codes, limit: int) -> dict[int, _Plan]:
-        """Return how to go on after each reply to the last guess; nothing if it is given up."""
+        """Return the plan after each reply to the last guess, or None if the guess is abandoned."""
         guess, promised = guesses[-1], self._estimates
         classes = self._classes(guess, codes)
         total, rest = codes.size, sum(int(promised[members.size]) for members in classes.values())
@@ -201,7 +201,7 @@ class _Search:
         return [int(guess) for guess in candidates[order[sums[order] < UNWANTED]]]
 
     def _tell(self, judged: int) -> None:
-        """Say that some more codes are judged."""
+        """Report the progress."""
         self._judged += judged
         if self._progress is not None:
             self._progress(self._judged, self._to_judge)
@@ -214,7 +214,7 @@ class _Search:
         return {place: codes[replies == place] for place in np.unique(replies).tolist()}
 
     def node(self, plan: _Plan, codes: Codes, before: int) -> TreeNode:
-        """Return a plan as a tree, its endgames searched as they are played."""
+        """Return a plan as a tree; endgames are searched with the setting `playing`."""
         n, guess = codes.size, plan.guess
         if n == 1:
             self._tell(1)

@@ -1,11 +1,11 @@
-"""Endgames: good strategies for sets of some thousand codes or fewer, of a board of any size.
+"""Endgames: good strategies for sets of up to a few thousand codes, on boards of any size.
 
-A set is given a game of its own: its codes, and of all guesses those that promise most. That
-game is searched by `branch_and_bound_kernel`, but of every set that occurs in it only some
-guesses are tried, the most promising ones first. With all guesses in the game, and all of
-them tried, the strategy is optimal.
+An endgame is a game of its own: the codes of the set, and the guesses with the best estimates. The
+branch and bound of `bnmind.strategies.optimal` searches this game, but tries only some guesses for
+each set, those with the best estimates first. With all guesses in the game, and all of them tried,
+the strategy is optimal.
 
-What a guess promises is the sum over its classes of what sets of such sizes take (`set_estimates`).
+The estimate of a guess is the sum of the estimates of its classes (`set_estimates`).
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ from bnmind.strategies.trees.tree import TreeNode
 
 __all__ = ["Breadth", "Endgame", "estimate_all", "require_positive", "set_estimates"]
 
-_PAIRS_AT_ONCE = 2**27  # of guess and code: a tenth of a second
+_PAIRS_AT_ONCE = 2**27  # pairs of guess and code: a tenth of a second
 
 Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Breadth:
-    """How many guesses are looked at in an endgame."""
+    """The numbers of guesses to evaluate in an endgame."""
 
     pool: int
-    """Of all guesses so many are in the game, besides the codes of the set."""
+    """The number of guesses in the game, in addition to the codes of the set."""
     tried: int
-    """For every set that occurs so many of these are tried at most."""
+    """The largest number of guesses to try for each set that occurs."""
     budget: int = 200_000
-    """For all sets together so many are tried at most: where that does not do, the search begins
-    anew with half as many for every set."""
+    """The largest number of guesses to try in total. If it is exceeded, the search restarts with
+    half as many guesses for each set."""
 
     def __post_init__(self) -> None:
-        """Refuse what is not positive."""
+        """Reject settings that are not positive."""
         require_positive(pool=self.pool, tried=self.tried, budget=self.budget)
 
 
@@ -75,34 +75,34 @@ def require_positive(**settings: int) -> None:
 
 @lru_cache(maxsize=8)
 def set_estimates(board: Board) -> NDArray[np.int64]:
-    r"""Return by the size of a set a guess at its total, in thousandths; only for orders.
+    r"""Return the estimated total of sets by size, in thousandths; used only to order guesses.
 
     .. math:: n \left(1.22 + \frac{7}{6} \frac{\log n}{\log r}\right)
 
-    for n > 1, where r is the number of replies: at 5x8 that is within 3 % of what sets of 2 to
-    1000 codes take on average by entropy one guess ahead.
+    for n > 1, where r is the number of replies. At 5x8 this is within 3 % of the average total of
+    sets of 2 to 1000 codes under the entropy strategy.
     """
     sizes = np.arange(board.n_codes + 1)
     logs = np.log(np.maximum(sizes, 1)) / math.log(len(board.true_replies))
     totals = np.where(sizes > 1, sizes * (1.22 + 7 / 6 * logs), sizes)
-    # Rounded to thousandths, so that the last digit of a logarithm has no say.
+    # Rounded to thousandths, so the last digit of a logarithm does not matter.
     found = np.asarray(np.rint(1000 * totals), dtype=np.int64)
     found.setflags(write=False)
     return found
 
 
 class Endgame:
-    """One set of codes, searched.
+    """The result of the search of one set of codes.
 
     Raises
     ------
     BnmindError
         If the set is empty, or its codes are not ascending.
     InvalidCodeError
-        If one is no index of a code of the board.
+        If one is not the index of a code of the board.
     TooLargeError
-        If it takes more than the budget though one guess is tried for every set, or the board
-        has more than `MOST_REPLIES` replies.
+        If the search exceeds the budget even with one guess for each set, or the board has more
+        than `MOST_REPLIES` replies.
     """
 
     def __init__(self, board: Board, codes: Codes, breadth: Breadth) -> None:
@@ -132,13 +132,13 @@ class Endgame:
             self._memo: Memo = make_memo(max(8, min(18, n.bit_length() + 6)))
             self._work: Work = make_work(self._game, breadth.budget)
             self.total = self._search(np.arange(n))
-            """How many guesses it takes to find each code once."""
+            """The number of guesses to find each code once."""
             if self.total:
                 break
             tables[2] //= 2
 
     def tree(self) -> TreeNode:
-        """Return the strategy, from this set on."""
+        """Return the strategy from this set on."""
         return self._node(np.arange(self._game.own.size), -1)
 
     def _node(self, codes: NDArray[np.intp], before: int) -> TreeNode:
@@ -157,7 +157,7 @@ class Endgame:
         """Return the guess for a set that occurs in the strategy."""
         own, places = self._game.own[codes], self._game.places
         if len(codes) < 4:
-            # Not kept by the search. What does not part three codes parts one from two.
+            # Not kept by the search. A guess separates three codes, or one from the other two.
             for guess in own.tolist():
                 if len(np.unique(places[guess, codes])) == len(codes):
                     return int(guess)
@@ -166,12 +166,12 @@ class Endgame:
         entry = find(self._memo, key, check)
         if entry < 0 or self._memo.values[entry, 1] == BOUNDED:
             self._work.counts[N_TRIED] = 0
-            self._search(codes)  # overwritten meanwhile
+            self._search(codes)  # the entry was overwritten
             entry = find(self._memo, key, check)
         return int(self._memo.values[entry, 1])
 
     def _search(self, codes: NDArray[np.intp]) -> int:
-        """Return the total of a set, or 0 if the budget is used up and can be kept to."""
+        """Return the total of a set, or 0 if the search must restart with fewer guesses."""
         unused = np.zeros(0, dtype=np.int64)
         total = search(
             self._game,
@@ -189,8 +189,8 @@ class Endgame:
             return 0
         budget, deepest = self.breadth.budget, len(self._work.frames) - 2
         raise TooLargeError(
-            f"expected an endgame of {self.board} within {budget:,} guesses tried and of at most "
-            f"{deepest} guesses, got more",
+            f"an endgame of {self.board} needs more than {budget:,} guesses tried, or a strategy "
+            f"of more than {deepest} guesses",
             needed=budget + 1,
             budget=budget,
         )
@@ -204,7 +204,7 @@ def estimate_all(
     free: np.uint64,
     estimates: NDArray[Any],
 ) -> NDArray[np.int64]:
-    """Return what `estimate_guesses` returns; between its calls Python hears Ctrl-C."""
+    """Return the result of `estimate_guesses`, computed in parts so that Ctrl-C works."""
     at_once = max(1, _PAIRS_AT_ONCE // len(codes))
     parts = [
         estimate_guesses(board, codes, candidates[start : start + at_once], free, estimates)
@@ -214,14 +214,14 @@ def estimate_all(
 
 
 def _pool(board: Board, codes: Codes, wanted: int) -> Codes:
-    """Return the guesses of a game, ascending: the most promising ones, and the set's codes."""
-    # Colors that can be renamed before the next guess cannot after it: no color is free.
+    """Return the guesses of a game, ascending: those of the best estimates, and the set's codes."""
+    # A color that is interchangeable before the next guess is not after it.
     arrays, every = board_arrays(board), np.arange(board.n_codes, dtype=np.int32)
     sums = estimate_all(arrays, codes, every, free=np.uint64(0), estimates=set_estimates(board))
     told = np.flatnonzero(sums < UNWANTED)
     if len(told) > wanted:
         last = np.partition(sums[told], wanted - 1)[wanted - 1]
-        # Of those as good as the last one the smallest.
+        # Among guesses as good as the last one, take the smallest.
         better, tied = told[sums[told] < last], told[sums[told] == last]
         told = np.concatenate([better, tied[: wanted - len(better)]])
     is_in = np.zeros(board.n_codes, dtype=bool)

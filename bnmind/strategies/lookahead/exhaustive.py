@@ -1,12 +1,12 @@
 """The best strategy for a few guesses, by exhaustive search over beliefs.
 
-A belief is kept as the joint probability of code and evidence, q(s)·Π_k N[c(s,t_k), o_k],
-all codes being equally likely at first. It is not normalized: its sum is the probability
-of the evidence, so that the values of what may follow a guess just add up.
+A belief is stored as the joint probability of code and evidence, q(s)·Π_k N[c(s,t_k), o_k], where
+all codes are equally likely at first. It is not normalized: its sum is the probability of the
+evidence, so the values of the outcomes of a guess add up.
 
-What a guess is worth is what it gains at once, and then the best of what follows:
-V_m(belief) = max_t (gain(belief, t) + Σ_o V_{m−1}(belief after t and o)). The gains of
-all guesses are computed at once, so the last guess costs no search.
+The value of a guess is its immediate gain plus the value of the best guesses that follow:
+V_m(belief) = max_t (gain(belief, t) + Σ_o V_{m−1}(belief after t and o)). The gains of all guesses
+are computed together, so the last guess needs no search.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from bnmind.strategies.trees.tree import Path, StrategyTree, grow_tree
 __all__ = ["Gain", "best_tree"]
 
 Gain: TypeAlias = Callable[[Floats], Floats]
-"""What every guess gains at once: beliefs ``(beliefs, n_codes)`` to ``(beliefs, n_codes)``,
-times the probability of the evidence."""
+"""The immediate gain of each guess: from beliefs ``(beliefs, n_codes)`` to gains
+``(beliefs, n_codes)``, times the probability of the evidence."""
 
 MAX_WORK = 10**11
-"""The most operations of a search: some minutes."""
+"""The largest number of operations of a search: a few minutes."""
 
 _TIE = 1e-12  # values closer than this are equal; they are sums of at most one
-_BLOCK = 2**20  # how many probabilities are evaluated at once
+_BLOCK = 2**20  # number of probabilities that are evaluated at a time
 
 
 def best_tree(channel: Channel, gain: Gain, guesses: int) -> StrategyTree:
-    """Return the strategy that gains most in so many guesses.
+    """Return the strategy of the largest gain in a number of guesses.
 
-    Among guesses of equal worth, to 1e-12, the more probable code is preferred, then
-    the smaller index.
+    Among guesses of equal value, up to 1e-12, the more probable code comes first, then the smaller
+    index.
 
     Parameters
     ----------
     channel
-        What the replies pass through.
+        The channel that reports the replies.
     gain
-        What every guess gains at once.
+        The immediate gain of each guess.
     guesses
-        How many guesses there are, at least one.
+        The number of guesses, at least one.
 
     Raises
     ------
     BnmindError
-        Without a guess.
+        If the number of guesses is below one.
     TooLargeError
-        If it would take more than `MAX_WORK`; before anything is computed.
+        If the search would need more than `MAX_WORK` operations; raised before the search begins.
     """
     _require_searchable(channel, guesses)
     search = _Search(channel, gain)
@@ -70,13 +70,13 @@ def best_tree(channel: Channel, gain: Gain, guesses: int) -> StrategyTree:
 
 
 class _Search:
-    """One search: what has been solved lives as long as this object."""
+    """One search; the object caches solved beliefs."""
 
     def __init__(self, channel: Channel, gain: Gain) -> None:
         self.first = first_guesses(channel.board)
         self._gain = gain
         self._table = reply_table(channel.board)
-        # After "won" nothing is left to gain: that outcome is not followed.
+        # After "won" there is nothing to gain, so this outcome is not searched.
         self._chances = np.ascontiguousarray(channel.matrix[:, : len(channel.reports)].T)
         self._solved: dict[tuple[bytes, int], float] = {}
 
@@ -92,7 +92,7 @@ class _Search:
         return int(tied[np.argmax(likely >= likely.max() * (1 - _TIE))])
 
     def _values(self, belief: Floats, left: int, guesses: NDArray[np.intp]) -> Floats:
-        """Return what each of some guesses is worth, `left` guesses being left."""
+        """Return the values of some guesses, with `left` guesses left."""
         values: Floats = self._gain(belief[None, :])[0][guesses]
         if left == 1:
             return values
@@ -106,9 +106,9 @@ class _Search:
         return values
 
     def _best(self, beliefs: Floats, left: int) -> Floats:
-        """Return what the best guess is worth under each of some beliefs."""
+        """Return the value of the best guess for each belief."""
         best = np.zeros(len(beliefs))
-        # Impossible evidence is worth nothing.
+        # Impossible evidence has the value 0.
         possible = np.flatnonzero(beliefs.any(axis=1))
         if left == 1:
             best[possible] = self._gain(beliefs[possible]).max(axis=1)
@@ -123,11 +123,11 @@ class _Search:
 
 
 def _require_searchable(channel: Channel, guesses: int) -> None:
-    """Raise unless a search is a sensible one, before it begins."""
+    """Raise if a search is too large or has no guesses, before it begins."""
     if guesses < 1:
         raise BnmindError(f"expected at least one guess, got {guesses}")
     board = channel.board
-    # A belief and the guess after it, over all codes; then all beliefs that can be met.
+    # A belief and the next guess, over all codes; then all reachable beliefs.
     work = board.n_codes**2 * len(board.true_replies)
     if guesses > 1:
         work *= len(first_guesses(board)) * channel.n_outcomes

@@ -13,21 +13,21 @@ from bnmind.strategies.trees.tree import Path, StrategyTree, grow_tree
 
 __all__ = ["most_informative"]
 
-_LARGEST = 2**22  # the largest table of codes by guesses and replies that is built
+_LARGEST = 2**22  # the largest table of codes by guesses and replies
 
 
 def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
-    """Return the strategy of a given depth that leaves the least entropy.
+    """Return the strategy of a given depth with the least expected entropy.
 
-    What it leaves is the tree's ``expected_entropy``.
+    The ``expected_entropy`` of the tree is the value that it minimizes.
 
     Parameters
     ----------
     channel
-        What the replies pass through; in its `revealed` form if the game ends when it
-        is won.
+        The channel that reports the replies; in its `revealed` form if the game ends at the
+        winning guess.
     depth
-        ℓ, the number of nodes on a longest path, at least 1: one more than guesses.
+        ℓ, the number of nodes on a longest path: one more than the number of guesses.
 
     Raises
     ------
@@ -38,9 +38,9 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
 
     Notes
     -----
-    Information adds up along a path: the entropy at the beginning less EH is the sum of
-    what the guesses tell, each under the belief at its node. So every guess is worth its
-    information, and the last one is found for all guesses at once.
+    Information adds up along a path: the initial entropy minus EH is the sum of the information of
+    the guesses, each under the belief at its node. The gain of a guess is therefore its
+    information, and the gains of all last guesses are computed together.
 
     References
     ----------
@@ -55,7 +55,7 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
     """
     if depth < 1:
         raise BnmindError(f"expected a depth of at least 1 node, got {depth}")
-    if depth == 1:  # no guess at all
+    if depth == 1:  # no guesses
 
         def never(path: Path) -> int:
             raise AssertionError(path)
@@ -65,7 +65,7 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
 
 
 def _information_gain(channel: Channel) -> Gain:
-    """Return what computes the information of every guess under many beliefs."""
+    """Return the function that computes the information of each guess for many beliefs."""
     board = channel.board
     n_replies = len(board.true_replies)
     if board.n_codes**2 * n_replies > _LARGEST:
@@ -74,7 +74,7 @@ def _information_gain(channel: Channel) -> Gain:
             return np.array([reply_masses(board, belief) for belief in beliefs])
 
     else:
-        # Which reply each code gives to each guess, as zeros and ones.
+        # The reply of each code to each guess, as zeros and ones.
         drawn = reply_table(board).T[:, :, None] == np.arange(n_replies)
         indicators = drawn.reshape(board.n_codes, -1).astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""The strategy that has most probably won after a few guesses, by exhaustive search."""
+"""The strategy with the largest probability of winning in a few guesses, by exhaustive search."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["most_wins"]
 
 
 def most_wins(channel: Channel, *, guesses: int) -> StrategyTree:
-    """Return the strategy most likely to have guessed the code within so many guesses.
+    """Return the strategy most likely to guess the code within a number of guesses.
 
-    The game ends when it is won; the probability is the tree's ``won_within(guesses)``.
+    The game ends at the winning guess; ``won_within(guesses)`` of the tree is the probability.
 
     Parameters
     ----------
     channel
-        What the replies pass through.
+        The channel that reports the replies.
     guesses
-        m, how many guesses there are, at least one.
+        m, the number of guesses, at least one.
 
     Raises
     ------
     BnmindError
-        Without a guess.
+        If the number of guesses is below one.
     TooLargeError
         If the search would take too long.
 
@@ -40,5 +40,5 @@ def most_wins(channel: Channel, *, guesses: int) -> StrategyTree:
 
 
 def _chance_of_winning(beliefs: Floats) -> Floats:
-    """Return what each guess gains at once: the probability that it is the code."""
+    """Return the immediate gain of each guess: the probability that it is the code."""
     return beliefs.copy()

@@ -1,6 +1,6 @@
-"""Least totals of sets of codes, and the guesses that have them, by branch and bound.
+"""Smallest totals of sets of codes, and their guesses, by branch and bound.
 
-`branch_and_bound_kernel` says how the search goes; here it is set up for a board.
+This module sets up the search for a board; `search_kernel` describes the algorithm.
 
 References
 ----------
@@ -58,30 +58,30 @@ __all__ = [
 ]
 
 MAX_SEARCHED_CODES = 8192
-"""The most codes of a board that is searched as a whole; 5x6 has 7,776 and takes 0.4 GB."""
+"""The largest number of codes of a board; 5x6 has 7,776 and takes 0.4 GB."""
 
 MAX_TRIED = 10**8
-"""The most guesses that are tried for sets of codes: some minutes to half an hour."""
+"""The largest number of guesses to try for sets of codes: some minutes to half an hour."""
 
 _MOST_COUNTED = 2**62  # counts of the kernels are words of 64 bits
-_MOST_GUESSES = 4  # before a set; after more of them little symmetry is left, and room is scarce
+_MOST_GUESSES = 4  # after more previous guesses little symmetry is left
 
 
 @dataclass(frozen=True)
 class SearchRules:
-    """What is asked of an optimal strategy."""
+    """The rules of an optimal strategy."""
 
     goal: Goal = Goal.REVEALING
-    """When a game is over."""
+    """The end of a game."""
     among: Among = Among.ALL
-    """Which guesses are considered."""
+    """The candidate guesses."""
     max_guesses: int | None = None
-    """No code may take more; any number if None."""
+    """The largest number of guesses for any code; unlimited if None."""
     max_tried: int = MAX_TRIED
-    """How much work there may be: so many guesses are tried for sets of codes."""
+    """The limit of the work: the largest number of guesses to try for sets of codes."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that are no whole numbers, or too small."""
+        """Reject limits that are not whole numbers, or too small."""
         problems: list[str] = []
         for name, least in (("max_guesses", 0), ("max_tried", 1)):
             got = getattr(self, name)
@@ -100,16 +100,16 @@ class SearchRules:
 
 @dataclass(frozen=True)
 class Solved:
-    """What a set of codes takes."""
+    """The solution of a set of codes."""
 
     total: int
-    """The least number of guesses, summed over the codes."""
+    """The smallest number of guesses, summed over the codes."""
     guess: int
-    """A guess that has it, an index into ``board.codes``."""
+    """A guess that achieves it, an index into ``board.codes``."""
 
 
 class BoardSearch:
-    """The sets of codes of one board; what has been solved lives as long as this object.
+    """A search of sets of codes of one board; the object caches solved sets.
 
     Raises
     ------
@@ -127,12 +127,12 @@ class BoardSearch:
 
     @property
     def n_sets(self) -> int:
-        """How many sets of codes were searched so far."""
+        """The number of sets of codes searched so far."""
         return int(self._work.counts[N_SETS])
 
     @property
     def n_tried(self) -> int:
-        """How many guesses were tried for them so far."""
+        """The number of guesses tried for them so far."""
         return int(self._work.counts[N_TRIED])
 
     def solve(
@@ -142,15 +142,15 @@ class BoardSearch:
         *,
         limit: int = INFINITE,
     ) -> Solved | None:
-        """Return what a set of codes takes, or None if it is not less than a limit.
+        """Return the solution of a set of codes, or None if its total is not below a limit.
 
         Parameters
         ----------
         codes
-            The codes that are still possible, ascending indices.
+            The indices of the possible codes, ascending.
         guesses
-            The guesses made before; symmetry is used with respect to them, and so they must
-            be the ones that left these codes possible.
+            The previous guesses. The search uses their symmetry, so they must be the guesses
+            that left these codes.
         limit
             The limit.
 
@@ -159,13 +159,13 @@ class BoardSearch:
         BnmindError
             If the set is empty, or its codes are not ascending.
         InvalidCodeError
-            If a code or a guess is no index of a code of the board.
+            If a code or a guess is not the index of a code of the board.
         TooLargeError
-            If it takes more than ``rules.max_tried``, or the strategy would be too deep.
+            If the search needs more than ``rules.max_tried``, or the strategy would be too deep.
         """
         codes = require_set(self.board, codes)
         for guess in guesses:
-            self.board.code(guess)  # refuses what is no index
+            self.board.code(guess)  # raises for an invalid index
         left = self._guesses_left(len(guesses))
         if left < 0:
             return None
@@ -178,8 +178,8 @@ class BoardSearch:
         return Solved(total, best_known(self._game, self._memo, codes, left))
 
     def solve_from(self, first: int) -> Solved | None:
-        """Return what all codes take after a first guess, or None if it cannot be done."""
-        self.board.code(first)  # refuses what is no index
+        """Return the total of all codes after a first guess, or None if no strategy exists."""
+        self.board.code(first)  # raises for an invalid index
         masks = self._work.masks
         masks[0] = 0
         masks[0, [first, -1]] = 1
@@ -189,27 +189,27 @@ class BoardSearch:
         return None if total >= INFINITE else Solved(total, first)
 
     def openings(self) -> dict[int, int]:
-        """Return what each kind of first guess was shown to take at least, in the last search.
+        """Return a lower bound for each class of first guesses, from the last search.
 
-        Empty unless all codes were searched.
+        The result is empty unless all codes were searched.
         """
         masks, found, by_classes = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
         if not (found >= 0).any():
             return {}
         looked_at = np.flatnonzero(masks[:-1]) if masks[-1] else np.arange(self.board.n_codes)
-        # A guess whose classes were bad enough was not tried at all.
+        # A guess with a bad bound was not tried.
         shown = np.where(found >= 0, found, by_classes)
         return dict(zip(looked_at.tolist(), shown[looked_at].tolist(), strict=True))
 
     def tree(self, first: int | None = None) -> StrategyTree:
-        """Return the strategy, as a tree; the first guess may be given.
+        """Return the strategy as a tree, optionally with a given first guess.
 
         Raises
         ------
         BnmindError
-            If there is none of so few guesses.
+            If no strategy satisfies the limit of guesses.
         TooLargeError
-            As for `solve`.
+            See `solve`.
         """
         board = self.board
 
@@ -221,16 +221,16 @@ class BoardSearch:
                 left = left[replies_to(board, board.code(guess))[left] == outcome]
             solved = self.solve(left, [guess for guess, _ in path])
             if solved is None:
-                raise BnmindError(f"expected a strategy of {self.rules.max_guesses} guesses")
+                raise BnmindError(f"no strategy takes at most {self.rules.max_guesses} guesses")
             return solved.guess
 
         return grow_tree(Channel.exact(board), choose)
 
     def _guesses_left(self, n_made: int) -> int:
-        """Return how many guesses are left; `INFINITE` if there is no limit that matters.
+        """Return the number of guesses left; `INFINITE` if the limit cannot matter.
 
-        Every guess of an optimal strategy leaves fewer codes than there were, so no set takes
-        more guesses than it has codes.
+        Each guess of an optimal strategy leaves fewer codes than before, so no set takes more
+        guesses than it has codes.
         """
         if self.rules.max_guesses is None:
             return INFINITE
@@ -257,9 +257,8 @@ class BoardSearch:
         )
         if total < 0:
             raise TooLargeError(
-                f"expected a search of {self.board} within {self.rules.max_tried:,} guesses "
-                f"tried, got more, or a strategy that takes more than "
-                f"{len(self._work.frames) - 2} guesses",
+                f"the search of {self.board} needs more than {self.rules.max_tried:,} guesses "
+                f"tried, or a strategy of more than {len(self._work.frames) - 2} guesses",
                 needed=self.rules.max_tried + 1,
                 budget=self.rules.max_tried,
             )
@@ -267,7 +266,7 @@ class BoardSearch:
 
 
 def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> int:
-    """Return the best guess for a set that was solved just now, `left` guesses being left."""
+    """Return the best guess for a set that was just solved, with `left` guesses left."""
     own = game.own[codes]
     if len(codes) < 3 or (len(codes) == 3 and game.last == 1 and left >= 3):
         for guess in own.tolist():
@@ -279,7 +278,7 @@ def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> i
         key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
     entry = find(memo, np.uint64(key), np.uint64(check))
     if entry < 0:
-        raise BnmindError("expected a set that was solved just now, got another one")
+        raise BnmindError("expected a set that was just solved, got another one")
     return int(memo.values[entry, 1])
 
 
@@ -296,14 +295,14 @@ def _game(board: Board, goal: Goal, among: Among) -> tuple[Game, Symmetry]:
 
 
 def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a set of codes as the compiled search takes it.
+    """Return a set of codes as an array for the compiled search.
 
     Raises
     ------
     BnmindError
         If the set is empty, or its codes are not ascending.
     InvalidCodeError
-        If one is no index of a code of the board.
+        If one is not the index of a code of the board.
     """
     found = np.asarray(codes, dtype=np.int64)
     if found.ndim != 1 or found.size == 0:
@@ -320,11 +319,11 @@ def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def require_searchable(board: Board) -> None:
-    """Raise TooLargeError if a board is too large to be searched as a whole."""
+    """Raise TooLargeError if a board is too large for a complete search."""
     if board.n_codes > MAX_SEARCHED_CODES or len(board.true_replies) > MOST_REPLIES:
         raise TooLargeError(
             f"expected a board of at most {MAX_SEARCHED_CODES:,} codes and {MOST_REPLIES} replies "
-            f"to search as a whole, got {board} with {board.n_codes:,} codes",
+            f"for a complete search, got {board} with {board.n_codes:,} codes",
             needed=board.n_codes,
             budget=MAX_SEARCHED_CODES,
         )

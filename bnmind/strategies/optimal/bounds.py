@@ -1,19 +1,19 @@
-r"""What no strategy can do better, from the number of replies alone.
+r"""Bounds of every strategy, from the number of replies alone.
 
 ======  =======================================================================
 symbol  name here
 ======  =======================================================================
 n       the size of a set of codes
-r       ``n_replies``, the winning one among them
-d       how many guesses a code takes
+r       ``n_replies``, including the winning reply
+d       the number of guesses for a code
 ======  =======================================================================
 
-A game can go r ways after each guess. Where the code is to be revealed, one of them is its
-end, so of a set one code at most is found at the first guess, r − 1 at the second, (r − 1)²
-at the third. Where it is to be determined, at most r^d codes in d guesses; each code that
-has to wait for one guess more makes room for r others.
+Each guess has r possible replies. If the code is to be revealed, one reply ends the game. At most
+one code of a set is therefore found at the first guess, r − 1 at the second, and (r − 1)² at the
+third. If the code is to be determined, at most r^d codes are determined within d guesses; each code
+that waits for another guess makes room for r others.
 
-The bounds are admissible: sums over classes of what a guess leaves are bounds of that guess.
+The bounds are admissible: the sum of the bounds of the classes of a guess is a bound of the guess.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Integers = NDArray[np.int64]
 
 @lru_cache(maxsize=16)
 def lower_bounds(largest: int, n_replies: int, goal: Goal) -> Integers:
-    """Return by the size of a set what its total is at least, ``(largest + 1,)``.
+    """Return a lower bound of the total for each size of a set, ``(largest + 1,)``.
 
     Examples
     --------
@@ -62,10 +62,10 @@ def lower_bounds(largest: int, n_replies: int, goal: Goal) -> Integers:
 
 
 def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
-    """Return how many codes can be found at most, by the guesses left, ``(largest + 1,)``.
+    """Return the largest number of codes that can be found, by guesses left, ``(largest + 1,)``.
 
-    There is an entry for 0 to `largest` guesses: nobody needs more guesses than there are
-    codes. Counts are cut at one more than `largest`.
+    There is an entry for 0 to `largest` guesses, since no set needs more guesses than it has
+    codes. Counts are clipped at `largest` + 1.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
     """
     reveals = goal is Goal.REVEALING
     found = [0 if reveals else 1]
-    more = 1 if reveals else n_replies - 1  # codes that one more guess makes room for
+    more = 1 if reveals else n_replies - 1  # additional codes for one more guess
     for _ in range(largest):
         found.append(min(found[-1] + more, largest + 1))
         more = min(more * (n_replies - 1 if reveals else n_replies), largest + 1)
@@ -82,11 +82,11 @@ def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
 
 
 def estimates(largest: int) -> Integers:
-    """Return by the size of a set a guess at its total, in thousandths; only for orders.
+    """Return the estimated total for each size of a set, in thousandths; only to order guesses.
 
-    n + 0.34 n log₂ n is about what the optimal strategy at 4x6 takes for its classes.
+    n + 0.34 n log₂ n is about the total of the classes of the optimal strategy at 4x6.
     """
     sizes = np.arange(largest + 1)
     logs = np.log2(np.maximum(sizes, 1))
-    # Rounded to thousandths, so that the last digit of a logarithm has no say.
+    # Rounded to thousandths, so the last digit of a logarithm does not matter.
     return np.asarray(np.rint(1000 * (sizes + 0.34 * sizes * logs)), dtype=np.int64)

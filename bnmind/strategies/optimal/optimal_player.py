@@ -1,4 +1,4 @@
-"""Players that are proven to need the fewest guesses, on average or in the worst case."""
+"""Strategies that provably need the fewest guesses, on average or in the worst case."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from bnmind.strategies.trees.tree import StrategyTree
 __all__ = ["MAX_TRIED_AFRESH", "Optimal"]
 
 MAX_TRIED_AFRESH = 20_000
-"""The most guesses that are tried for one set of codes off the tree: about a second."""
+"""The largest number of guesses to try for a set of codes off the tree: about a second."""
 
 
 @dataclass(frozen=True)
 class Optimal(PlansAhead, Value):
-    """Play an optimal strategy, whatever the channel: replies are taken for the truth.
+    """Play an optimal strategy, assuming true replies whatever the channel is.
 
-    The whole board is searched once, before the first guess. Where a game has left the tree,
-    by guesses of another player or by replies that contradict each other, the codes that
-    contradict the fewest replies are searched anew, so that advice stays optimal. Where that
-    takes more than `MAX_TRIED_AFRESH`, the guess of most parts is made, or of the least worst
-    case.
+    The strategy searches the whole board once, before the first guess. If a game leaves the tree,
+    by guesses of another player or by contradictory replies, it searches the codes that
+    contradict the fewest replies, so its advice stays optimal. If that search needs more than
+    `MAX_TRIED_AFRESH` guesses tried, it makes the guess with the most parts, or with the smallest
+    worst case.
 
     Examples
     --------
@@ -50,16 +50,16 @@ class Optimal(PlansAhead, Value):
     """
 
     name: str = "optimal"
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
     goal: Goal = Goal.REVEALING
-    """When a game is over."""
+    """The end of a game."""
     among: Among = Among.ALL
-    """Which guesses are considered."""
+    """The candidate guesses."""
     _: KW_ONLY
     in_worst_case: bool = False
-    """Whether the most guesses are to be few, and then the mean; else the mean alone."""
+    """Whether to minimize the worst case first and then the mean, or only the mean."""
     max_guesses: int | None = None
-    """No code may take more; any number if None."""
+    """The largest number of guesses for any code; unlimited if None."""
     first: tuple[int, ...] | None = None
     """The first guess; the best one if None."""
 
@@ -69,29 +69,29 @@ class Optimal(PlansAhead, Value):
         return True
 
     def start(self, channel: Channel) -> Belief:
-        """Return a belief that takes every reply for the truth."""
+        """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel))
 
     def optimum(self, board: Board) -> Optimum:
-        """Return the strategy for a board, and what shows that none is better.
+        """Return the strategy for a board, with its proof of optimality.
 
         Raises
         ------
         BnmindError
             If no strategy takes at most ``max_guesses``.
         InvalidCodeError
-            If the first guess is no code of the board.
+            If the first guess is not a code of the board.
         TooLargeError
-            If the board is too large, or it takes too much work.
+            If the board is too large, or the search needs too much work.
         """
         return _optimum(self, board)
 
     def tree(self, board: Board) -> StrategyTree:
-        """Return the tree for a board; raises as `optimum`."""
+        """Return the tree for a board; raises like `optimum`."""
         return self.optimum(board).tree
 
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
-        """Return the guess of the tree, or off the tree the best one; raises as `optimum`."""
+        """Return the guess of the tree, or the best guess off the tree; raises like `optimum`."""
         board, history = belief.board, belief.history
         node = node_after(self.tree(board), history)
         if node is not None and node.guess is not None:
@@ -106,18 +106,18 @@ class Optimal(PlansAhead, Value):
         return guess, GuessInfo(guess)
 
     def _best(self, board: Board, possible: NDArray[np.intp], guesses: list[int]) -> int:
-        """Return the best guess for the codes that are possible, in as few guesses as can be."""
+        """Return the best guess for the possible codes."""
         limits: Iterable[int | None] = (self.max_guesses, None)
         if self.in_worst_case:
             limits = count(len(guesses) + 1)
         for limit in limits:
-            # A search of its own: what was searched before must not decide between equals.
+            # A new search, so that previous searches do not influence ties.
             rules = SearchRules(self.goal, self.among, limit, MAX_TRIED_AFRESH)
             search = BoardSearch(board, rules)
             solved = search.solve(possible, guesses)
             if solved is not None:
                 return solved.guess
-        raise AssertionError  # some number of guesses is enough
+        raise AssertionError  # there is always a number of guesses that suffices
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""Optimal strategies under truthful replies, with a certificate.
+"""Optimal strategies under true replies, with a certificate.
 
 ===========================  ===============================================
 Vomlel, section 2            name here
@@ -9,7 +9,7 @@ optimal in average           `optimal_on_average`; the 5625/1296 that the
                              paper quotes is for ``Goal.REVEALING``
 ===========================  ===============================================
 
-The search is that of `branch_and_bound_kernel`.
+`search_kernel` describes the search.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ __all__ = ["Goal", "Optimum", "first_guesses", "optimal_in_worst_case", "optimal
 
 @dataclass(frozen=True, eq=False)
 class Optimum(Value):
-    """A strategy than which none is better, and what shows it."""
+    """An optimal strategy and its certificate."""
 
     value: float
-    """What it achieves; the function that searched says what that is."""
+    """The optimal value, as documented by the function that returned the object."""
     tree: StrategyTree
     """The strategy."""
     solved: int
-    """How many different beliefs were searched."""
+    """The number of different beliefs searched."""
     total: int
-    """How many guesses it takes to reveal, or to determine, each code once."""
+    """The number of guesses to reveal, or to determine, each code once."""
     tried: int
-    """How many guesses were tried for these beliefs."""
+    """The number of guesses tried for these beliefs."""
     openings: Mapping[tuple[int, ...], int | None]
-    """Of each kind of first guess one, and what total it takes at least; None if it takes more
-    guesses than ``rules.max_guesses``."""
+    """One first guess of each class of equivalent guesses, with a lower bound of its total; None
+    if it takes more guesses than ``rules.max_guesses``."""
     rules: SearchRules
-    """What was asked for."""
+    """The rules of the search."""
 
     @property
     def bound(self) -> int:
-        """What every strategy takes at least: the least of ``openings``; it is ``total``."""
+        """The lower bound of all strategies: the smallest of ``openings``. It equals ``total``."""
         return min(total for total in self.openings.values() if total is not None)
 
 
@@ -68,29 +68,30 @@ def optimal_on_average(
 ) -> Optimum:
     """Return a strategy of the smallest mean number of guesses.
 
-    The value is that mean, all codes being equally likely.
+    The value is this mean. All codes are equally likely.
 
     Parameters
     ----------
     board
         The board.
     goal
-        When a game is over.
+        The end of a game.
     among
-        Which guesses are considered.
+        The candidate guesses.
     max_guesses
-        No code may take more; any number if None.
+        The largest number of guesses for any code; unlimited if None.
     first
-        The first guess; the best one if None. Then ``openings`` has it alone.
+        The first guess; the best one if None. If given, ``openings`` contains only this guess.
 
     Raises
     ------
     BnmindError
         If no strategy takes at most ``max_guesses``.
     InvalidCodeError
-        If the first guess is no code of the board.
+        If the first guess is not a code of the board.
     TooLargeError
-        If the board has more codes than `MAX_SEARCHED_CODES`, or it takes too much work.
+        If the board has more than `MAX_SEARCHED_CODES` codes, or the search needs too much
+        work.
 
     Examples
     --------
@@ -114,33 +115,34 @@ def optimal_in_worst_case(
     max_guesses: int | None = None,
     first: Sequence[int] | None = None,
 ) -> Optimum:
-    """Return a strategy of the fewest guesses in the worst case; of these, one of the least mean.
+    """Return a strategy with the smallest worst case and, among these, the smallest mean.
 
-    The value is that number of guesses. For ``Goal.DETERMINING`` the depth of the tree,
-    which counts nodes, is one more. ``solved`` and ``tried`` tell of the search that found
-    the strategy, not of those that showed that fewer guesses do not suffice.
+    The value is the largest number of guesses. For ``Goal.DETERMINING`` the depth of the tree,
+    which counts nodes, is one more. ``solved`` and ``tried`` describe the search that found the
+    strategy, not the searches that excluded fewer guesses.
 
     Parameters
     ----------
     board
         The board.
     goal
-        When a game is over.
+        The end of a game.
     among
-        Which guesses are considered.
+        The candidate guesses.
     max_guesses
-        The most that are of interest; any number if None.
+        The largest number of guesses to consider; unlimited if None.
     first
-        The first guess; the best one if None. Then ``openings`` has it alone.
+        The first guess; the best one if None. If given, ``openings`` contains only this guess.
 
     Raises
     ------
     BnmindError
         If no strategy takes at most ``max_guesses``.
     InvalidCodeError
-        If the first guess is no code of the board.
+        If the first guess is not a code of the board.
     TooLargeError
-        If the board has more codes than `MAX_SEARCHED_CODES`, or it takes too much work.
+        If the board has more than `MAX_SEARCHED_CODES` codes, or the search needs too much
+        work.
 
     Examples
     --------
@@ -161,15 +163,15 @@ def optimal_in_worst_case(
 
 def _none_of(board: Board, max_guesses: int | None) -> BnmindError:
     return BnmindError(
-        f"expected a strategy of at most {max_guesses} guesses on {board}, got none by these "
-        "rules; the search was complete"
+        f"no strategy by these rules takes at most {max_guesses} guesses on {board}; the search "
+        "was complete"
     )
 
 
 def _optimum(
     board: Board, rules: SearchRules, first: Sequence[int] | None, *, value: float | None = None
 ) -> Optimum | None:
-    """Return the optimum, or None if there is no strategy of so few guesses."""
+    """Return the optimum, or None if no strategy satisfies the limit of guesses."""
     opening = None if first is None else board.index(first)
     search = BoardSearch(board, rules)
     if opening is None:
@@ -197,11 +199,11 @@ def _optimum(
 
 
 def first_guesses(board: Board) -> tuple[int, ...]:
-    """Return one first guess of each kind, as indices of codes, ascending.
+    """Return one first guess of each equivalence class, as indices of codes, ascending.
 
-    Before anything is known two guesses are alike if their colors occur equally often:
-    positions and colors can be renamed. Each kind is stood for by its first guess, so a
-    search that prefers smaller indices misses nothing.
+    At the start of a game two guesses are equivalent if the counts of their colors are equal, since
+    positions and colors can be permuted. Each class is represented by its smallest guess, so a
+    search that prefers smaller indices loses nothing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The compiled search, slice by slice: between two slices Python hears Ctrl-C."""
+"""The compiled search, run in slices, so that Ctrl-C works between two slices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bnmind.strategies.optimal.search_kernel import PAUSED, search_slice
 __all__ = ["SLICE", "search"]
 
 SLICE = 50_000_000
-"""Operations of one slice: a tenth of a second, or less."""
+"""Operations of one slice: at most a tenth of a second."""
 
 
 def search(
@@ -28,7 +28,7 @@ def search(
     limit: int,
     left: int,
 ) -> int:
-    """Return what `search_slice` returns in the end; its parameters are explained there."""
+    """Run `search_slice` until it is done; see there for the parameters."""
     members = np.asarray(codes, dtype=np.int64)
     work.counts[RESUMED] = 0
     total = PAUSED

@@ -1,7 +1,7 @@
-"""Least totals of a small set of codes and of its parts, on boards of any size.
+"""Smallest totals of a small set of codes and of its subsets, on boards of any size.
 
-The search is that of `branch_and_bound_kernel`. Of guesses that part the set alike one is kept;
-symmetry is not looked for beyond that.
+`search_kernel` describes the search. Among guesses that partition the set in the same way, one is
+kept; the search uses no other symmetry.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from bnmind.strategies.players.myopic import Among
 __all__ = ["MAX_SET_CODES", "SetSearch"]
 
 MAX_SET_CODES = 64
-"""The most codes of a set."""
+"""The largest number of codes of a set."""
 
 _MAX_BOARD_CODES = 2**17  # 6x7 has 117,649
 
 
 class SetSearch:
-    """The parts of a set of codes; what has been solved lives as long as this object.
+    """A search of the subsets of a set of codes; the object caches solved subsets.
 
     Raises
     ------
@@ -42,14 +42,14 @@ class SetSearch:
         If the set is empty, its codes are not ascending, or the rules limit the number of
         guesses.
     InvalidCodeError
-        If one is no index of a code of the board.
+        If one is not the index of a code of the board.
     TooLargeError
         If the set has more than `MAX_SET_CODES` codes, or the board too many codes or replies.
     """
 
     def __init__(self, board: Board, codes: NDArray[np.intp], rules: SearchRules) -> None:
         if rules.max_guesses is not None:
-            raise BnmindError(f"expected rules without a limit, got {rules.max_guesses} guesses")
+            raise BnmindError(f"expected rules without a limit of guesses, got {rules.max_guesses}")
         n_replies = len(board.true_replies)
         if (
             len(codes) > MAX_SET_CODES
@@ -65,7 +65,7 @@ class SetSearch:
             )
         codes = require_set(board, codes)
         self.board, self.rules, self.codes = board, rules, codes
-        # A reply is the same whichever of the two codes is the guess.
+        # Replies are symmetric in guess and code.
         replies = np.array([replies_to(board, board.code(int(code))) for code in codes])
         _, first, kind_of = np.unique(
             replies.astype(np.uint8).T, axis=0, return_index=True, return_inverse=True
@@ -83,23 +83,23 @@ class SetSearch:
         self._work = make_work(self._game, rules.max_tried)
 
     def solve(self, codes: NDArray[np.intp]) -> Solved:
-        """Return what a part of the set takes.
+        """Return the solution of a subset.
 
         Parameters
         ----------
         codes
-            The codes that are possible, ascending indices, all of them of the set.
+            The indices of the possible codes, ascending, all in the set.
 
         Raises
         ------
         BnmindError
-            If the part is empty, not ascending, or no part of the set.
+            If the subset is empty, not ascending, or not a subset of the set.
         TooLargeError
-            If it takes more than ``rules.max_tried``.
+            If the search needs more than ``rules.max_tried``.
         """
         codes = require_set(self.board, codes)
         if not np.isin(codes, self.codes).all():
-            raise BnmindError("expected a part of the set, got codes that are not in it")
+            raise BnmindError("expected a subset of the set, got codes that are not in it")
         part = np.searchsorted(self.codes, codes).astype(np.int64)
         nothing = np.zeros(0, dtype=np.int64)
         total = search(
@@ -114,7 +114,7 @@ class SetSearch:
         )
         if total < 0:
             raise TooLargeError(
-                f"expected a search within {self.rules.max_tried:,} guesses tried, got more",
+                f"the search needs more than {self.rules.max_tried:,} guesses tried",
                 needed=self.rules.max_tried + 1,
                 budget=self.rules.max_tried,
             )

@@ -1,4 +1,4 @@
-"""Knuth's strategy: the fewest codes left in the worst case."""
+"""Knuth's strategy: minimize the number of codes left in the worst case."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ __all__ = ["Knuth"]
 class Knuth:
     """Choose, among all guesses, the one that leaves the fewest codes in the worst case.
 
-    Whatever the channel, replies are taken for the truth, and where they contradict
-    each other for as true as can be: codes that contradict the fewest replies count as
-    possible. The score is the largest number of codes that one reply leaves; only the
-    largest is compared. Guesses of equal score are ranked: a possible code first, then
-    lexicographically.
+    The strategy assumes true replies, whatever the channel is. If the replies contradict each
+    other, the codes that contradict the fewest replies count as possible. The score is the
+    largest number of codes that one reply leaves; smaller classes are not compared. Among
+    guesses of equal score, possible codes come first, in lexicographic order.
 
     References
     ----------
@@ -31,7 +30,7 @@ class Knuth:
     """
 
     name: str = "knuth"
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
 
     @property
     def deterministic(self) -> bool:
@@ -39,13 +38,13 @@ class Knuth:
         return True
 
     def start(self, channel: Channel) -> Belief:
-        """Return a belief that takes every reply for the truth."""
+        """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel))
 
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
-        """Return the guess of the smallest worst case; nothing is left to chance."""
+        """Return the guess of the smallest worst case, without using `rng`."""
         possible = belief.codes.probabilities > 0
-        # Sums of ones are exact in floating point: ties are ties.
+        # Sums of ones are exact in floating point, so ties are exact.
         counts = possible.astype(np.float64)
         plan = plan_masses(belief.board, counts, history=belief.history)
         worst = worst_cases(plan.run(counts))

@@ -18,14 +18,14 @@ _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equa
 
 @dataclass(frozen=True)
 class MapCode:
-    """Choose the most probable code (maximum a posteriori), at random among equals.
+    """Choose the most probable code (maximum a posteriori); ties are broken at random.
 
-    Its score is the probability of the code. Probabilities that differ by a relative
-    1e-9 are equal.
+    The score is the probability of the code. Probabilities within a relative difference of 1e-9
+    are equal.
     """
 
     name: str = "map"
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
 
     @property
     def deterministic(self) -> bool:
@@ -47,17 +47,18 @@ class MapCode:
 def trust_suffices(channel: Channel) -> bool:
     """Return whether the most probable codes are those that contradict the fewest replies.
 
-    So it is if a wrong report is as likely as any other, and less likely than the right one:
-    under exact and under false replies, not where the two numbers err by themselves. `MapCode`
-    and `RandomCode` then play the same games.
+    This holds if all wrong reports are equally likely, and less likely than the right one: for
+    exact and false replies, but not for independent errors of the two numbers. `MapCode` and
+    `RandomCode` then play the same games.
 
     Parameters
     ----------
     channel
-        What both assume, in its `revealed` form if the game ends when it is won.
+        The channel that both assume, in its `revealed` form if the game ends at the winning
+        guess.
     """
     replies = channel.board.true_replies
-    n_rows = len(replies) - channel.ends  # a game that is won has no report
+    n_rows = len(replies) - channel.ends  # a won game has no report
     ratios: list[float] = []
     for report, column in zip(channel.reports, channel.matrix[:n_rows].T, strict=False):
         own = replies.index(report) if report in replies else n_rows

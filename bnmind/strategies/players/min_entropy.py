@@ -1,4 +1,4 @@
-"""Minimal expected entropy: the guess whose outcome tells most about the code."""
+"""Minimal expected entropy: the guess with the most informative reply."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Entropy"]
 
 @dataclass(frozen=True)
 class Entropy:
-    """Choose, among all guesses, the one of minimal expected entropy.
+    """Choose, among all guesses, the guess of minimal expected entropy.
 
-    Its score is the expected entropy. Guesses of equal score, to 1e-9 bits, are ranked
-    by their probability of being the code, then lexicographically; so a code that is
-    known is guessed, as every guess then tells nothing.
+    The score is the expected entropy. Guesses whose scores differ by at most 1e-9 bits are
+    ordered by their probability of being the code, then lexicographically. If the code is known,
+    no guess is informative, and the strategy guesses the code.
 
     Examples
     --------
@@ -33,16 +33,16 @@ class Entropy:
 
     References
     ----------
-    Vomlel, *Bayesian networks in Mastermind*, section 2, the myopic strategy; Bestavros
-    and Belal (1986) and Neuwirth (1982) for truthful replies. The expected entropy is
-    computed as entropy less information, without conditioning on any reply.
+    Vomlel, *Bayesian networks in Mastermind*, section 2, the myopic strategy; Bestavros and Belal
+    (1986) and Neuwirth (1982) for truthful replies. The expected entropy is computed as entropy
+    minus information, without conditioning on any reply.
     """
 
     name: str = "entropy"
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
     once: bool = False
-    """Whether the process asks for a guess or two only, so that small boards had better do
-    without compiled code, which takes most of a second to load."""
+    """Whether the process needs only one or two guesses. Small boards then avoid compiled code,
+    which takes most of a second to load."""
 
     @property
     def deterministic(self) -> bool:
@@ -54,7 +54,7 @@ class Entropy:
         return start_belief(channel)
 
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
-        """Return the guess of minimal expected entropy; nothing is left to chance."""
+        """Return the guess of minimal expected entropy, without using `rng`."""
         codes = belief.codes
         plan = plan_masses(codes.board, codes.probabilities, history=belief.history, once=self.once)
         choice = choose_question(

@@ -1,7 +1,7 @@
 """Myopic strategies: the guess of the best score, one guess ahead.
 
-Every myopic strategy of the literature is a `Myopic`: a score, the guesses among which it
-chooses, and what it does about ties. It takes every reply for the truth.
+Each myopic strategy of the literature is a `Myopic`: a score, a set of candidate guesses, and a
+rule for ties. It assumes true replies.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ __all__ = ["Among", "Myopic", "Ties"]
 
 
 class Among(Enum):
-    """Which guesses are considered."""
+    """The candidate guesses."""
 
     ALL = "all codes"
     POSSIBLE = "codes that are still possible"
 
 
 class Ties(Enum):
-    """Which of equally good guesses is made, possible ones going before others."""
+    """The rule for guesses of equal score; possible codes always come first."""
 
     FIRST = "the first in lexicographic order"
-    RANDOM = "any of them, by chance"
+    RANDOM = "a random one"
 
 
 @dataclass(frozen=True)
 class Myopic(Value):
     """Choose the guess of the best score.
 
-    Whatever the channel, replies are taken for the truth, and where they contradict each
-    other for as true as can be, as `Knuth` does. Of guesses of equal scores one that is still
-    possible is preferred. That serves to *reveal* the code; only to *determine* it, so that
-    one code is left, takes the same guesses and stops before the last one
-    (`StrategyTree.lengths`): scores that are corrected for the winning class aim at the former,
-    scores that are not at the latter.
+    The strategy assumes true replies, whatever the channel is. If the replies contradict each
+    other, the codes that contradict the fewest replies count as possible, as in `Knuth`. Among
+    guesses of equal score, possible codes are preferred. This *reveals* the code. To *determine*
+    the code, so that one is left, the strategy makes the same guesses and stops before the last
+    one (`StrategyTree.lengths`). Scores with a correction for the winning class are designed to
+    reveal the code, scores without it to determine the code.
 
     Examples
     --------
@@ -57,23 +57,23 @@ class Myopic(Value):
     """
 
     score: Score
-    """How guesses are judged."""
+    """The score of guesses."""
     name: str = "myopic"
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
     among: Among = Among.ALL
-    """Which guesses are considered."""
+    """The candidate guesses."""
     ties: Ties = Ties.FIRST
-    """Which of equally good guesses is made."""
+    """The rule for guesses of equal score."""
     first: tuple[int, ...] | None = None
-    """The first guess; chosen like any other if None."""
+    """The first guess; chosen by score if None."""
 
     @property
     def deterministic(self) -> bool:
-        """The history alone determines the choice unless chance breaks ties."""
+        """The history alone determines the choice, unless ties are broken at random."""
         return self.ties is Ties.FIRST
 
     def start(self, channel: Channel) -> Belief:
-        """Return a belief that takes every reply for the truth."""
+        """Return a belief that assumes true replies."""
         if self.first is not None:
             channel.board.index(self.first)
         return start_belief(trusting_channel(channel))
@@ -85,7 +85,7 @@ class Myopic(Value):
             guess = board.index(self.first)
             return guess, GuessInfo(guess)
         n = int(np.count_nonzero(possible))
-        # Sums of ones are exact in floating point: ties are ties.
+        # Sums of ones are exact in floating point, so ties are exact.
         counts = possible.astype(np.float64)
         plan = plan_masses(
             board, counts, history=belief.history, every_guess=not self.deterministic

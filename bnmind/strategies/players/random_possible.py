@@ -1,4 +1,4 @@
-"""Guess any code that is still possible."""
+"""Guess a random possible code."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ __all__ = ["RandomCode"]
 
 @dataclass(frozen=True)
 class RandomCode:
-    """Choose uniformly among the codes that are still possible.
+    """Choose uniformly at random among the possible codes.
 
-    Whatever the channel, replies are taken for the truth, as in `Knuth`. The score is
-    the chance that each of these codes had to be chosen.
+    The strategy assumes true replies, as `Knuth` does. The score is the probability of choosing
+    each of these codes.
     """
 
     name: str = "random"
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
 
     @property
     def deterministic(self) -> bool:
-        """All is left to chance."""
+        """The choice is random."""
         return False
 
     def start(self, channel: Channel) -> Belief:
-        """Return a belief that takes every reply for the truth."""
+        """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel))
 
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
-        """Return one of the codes that are still possible."""
+        """Return a random possible code."""
         possible = np.flatnonzero(belief.codes.probabilities)
         guess = int(possible[rng.integers(len(possible))])
         return guess, GuessInfo(guess, 1 / len(possible), tied=len(possible))

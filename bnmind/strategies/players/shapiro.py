@@ -1,4 +1,4 @@
-"""Shapiro's player: the first code that is still possible."""
+"""Shapiro's strategy: guess the first possible code."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Indifference", "first_possible", "is_shapiro"]
 
 @dataclass(frozen=True)
 class Indifference:
-    """The score of those who do not care: 0 for every guess, so that ties decide."""
+    """The score 0 for every guess, so that the rule for ties decides."""
 
     @property
     def minimized(self) -> bool:
-        """All are equally good."""
+        """All guesses are equally good."""
         return True
 
     def terms(self, board: Board, largest: int) -> ClassTerms:
@@ -33,7 +33,7 @@ class Indifference:
 
 
 def first_possible() -> Myopic:
-    """Return the strategy that guesses the first code, in lexicographic order, that is possible.
+    """Return the strategy that guesses the first possible code in lexicographic order.
 
     References
     ----------
@@ -50,7 +50,7 @@ def first_possible() -> Myopic:
 
 
 def is_shapiro(strategy: Strategy) -> bool:
-    """Return whether a strategy guesses the first possible code, but for its first guess."""
+    """Return whether a strategy guesses the first possible code, except for its first guess."""
     return (
         type(strategy) is Myopic
         and strategy.deterministic

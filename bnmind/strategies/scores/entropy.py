@@ -16,9 +16,9 @@ __all__ = ["EntropyLeft"]
 class EntropyLeft:
     """The expected entropy of the code after the reply, Σ n_r log₂ n_r / n, to be minimized.
 
-    That maximizes the entropy of the reply, Bestavros and Belal's *MaxEnt*. Logarithms are
-    whole numbers here (`entropy_terms`), so that equal entropies are equal; `Entropy`, which
-    knows noise and priors, compares them to 1e-9 bits.
+    Minimizing it maximizes the entropy of the reply, Bestavros and Belal's *MaxEnt*. Logarithms
+    are whole numbers (`entropy_terms`), so equal entropies are exactly equal. The strategy
+    `Entropy`, which models noise and priors, compares entropies up to 1e-9 bits.
 
     References
     ----------
@@ -28,7 +28,7 @@ class EntropyLeft:
 
     @property
     def minimized(self) -> bool:
-        """Little entropy left is good."""
+        """Smaller values are better."""
         return True
 
     def terms(self, board: Board, largest: int) -> ClassTerms:

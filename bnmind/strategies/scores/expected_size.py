@@ -1,4 +1,4 @@
-"""The expected size: how many codes a guess leaves on average."""
+"""The expected size: the mean number of codes that a guess leaves."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class ExpectedSize:
     """
 
     corrected: bool = False
-    """Whether the code of the winning class counts as none left, since the game is over."""
+    """Whether the winning class counts as empty, since the game is then over."""
 
     @property
     def minimized(self) -> bool:
-        """Few codes left are good."""
+        """Smaller values are better."""
         return True
 
     def terms(self, board: Board, largest: int) -> ClassTerms:

@@ -1,4 +1,4 @@
-"""n·log₂ n as whole numbers, so that entropies compare alike on every machine.
+"""n·log₂ n as whole numbers, so that comparisons of entropies agree on all machines.
 
 =======  ==================================================================
 symbol   name here
@@ -7,12 +7,11 @@ L(p)     2^bits · log₂ p for a prime p, rounded to a whole number
 —        ``table[n]`` = n · Σ L(p) over the prime factors p of n
 =======  ==================================================================
 
-The expected entropy of a guess is Σ n_r log₂ n_r / n, that is log₂ Π n_r^n_r / n. Two guesses
-are equally good exactly if these products are equal, so if they have the same prime factors,
-and then the sums of `table` are equal too: it is the logarithm of a product, prime by prime.
-Products that differ are told apart as long as their logarithms differ by more than
-n·log₂ n / 2^bits, 1.2e-8 bits of n·H at 4x6. What is closer may be ordered wrongly, but no
-machine orders it otherwise.
+The expected entropy of a guess is Σ n_r log₂ n_r / n, that is, log₂ Π n_r^n_r / n. Two guesses are
+equally good if and only if these products are equal, that is, have the same prime factors. The sums
+of `table` are then equal too, since `table` adds the logarithms of prime factors. Different
+products are distinguished if their logarithms differ by more than n·log₂ n / 2^bits, 1.2e-8 bits
+of n·H at 4x6. Closer products may be ordered wrongly, but in the same way on every machine.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ __all__ = ["entropy_terms", "fixed_point_bits"]
 
 _MOST_BITS = 40
 _ROOM = 61
-"""Sums must stay below 2^62, with room for one bit of a correction."""
+"""Sums must stay below 2^62, which leaves one bit for a correction."""
 
 
 def fixed_point_bits(codes: int, *, largest_weight: int = 1) -> int:
-    """Return how many binary places sums of n·log₂ n over so many codes have in 63 bits.
+    """Return the number of binary places for which sums of n·log₂ n fit 63 bits.
 
     Parameters
     ----------
     codes
-        The most codes that a set has.
+        The largest number of codes in a set.
     largest_weight
-        What terms are multiplied by at most.
+        The largest factor of a term.
     """
     n = max(2, codes)
     whole = (n * n.bit_length() * max(1, largest_weight)).bit_length()
@@ -48,7 +47,7 @@ def fixed_point_bits(codes: int, *, largest_weight: int = 1) -> int:
 
 @lru_cache(maxsize=8)
 def entropy_terms(largest: int, bits: int) -> Integers:
-    """Return n·log₂ n for n = 0..largest with so many binary places, read-only.
+    """Return n·log₂ n for n = 0..largest as fixed-point numbers, read-only.
 
     Examples
     --------
@@ -72,11 +71,11 @@ def entropy_terms(largest: int, bits: int) -> Integers:
 
 
 def _log2(number: int, bits: int) -> int:
-    """Return 2^bits · log₂ number, rounded: in floating point unless that leaves a doubt."""
+    """Return 2^bits · log₂ number, rounded; in floating point if that is certainly correct."""
     near = math.ldexp(math.log2(number), bits)
     if abs(near - math.floor(near) - 0.5) > 0.05 and bits <= _MOST_BITS:
         return round(near)
-    # Digit by digit: squaring doubles the logarithm, and its whole part is a binary digit.
+    # One digit at a time: squaring doubles the logarithm, whose whole part is a binary digit.
     digits = bits + 8
     log = number.bit_length() - 1
     mantissa = (number << 128) >> log

@@ -1,4 +1,4 @@
-"""Larmouth's score: the entropy left, corrected for guesses that may win."""
+"""Larmouth's score: the entropy left, with a correction for guesses that may win."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["Larmouth"]
 
 @dataclass(frozen=True)
 class Larmouth:
-    """Σ n_r log n_r, less 2 log 2 for a guess that is still possible, to be minimized.
+    """Σ n_r log n_r, minus 2 log 2 for a possible guess, to be minimized.
 
-    As much as comparing the whole numbers Π n_r^n_r / 4^[the guess is still possible]. To
-    find a code takes a guess more than to know it; how the 2 log 2 was found is not known.
+    This is equivalent to comparing the numbers Π n_r^n_r / 4^[the guess is possible]. Guessing a
+    code takes one guess more than knowing it; the origin of the 2 log 2 is unknown.
 
     References
     ----------
-    Larmouth for Bulls and Cows (1971), in the words of *Heuristic strategies* on Mastermind
-    by later authors, who number it among the corrected entropies.
+    Larmouth for Bulls and Cows (1971), as described in *Heuristic strategies* on Mastermind by
+    later authors, who list it among the corrected entropies.
     """
 
     @property
     def minimized(self) -> bool:
-        """Little entropy left is good."""
+        """Smaller values are better."""
         return True
 
     def terms(self, board: Board, largest: int) -> ClassTerms:
@@ -36,5 +36,5 @@ class Larmouth:
         return ClassTerms(entropy_terms(largest, bits), equal_weights(board), -(2 << bits))
 
     def shown(self, board: Board, key: int, codes: int) -> float:
-        """Return the corrected entropy left, in bits; below 0 for a guess that settles all."""
+        """Return the corrected entropy left, in bits; it may be negative."""
         return math.ldexp(key, -fixed_point_bits(board.n_codes)) / codes

@@ -1,9 +1,8 @@
-"""The myopic scores of all guesses at once, from the masses of their replies.
+"""The myopic scores of all guesses at once, from their reply masses.
 
-``masses`` are ``(guesses, replies)``. With the number of codes in place of their
-probability they are the sizes of the classes that a guess parts the possible codes into,
-exact in floating point; the entropy of the classes is `bnmind.information.information`
-with the identity as channel.
+``masses`` has shape ``(guesses, replies)``. With counts of codes instead of probabilities, the
+masses are the sizes of the reply classes, exact in floating point. For the entropy of the classes,
+use `bnmind.information.information` with the identity as channel.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ __all__ = ["expected_sizes", "parts", "worst_cases"]
 
 
 def worst_cases(masses: Floats) -> Floats:
-    """Return the largest class of each guess, to be minimized (Knuth 1976)."""
+    """Return the size of the largest class of each guess, to be minimized (Knuth 1976)."""
     largest: Floats = masses.max(axis=1)
     return largest
 
 
 def expected_sizes(masses: Floats) -> Floats:
-    """Return the sum of the squared classes of each guess, to be minimized (Irving 1978).
+    """Return the sum of the squared class sizes of each guess, to be minimized (Irving 1978).
 
-    Divided by the number of codes it is the expected size of the class.
+    The sum divided by the number of codes is the expected size of the class.
     """
     squares: Floats = np.einsum("ij,ij->i", masses, masses)
     return squares
@@ -37,4 +36,4 @@ def parts(masses: Floats) -> Floats:
 
 
 _EMPTY = 1e-13
-"""Masses below this are what rounding leaves of empty classes."""
+"""Masses below this are rounding errors of empty classes."""

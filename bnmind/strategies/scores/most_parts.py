@@ -1,4 +1,4 @@
-"""Most parts: how many replies are possible."""
+"""Most parts: the number of possible replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MostParts"]
 class MostParts:
     """The number of non-empty classes, to be maximized.
 
-    Its key is n less that number.
+    Its key is n minus that number.
 
     References
     ----------
@@ -28,7 +28,7 @@ class MostParts:
 
     @property
     def minimized(self) -> bool:
-        """Many parts are good."""
+        """Larger values are better."""
         return False
 
     def terms(self, board: Board, largest: int) -> ClassTerms:

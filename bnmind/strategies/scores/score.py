@@ -1,24 +1,24 @@
-r"""What a myopic score is: a whole number for every guess, from the reply classes it makes.
+r"""Myopic scores: a whole number for each guess, computed from its reply classes.
 
-A guess divides the codes that are still possible into *reply classes*: all that would draw
-the same reply. All myopic scores of the literature depend on the sizes of the
-classes alone, and add up, or compare, a function of them:
+A guess divides the possible codes into *reply classes*: the codes with the same reply. All myopic
+scores of the literature depend only on the sizes of the classes, and add or compare a function of
+these sizes:
 
 .. math:: \text{key} = \sum_r w_r\, (f(n_r) - n_r\, s(n)) + b\,[\text{the guess is possible}]
 
 ======  ===================================================================
 symbol  name here
 ======  ===================================================================
-n, n_r  how many codes are possible, and how many of them are in class r
-f       ``ClassTerms.sizes``, from 0 and 1 codes up
+n, n_r  the number of possible codes, and of those in class r
+f       ``ClassTerms.sizes``, for 0, 1, … codes
 s       ``ClassTerms.per_code``, 0 in all scores but `WeightedEntropy`
 w_r     ``ClassTerms.weights``
-b       ``ClassTerms.winning``, what the class of the winning reply is worth
+b       ``ClassTerms.winning``, the value of the winning class
 ======  ===================================================================
 
-Keys are whole numbers and small ones are good, so that ties are ties on every machine. All
-keys are shifted so that f(0) = f(1) = 0: where s = 0, a guess that leaves single codes only
-has the key 0, or b if it may win, and no guess has a smaller one than the better of the two.
+Keys are whole numbers, and small keys are better. Ties are therefore the same on every machine. All
+keys are shifted so that f(0) = f(1) = 0. If s = 0, a guess that leaves only single codes has the
+key 0, or b if it may win, and no guess has a smaller key than the better of these two.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ Integers = NDArray[np.int64]
 
 
 class Combination(Enum):
-    """What is made of the terms of the classes."""
+    """The way to combine the terms of the classes."""
 
     SUM = 0
-    """They are added."""
+    """The sum of all terms."""
     LARGEST = 1
-    """The largest counts."""
+    """The largest term."""
     SORTED = 2
-    """The largest counts, then the next one, and so on."""
+    """The largest term, then the next largest, and so on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +61,15 @@ class ClassTerms(Value):
     """
 
     sizes: Integers
-    """``(largest + 1,)``, f of each size of a class; not decreasing, 0 for 0 and 1 codes."""
+    """``(largest + 1,)``, f of each class size; not decreasing, 0 for 0 and 1 codes."""
     weights: Integers
-    """``(turns, replies)``, not negative; after the last turn its weights remain."""
+    """``(turns, replies)``, not negative; the last row also applies to all later turns."""
     winning: int = 0
-    """Added for a guess that is still possible."""
+    """The term added for a possible guess."""
     combination: Combination = Combination.SUM
-    """What is made of the terms of the classes."""
+    """The way to combine the terms of the classes."""
     per_code: Integers | None = None
-    """``(largest + 1,)``, s of how many codes are possible; 0 if None. Only where terms add up."""
+    """``(largest + 1,)``, s of each number of possible codes; None for 0. Only for sums."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,19 +94,19 @@ class ClassTerms(Value):
 
     @property
     def shares(self) -> Integers:
-        """Return ``per_code``, or the zeros that None stands for."""
+        """Return ``per_code``, or zeros if it is None."""
         return sealed(np.zeros_like(self.sizes)) if self.per_code is None else self.per_code
 
     def keys(self, classes: NDArray[Any], turn: int) -> Integers:
-        """Return the key of each guess; where classes are compared one by one, of the largest.
+        """Return the key of each guess; for `Combination.SORTED`, the key of the largest class.
 
         Parameters
         ----------
         classes
-            ``(guesses, replies)``, sizes of the classes, whole numbers of any type; the last
-            column is the class of the winning reply.
+            ``(guesses, replies)``, the class sizes, whole numbers of any type; the last column
+            is the class of the winning reply.
         turn
-            How many guesses were made before.
+            The number of previous guesses.
         """
         weights = self.weights[min(turn, len(self.weights) - 1)]
         sizes = np.asarray(classes, dtype=np.int64)
@@ -116,9 +116,9 @@ class ClassTerms(Value):
         return keys + self.winning * (sizes[:, -1] > 0)
 
     def best(self, classes: NDArray[Any], turn: int) -> NDArray[np.intp]:
-        """Return the places of all guesses of the best score, ascending.
+        """Return the indices of all guesses of the best score, ascending.
 
-        A guess that tells nothing is none of them, unless none tells anything.
+        A guess that leaves all codes in one class is excluded, unless all guesses do.
 
         Parameters
         ----------
@@ -140,16 +140,16 @@ class ClassTerms(Value):
 
 
 def equal_weights(board: Board) -> Integers:
-    """Return weights by which all replies count alike, ``(1, replies)``."""
+    """Return equal weights for all replies, ``(1, replies)``."""
     return np.ones((1, len(board.true_replies)), dtype=np.int64)
 
 
 class Score(Protocol):
-    """How guesses are judged; each is a file of its own."""
+    """The score of guesses; each score is a module of its own."""
 
     @property
     def minimized(self) -> bool:
-        """Whether a small `shown` value is a good one."""
+        """Whether smaller `shown` values are better."""
 
     def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers.
@@ -159,11 +159,11 @@ class Score(Protocol):
         board
             The board.
         largest
-            The size of the largest class that there can be.
+            The largest possible class size.
         """
 
     def shown(self, board: Board, key: int, codes: int) -> float:
-        """Return a key in the unit in which the literature states the score.
+        """Convert a key to the unit of the score in the literature.
 
         Parameters
         ----------
@@ -172,5 +172,5 @@ class Score(Protocol):
         key
             A key.
         codes
-            How many codes are still possible.
+            The number of possible codes.
         """

@@ -1,4 +1,4 @@
-"""Weighted entropy: what a reply tells counts more or less, according to the reply."""
+"""Weighted entropy: the entropy of the reply, with a weight for each reply."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 UNIT = 1000
-"""The weight by which a term counts as it is."""
+"""The weight of a term with factor 1."""
 
 MAX_WEIGHT = 9999
 """The largest weight."""
@@ -45,20 +45,20 @@ _SHIPPED = "weights_4x6.json"
 class WeightedEntropy:
     """Σ_r w_r · p_r · log₂(1/p_r), to be maximized, where p_r = n_r / n.
 
-    It has as many free numbers as there are replies, and they are fitted to the total
-    (`fit_weights`): knowing which reply it was is worth the more, the harder the game goes
-    on after it. On another board than that of the weights it is the entropy.
+    The score has one weight for each reply. `fit_weights` fits the weights to the total number of
+    guesses: a reply has a large weight if the game is hard to finish after it. On other boards
+    than that of the weights, the score is the entropy.
 
     Raises
     ------
     BnmindError
-        Unless there is a weight from 0 to `MAX_WEIGHT` for each reply, at each turn given.
+        If some turn does not have a weight from 0 to `MAX_WEIGHT` for each reply.
     """
 
     board: Board
-    """The board that the weights are for."""
+    """The board of the weights."""
     weights: tuple[tuple[int, ...], ...]
-    """By turn and true reply, in thousandths; after the last turn given its weights remain."""
+    """By turn and true reply, in thousandths; the last row also applies to all later turns."""
 
     def __post_init__(self) -> None:
         try:
@@ -69,7 +69,7 @@ class WeightedEntropy:
         n_replies = len(self.board.true_replies)
         if not weights or any(len(turn) != n_replies for turn in weights):
             raise BnmindError(
-                f"expected {n_replies} weights a turn on the board {self.board}, got "
+                f"expected {n_replies} weights for each turn on the board {self.board}, got "
                 f"{[len(turn) for turn in weights]}"
             )
         strange = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
@@ -78,7 +78,7 @@ class WeightedEntropy:
 
     @property
     def minimized(self) -> bool:
-        """Much entropy of the reply is good."""
+        """Larger values are better."""
         return False
 
     def terms(self, board: Board, largest: int) -> ClassTerms:
@@ -107,12 +107,12 @@ def shipped_weights() -> WeightedEntropy:
 
 
 def read_weights(path: Path) -> WeightedEntropy:
-    """Return the weights in a JSON file.
+    """Read weights from a JSON file.
 
     Raises
     ------
     ModelFileError
-        If it cannot be read, or holds no weights.
+        If the file cannot be read, or does not contain weights.
     """
     return parse_weights(read_text(path, most=SMALL_FILE), str(path))
 
@@ -123,7 +123,7 @@ def write_weights(score: WeightedEntropy, path: Path) -> None:
     Raises
     ------
     FileWriteError
-        If the file cannot be written; what was there is left as it was.
+        If the file cannot be written. An existing file is then unchanged.
     """
     board = score.board
     replies = [str(reply) for reply in board.true_replies]
@@ -137,12 +137,12 @@ def write_weights(score: WeightedEntropy, path: Path) -> None:
 
 
 def parse_weights(text: str, where: str) -> WeightedEntropy:
-    """Return the weights in a text; `where` names its file in messages.
+    """Parse weights; messages name the file as `where`.
 
     Raises
     ------
     ModelFileError
-        If the text holds no weights.
+        If the text does not contain weights.
     """
     try:
         return _weights(parse_json(text))
@@ -163,8 +163,8 @@ def _weights(document: Any) -> WeightedEntropy:
         strange = [*(set(replies) - set(turn)), *(set(turn) - set(replies))]
         if strange:
             raise BnmindError(
-                f"expected a weight for each reply of the board {board} and for no other, turn"
-                f" {number} differs in {min(strange)[:40]}"
+                f"expected one weight for each reply of the board {board}; turn {number} has a"
+                f" missing or unknown reply: {min(strange)[:40]}"
             )
     turns = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
     return WeightedEntropy(board, turns)

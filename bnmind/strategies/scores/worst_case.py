@@ -1,4 +1,4 @@
-"""The worst case: how many codes the largest class leaves."""
+"""The worst case: the size of the largest class."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["WorstCase", "guaranteed_information"]
 class WorstCase:
     """The size of the largest class, to be minimized.
 
-    Bestavros and Belal's *MaxMin* maximizes the information that a guess surely gives,
+    Bestavros and Belal's *MaxMin* maximizes the guaranteed information of a guess,
     log₂(n / max n_r) bits (`guaranteed_information`). It orders guesses in the same way, so
-    that ``maxmin`` is this score by another name.
+    ``maxmin`` is another name for this score.
 
     References
     ----------
@@ -29,11 +29,11 @@ class WorstCase:
     """
 
     next_largest: bool = False
-    """Whether guesses of equal largest classes are compared by the next largest one, and so on."""
+    """Whether to compare the next largest class if the largest classes are equal, and so on."""
 
     @property
     def minimized(self) -> bool:
-        """Small classes are good."""
+        """Smaller values are better."""
         return True
 
     def terms(self, board: Board, largest: int) -> ClassTerms:
@@ -48,12 +48,12 @@ class WorstCase:
 
 
 def guaranteed_information(codes: int, largest: int) -> float:
-    """Return log₂(n / max n_r): the bits that a guess surely gives, whatever the reply.
+    """Return log₂(n / max n_r): the information of a guess in bits, whatever the reply.
 
     Parameters
     ----------
     codes
-        n, how many codes are still possible.
+        n, the number of possible codes.
     largest
         The size of the largest class.
 

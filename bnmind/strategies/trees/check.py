@@ -1,4 +1,4 @@
-"""Strategy trees walked: the way of one secret, and a check of every node."""
+"""Walks through strategy trees: the game of one secret, and a check of every node."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MOST_PROBLEMS = 12
 
 
 def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
-    """Return the turns of a game against a secret, under truthful replies.
+    """Return the turns of a game against a secret, under true replies.
 
-    The last turn guesses the secret, unless the tree is cut before.
+    The last turn guesses the secret, unless the tree is cut off earlier.
 
     Raises
     ------
     InvalidCodeError
-        If the secret is no code of the board.
+        If the secret is not a code of the board.
     BnmindError
-        If the tree is one of noisy replies.
+        If the tree was built for noisy replies.
 
     Examples
     --------
@@ -55,16 +55,16 @@ def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
 
 
 def check_tree(tree: StrategyTree) -> None:
-    """Raise unless a tree is what its guesses make of it.
+    """Raise unless a tree is consistent with its guesses.
 
-    Every node is visited with the codes that lead there: each outcome that is possible has
-    its node and no other has; weights, entropies and numbers of codes are right; and so
-    every code reaches its leaf.
+    The function visits every node with the codes that lead there. It checks that each possible
+    outcome has a node and no other outcome does, and that weights, entropies and numbers of codes
+    are right. Every code then reaches its leaf.
 
     Raises
     ------
     InvalidModelError
-        With all faults, a sentence each, or the first twelve of them.
+        If the tree is wrong; the error lists up to twelve faults, one sentence each.
     """
     problems: list[str] = []
     board, channel = tree.board, tree.channel

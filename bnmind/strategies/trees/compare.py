@@ -1,4 +1,4 @@
-"""Where two strategies part, and what that costs."""
+"""The histories at which two strategies differ, and the cost of the difference."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ class Parting(Value):
     """A history after which two trees guess differently for the first time."""
 
     history: tuple[Turn, ...]
-    """The guesses and replies before, the same in both."""
+    """The guesses and replies before, equal in both trees."""
     codes: int
-    """How many codes are still possible."""
+    """The number of possible codes."""
     guesses: tuple[tuple[int, ...], tuple[int, ...]]
     """The guess of the first tree and of the second."""
     totals: tuple[float, float]
-    """How many guesses more each takes to find every one of these codes once."""
+    """The number of further guesses of each tree to find each of these codes once."""
 
     @property
     def cost(self) -> float:
-        """How many guesses more the second tree takes; negative if it takes fewer."""
+        """The additional guesses of the second tree; negative if it takes fewer."""
         return self.totals[1] - self.totals[0]
 
 
 @dataclass(frozen=True)
 class TreeComparison(Value):
-    """Two trees of one board."""
+    """A comparison of two trees of one board."""
 
     totals: tuple[float, float]
-    """How many guesses each takes to find every code once."""
+    """The number of guesses of each tree to find every code once."""
     partings: tuple[Parting, ...]
-    """Where they part, short histories first, and those by their replies."""
+    """The partings, short histories first, then in the order of replies."""
 
     @property
     def cost(self) -> float:
-        """How many guesses more the second tree takes: the sum over the partings."""
+        """The additional guesses of the second tree: the sum over the partings."""
         return self.totals[1] - self.totals[0]
 
 
 def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
-    """Return where two trees of truthful replies first differ, and what each difference costs.
+    """Return where two trees of true replies first differ, and the cost of each difference.
 
     Raises
     ------
     BnmindError
-        If the boards differ, a tree is one of noisy replies, or one is not complete.
+        If the boards differ, a tree was built for noisy replies, or a tree is not complete.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
     """
     if first.board != second.board:
         raise BnmindError(
-            f"expected trees of one board, got one of {first.board} and one of {second.board}"
+            f"expected two trees of one board, got the boards {first.board} and {second.board}"
         )
     board = first.board
     places, others = places_of_outcomes(first), places_of_outcomes(second)
@@ -78,7 +78,7 @@ def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
         following: list[tuple[tuple[Turn, ...], TreeNode, TreeNode]] = []
         for history, one, other in level:
             if one.guess is None or other.guess is None:
-                continue  # one code, and it is known
+                continue  # the only code left is known
             if one.guess != other.guess:
                 guesses = (board.code(one.guess), board.code(other.guess))
                 totals = (_total(one), _total(other))
@@ -94,7 +94,7 @@ def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
 
 
 def _total(node: TreeNode) -> float:
-    """Return how many guesses it takes from a node on to find each of its codes once."""
+    """Return the number of guesses from a node on to find each of its codes once."""
     terms: list[float] = []
     stack = [(0, node)]
     while stack:

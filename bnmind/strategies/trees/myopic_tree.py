@@ -1,7 +1,7 @@
-"""Trees of myopic rules under truthful replies, grown by compiled code.
+"""Trees of myopic strategies under true replies, grown by compiled code.
 
-Before the first guess, and after it, symmetry leaves few guesses to look at
-(`guess_classes`); later on the kernel finds what is the same guess itself.
+At the first and the second guess, symmetry leaves few guesses to evaluate (`guess_classes`). At
+later guesses, the kernel recognizes equivalent guesses itself.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ __all__ = [
 ]
 
 MAX_TREE_CODES = 2**17
-"""The most codes of a board whose trees are grown: 6x7 has 117,649."""
+"""The largest number of codes of a board for a tree: 6x7 has 117,649."""
 
 Nodes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """A tree, node by node, parents before children and children by their replies."""
+    """A tree as arrays: parents before children, and children in the order of replies."""
 
     parents: Nodes
     """The parent of each node, −1 for the root."""
     possible: Nodes
-    """How many codes are possible."""
+    """The number of possible codes of each node."""
     guesses: Nodes
     """The next guess, −1 at a leaf."""
     replies: Nodes
-    """The place in ``board.true_replies`` of the reply that led here; 0 for the root."""
+    """The index in ``board.true_replies`` of the reply to each node; 0 for the root."""
     winning: int
-    """The place of the winning reply."""
+    """The index of the winning reply."""
 
     @property
     def total(self) -> int:
-        """How many guesses it takes to find each code once; the tree must not be cut."""
+        """The number of guesses to find each code once; the tree must not be cut off."""
         is_inner = self.guesses >= 0
-        # Each guess is made for every code that is possible; a code that is known but not
-        # found needs one more.
+        # A node makes its guess once for each possible code. A code that is known but not yet
+        # # guessed needs one more guess.
         unfound = ~is_inner & (self.replies != self.winning)
         return int(self.possible[is_inner].sum() + np.count_nonzero(unfound))
 
 
 def myopic_rule(strategy: Strategy) -> Myopic | None:
-    """Return what a strategy does as a `Myopic`, or None if it is no such strategy."""
-    # What derives from them may choose otherwise.
+    """Return the `Myopic` equivalent of a strategy, or None if there is none."""
+    # Subclasses may choose other guesses.
     if type(strategy) is Knuth:
         return Myopic(WorstCase(), name=strategy.name)
     return strategy if type(strategy) is Myopic else None
 
 
 def is_growable(board: Board) -> bool:
-    """Return whether compiled code grows trees of the board."""
+    """Return whether compiled code can grow trees of the board."""
     return (
         board.n_codes <= MAX_TREE_CODES and board.pegs <= MOST_PEGS and board.colors <= MOST_COLORS
     )
@@ -86,7 +86,7 @@ def grow_exactly(
     max_guesses: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> GrownTree:
-    """Return the tree of a deterministic myopic strategy under truthful replies.
+    """Return the tree of a deterministic myopic strategy under true replies.
 
     Parameters
     ----------
@@ -95,15 +95,15 @@ def grow_exactly(
     board
         The board.
     max_guesses
-        After so many guesses the tree is cut.
+        The tree is cut off after this number of guesses.
     progress
-        Called from time to time with the number of codes that the tree has told apart so far,
-        and of codes in all.
+        Called from time to time with the number of codes identified so far and the total number
+        of codes.
 
     Raises
     ------
     BnmindError
-        If the score has no terms for some sizes of classes, or for some replies.
+        If the score lacks terms for some class sizes or weights for some replies.
     TooLargeError
         If the board is not `is_growable`.
     """
@@ -115,7 +115,7 @@ def grow_exactly(
             budget=MAX_TREE_CODES,
         )
     arrays, rule = board_arrays(board), _rule_arrays(strategy, board)
-    # A guess that tells nothing is never made, so no tree is deeper than there are codes.
+    # Uninformative guesses are never made, so the depth is at most the number of codes.
     max_guesses = min(max_guesses, board.n_codes)
     winning = len(board.true_replies) - 1
     every = np.arange(board.n_codes, dtype=np.int32)
@@ -130,7 +130,7 @@ def grow_exactly(
     else:
         first = board.index(strategy.first)
     second = smallest_guesses(board, (board.code(first),))
-    # The root alone, then what follows each reply.
+    # First the root alone, then the subtree after each reply.
     free = arrays.all_colors & ~arrays.colors_of[first]
     start, grown = 0, 1
 
@@ -201,7 +201,7 @@ def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
 
 @lru_cache(maxsize=32)
 def smallest_guesses(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
-    """Return the smallest guess of each kind; nothing, that is all, where they take too long."""
+    """Return the smallest guess of each class; an empty array, for all, if that takes too long."""
     try:
         found = guess_classes(board, guesses).representatives.astype(np.int32)
     except TooLargeError:

@@ -1,4 +1,4 @@
-"""Strategies that have their whole tree before the game begins."""
+"""Strategies whose whole tree is built before the game begins."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ __all__ = ["Planned", "Planner", "PlansAhead", "node_after", "strategy_tree"]
 
 
 class PlansAhead(ABC):
-    """What has its whole tree before the game begins."""
+    """A strategy whose whole tree is built before the game begins."""
 
     @abstractmethod
     def tree(self, board: Board) -> StrategyTree:
-        """Return the tree for a board, of truthful replies."""
+        """Return the tree for a board, under true replies."""
 
 
 class Planner(ABC):
-    """What makes trees for boards, takes long for it, and says how far it has come."""
+    """A slow maker of trees that reports its progress."""
 
     @abstractmethod
     def __call__(
         self, board: Board, *, progress: Callable[[int, int], None] | None = None
     ) -> StrategyTree:
-        """Return the tree for a board, of truthful replies.
+        """Return the tree for a board, under true replies.
 
         Parameters
         ----------
         board
             The board.
         progress
-            Called now and then with how much is done, and how much there is to do.
+            Called from time to time with the amount of work done and the total amount.
         """
 
 
 @dataclass(frozen=True)
 class Planned(PlansAhead):
-    """Play as a tree says, whatever the channel: replies are taken for the truth.
+    """Play the guesses of a tree, assuming true replies whatever the channel is.
 
-    Where replies contradict each other, so that the tree has no such history, the first code
-    is guessed that contradicts the fewest.
+    If the tree does not contain the history, because replies contradict each other, the strategy
+    guesses the first of the codes that contradict the fewest replies.
 
     Examples
     --------
@@ -64,9 +64,9 @@ class Planned(PlansAhead):
     """
 
     name: str
-    """What it is called at the command line and in files."""
+    """The name of the strategy at the command line and in files."""
     plan: Callable[[Board], StrategyTree]
-    """What makes the tree for a board, of truthful replies; asked once for each of some boards."""
+    """The function that makes the tree for a board, under true replies; its results are cached."""
 
     @property
     def deterministic(self) -> bool:
@@ -74,7 +74,7 @@ class Planned(PlansAhead):
         return True
 
     def start(self, channel: Channel) -> Belief:
-        """Return a belief that takes every reply for the truth."""
+        """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel))
 
     def tree(self, board: Board) -> StrategyTree:
@@ -82,7 +82,7 @@ class Planned(PlansAhead):
         return _tree(self.plan, board)
 
     def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
-        """Return the guess of the tree after the belief's history."""
+        """Return the guess of the tree after the history of the belief."""
         board, possible = belief.board, np.flatnonzero(belief.codes.probabilities)
         node = node_after(self.tree(board), belief.history)
         if node is not None and node.guess is not None:
@@ -94,7 +94,7 @@ class Planned(PlansAhead):
 def strategy_tree(
     strategy: Strategy, board: Board, *, progress: Callable[[int, int], None] | None = None
 ) -> StrategyTree:
-    """Return the tree of a strategy under truthful replies, its own if it has one.
+    """Return the tree of a strategy under true replies; a planned strategy returns its own tree.
 
     Parameters
     ----------
@@ -103,13 +103,12 @@ def strategy_tree(
     board
         The board.
     progress
-        Called now and then with how much is done, and how much there is to do, where that
-        is known.
+        Called from time to time with the amount of work done and the total amount, if known.
 
     Raises
     ------
     BnmindError
-        If the strategy leaves choices to chance.
+        If the strategy makes random choices.
     TooLargeError
         If the board is too large.
     """
@@ -122,7 +121,7 @@ def strategy_tree(
 
 
 def node_after(tree: StrategyTree, history: Sequence[Turn]) -> TreeNode | None:
-    """Return the node of a tree after a history, or None if the history leaves the tree."""
+    """Return the node of a tree after a history, or None if the tree does not contain it."""
     board, places, node = tree.board, places_of_outcomes(tree), tree.root
     for turn in history:
         if node.guess is None or board.code(node.guess) != turn.guess:

@@ -1,7 +1,8 @@
-"""A picture of a strategy tree: every guess as wide as there are codes left.
+"""Drawings of strategy trees, in which the width of a guess is the number of codes left.
 
-A row is a turn, and a box a guess: the boxes below it are the next guesses after each reply,
-in the order of the replies. White is what is over. Boxes too narrow to be seen are left out.
+Each row is a turn, and each box is a guess. The boxes below it are the next guesses after each
+reply, in the order of replies. White areas are finished games. Boxes that are too narrow to see are
+omitted.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ __all__ = ["tree_to_svg"]
 
 _ROW = 34.0
 _LETTER = 7.0
-_NARROWEST = 0.3  # of a pixel, about what can be seen
+_NARROWEST = 0.3  # pixels, about the narrowest visible box
 
 
 def tree_to_svg(tree: StrategyTree, *, width: int = 1200) -> str:
-    """Return a drawing of a tree, as SVG text.
+    """Draw a tree, as SVG text.
 
-    The title of a box, which browsers show, has the guess, the reply before it and the number
-    of codes left.
+    The title of a box, which browsers show, contains the guess, the reply before it and the
+    number of codes left.
 
     Parameters
     ----------
     tree
         The tree.
     width
-        In pixels.
+        The width in pixels.
     """
     board, reports = tree.board, tree.channel.reports
     scale = width / tree.root.weight

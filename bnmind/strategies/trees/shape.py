@@ -1,16 +1,16 @@
-"""Strategy trees in words: what every file format of them holds.
+"""Outlines of strategy trees: the content of every file format.
 
 ==============  ==========================================================
-an entry says   of its node
+an entry        its node
 ==============  ==========================================================
-``1122``        this is guessed next; then there are further entries
-``= 6644``      this code alone is left, and not yet guessed
-``=``           the guess before has found the code
-``? 17``        the tree is cut here, and so many codes are left
+``1122``        the next guess; further entries follow
+``= 6644``      only this code is left, and it is not yet guessed
+``=``           the previous guess has found the code
+``? 17``        the tree is cut off here, and 17 codes are left
 ==============  ==========================================================
 
-An outline is of truthful replies; read back it is checked in full, so that the tree is one
-that can be played.
+Outlines describe trees of true replies. Reading an outline checks it completely, so the resulting
+tree can be played.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ _DEEPEST = 300
 
 @dataclass(frozen=True)
 class Outline:
-    """An entry and those below it."""
+    """An entry of the outline, with the entries below it."""
 
     text: str
-    """What it says, as in the table of this module."""
+    """The text, as in the table of this module."""
     below: Mapping[str, Outline] = field(default_factory=dict)
-    """The entry after each reply, as ``1b2w``."""
+    """The entry after each reply, such as ``1b2w``."""
 
 
 def outline_of(tree: StrategyTree) -> Outline:
-    """Return a tree in words.
+    """Return the outline of a tree.
 
     Raises
     ------
     BnmindError
-        If the tree is one of noisy replies.
+        If the tree was built for noisy replies.
     """
     board, places = tree.board, places_of_outcomes(tree)
 
@@ -73,16 +73,16 @@ def outline_of(tree: StrategyTree) -> Outline:
 
 
 def tree_of(board: Board, outline: Outline) -> StrategyTree:
-    """Return the tree that an outline tells of.
+    """Return the tree of an outline.
 
-    Every entry is checked: guesses are of the board, each possible reply and no other has an
-    entry, and what is said of the codes left is so.
+    The function checks every entry: guesses are codes of the board, each possible reply has an
+    entry and no other reply does, and the codes left are right.
 
     Raises
     ------
     ModelFileError
-        If it is no tree of the board; the message tells the guesses and replies before the
-        entry at fault.
+        If the outline is not a tree of the board; the message names the guesses and replies
+        before the faulty entry.
     """
     if board.n_codes > _MOST_CODES:
         raise ModelFileError(
@@ -140,14 +140,14 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
 
 
 def replies_among(board: Board, guess: int, codes: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return the true reply of some codes to a guess, places in ``board.true_replies``.
+    """Return the true reply of some codes to a guess, as indices into ``board.true_replies``.
 
     Parameters
     ----------
     board
         The board.
     guess
-        An index of a code.
+        The index of a code.
     codes
         Indices of codes.
     """
@@ -162,12 +162,12 @@ def replies_among(board: Board, guess: int, codes: NDArray[np.intp]) -> NDArray[
 
 
 def places_of_outcomes(tree: StrategyTree) -> dict[int, int]:
-    """Return the true reply that each outcome tells, as a place in ``board.true_replies``.
+    """Return the true reply of each outcome, as an index into ``board.true_replies``.
 
     Raises
     ------
     BnmindError
-        If the tree is one of noisy replies.
+        If the tree was built for noisy replies.
     """
     channel = tree.channel
     if not channel.is_exact:
@@ -176,7 +176,7 @@ def places_of_outcomes(tree: StrategyTree) -> dict[int, int]:
 
 
 def _leaf(board: Board, codes: NDArray[np.intp], before: tuple[str, ...], *, is_cut: bool) -> str:
-    """Return what the entry of a leaf is to say."""
+    """Return the expected text of a leaf."""
     if is_cut and len(codes) > 1:
         return f"? {len(codes)}"
     if len(codes) > 1:

@@ -1,11 +1,11 @@
-"""Strategies as trees: all that can happen when a strategy plays.
+"""Strategies as trees: all possible games of a strategy.
 
 ==========  ================================================================
 Vomlel      name here
 ==========  ================================================================
 n           `TreeNode`; its evidence is the path from the root
 e_n         the guesses and outcomes on the path
-Q(e_n)      ``weight / n_codes``, the probability of getting to the node
+Q(e_n)      ``weight / n_codes``, the probability of reaching the node
 t(e_n)      ``guess``
 H(·|e_n)    ``entropy``, of the code given the evidence, in bits
 ℓ(n)        the number of nodes on the path from the root, both ends included
@@ -13,8 +13,8 @@ EL          ``lengths.paper_EL``
 EH          ``expected_entropy``
 ==========  ================================================================
 
-As in the paper a node is terminal when the code is known, H = 0, whether or not it has
-been guessed. Where the code is known but not guessed, revealing it takes one more guess.
+As in the paper, a node is terminal if the code is known, H = 0, whether or not it has been guessed.
+If the code is known but not guessed, revealing it takes one more guess.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ __all__ = ["Lengths", "Path", "StrategyTree", "TreeNode", "build_tree", "grow_tr
 Path = tuple[tuple[int, int], ...]
 """The evidence of a node: guesses, as indices of codes, and outcomes of the channel."""
 
-_DEEPEST = 200  # no sensible strategy takes so many guesses; one that repeats itself does
+_DEEPEST = 200  # only a strategy that repeats its guesses takes more
 
 
 @dataclass(frozen=True, eq=False)
 class TreeNode(Value):
-    """What has happened so far, and the guess that comes next."""
+    """A state of the game and the next guess."""
 
     weight: float
-    """The probability of getting here, times the number of codes of the board.
+    """The probability of reaching the node, times the number of codes of the board.
 
-    Where replies are truthful this is the number of codes still possible.
+    Under true replies this is the number of possible codes.
     """
     entropy: float
     """The entropy of the code, in bits."""
     possible: int
-    """How many codes have positive probability."""
+    """The number of codes of positive probability."""
     found: bool
-    """Whether the guess before has found the code."""
+    """Whether the previous guess has found the code."""
     guess: int | None
     """The next guess, an index into ``board.codes``; None at a leaf."""
     children: tuple[tuple[int, TreeNode], ...]
@@ -75,24 +75,24 @@ class TreeNode(Value):
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long a strategy takes, on average."""
+    """The mean lengths of the games of a strategy."""
 
     revealing: float
     """Guesses up to and including the code itself."""
     determining: float
     """Guesses until only one code is left."""
     paper_EL: float  # noqa: N815 - the paper's name
-    """Nodes on the path to the leaf where only one code is left: one more than that."""
+    """Nodes on the path to the leaf where only one code is left: one more than the guesses."""
 
 
 @dataclass(frozen=True, eq=False)
 class StrategyTree:
-    """A strategy, as the tree of all that can happen when it plays."""
+    """A strategy, as the tree of all its possible games."""
 
     channel: Channel
-    """What the replies pass through."""
+    """The channel that reports the replies."""
     root: TreeNode
-    """The beginning of the game."""
+    """The start of the game."""
 
     @property
     def board(self) -> Board:
@@ -126,7 +126,7 @@ class StrategyTree:
 
     @cached_property
     def lengths(self) -> Lengths:
-        """How long the strategy takes, on average.
+        """The mean lengths of the games.
 
         Raises
         ------
@@ -143,9 +143,9 @@ class StrategyTree:
 
     @cached_property
     def distribution(self) -> tuple[float, ...]:
-        """How many codes are found at each guess, the first one first.
+        """The number of codes found at each guess, starting with the first guess.
 
-        Under noise it is the expected number: the probability times the number of codes.
+        Under noise this is the expected number: the probability times the number of codes.
 
         Raises
         ------
@@ -156,9 +156,9 @@ class StrategyTree:
 
     @cached_property
     def determining_distribution(self) -> tuple[float, ...]:
-        """For how many codes it is after each guess that they alone are left.
+        """The number of codes that are determined by each guess, starting with the first guess.
 
-        As `distribution`, of the game that is over when the code is known.
+        This is the `distribution` of the game that ends when the code is known.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class StrategyTree:
 
     @cached_property
     def total(self) -> float:
-        """How many guesses it takes to find each code once; under noise, the expected number.
+        """The number of guesses to find each code once; under noise, the expected number.
 
         Raises
         ------
@@ -188,19 +188,19 @@ class StrategyTree:
 
     @property
     def mean(self) -> float:
-        """The mean number of guesses to find the code; raises as `total`."""
+        """The mean number of guesses to find the code; raises like `total`."""
         return self.total / self.root.weight
 
     @property
     def worst(self) -> int:
-        """The most guesses that it takes to find a code; raises as `total`."""
+        """The largest number of guesses to find a code; raises like `total`."""
         return len(self.distribution)
 
     def won_within(self, guesses: int) -> float:
-        """Return the probability of having guessed the code within so many guesses.
+        """Return the probability of guessing the code within a number of guesses.
 
-        At a leaf where the code is known the next guess finds it; at any other leaf
-        the game stops.
+        At a leaf where the code is known, the next guess finds it; at any other leaf the game
+        stops.
         """
         won = math.fsum(
             leaf.weight
@@ -213,7 +213,7 @@ class StrategyTree:
         if not self.is_complete:
             unknown = sum(leaf.weight for _, leaf in self.leaves() if leaf.possible > 1)
             raise BnmindError(
-                "expected a tree that goes on until the code is known, got one that stops before "
+                "the tree is not complete: it stops before the code is known "
                 f"with probability {unknown / self.root.weight:.3g}"
             )
 
@@ -225,29 +225,29 @@ def build_tree(
     max_guesses: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> StrategyTree:
-    """Return the tree of a strategy, all codes being equally likely.
+    """Return the tree of a strategy. All codes are equally likely.
 
     Parameters
     ----------
     strategy
         A deterministic strategy.
     channel
-        What the replies pass through, and what the strategy is told to assume; in its
-        `revealed` form if the game ends when it is won. Under the exact channel the
-        tree is the same either way.
+        The channel that reports the replies and that the strategy assumes; in its `revealed`
+        form if the game ends at the winning guess. Under the exact channel both forms give the
+        same tree.
     max_guesses
-        After so many guesses the tree is cut; a number is needed where noise can keep
-        the code unknown for ever.
+        The tree is cut off after this number of guesses. Give a number if noise can leave the
+        code unknown forever.
     progress
-        Called now and then with the number of codes that the tree has told apart so far, and
-        of codes in all.
+        Called from time to time with the number of codes identified so far and the total number
+        of codes.
 
     Raises
     ------
     BnmindError
-        If the strategy leaves choices to chance, or the tree would not end.
+        If the strategy makes random choices, or the tree would not end.
     TooLargeError
-        If a whole tree is asked for of a board of more than `MAX_TREE_CODES` codes.
+        If the tree is not cut off and the board has more than `MAX_TREE_CODES` codes.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def build_tree(
         return tree
     if max_guesses is None:
         _require_tree(channel.board)
-    # The beliefs on the way to the node at hand; its parent's is kept until then.
+    # The beliefs on the path to the current node.
     beliefs: list[Belief] = [strategy.start(channel)]
     unused = np.random.default_rng(0)
 
@@ -289,19 +289,19 @@ def grow_tree(
     max_guesses: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> StrategyTree:
-    """Return the tree of a rule that says what to guess after any evidence.
+    """Return the tree of a function that chooses a guess for any evidence.
 
     Parameters
     ----------
     channel
-        What the replies pass through.
+        The channel that reports the replies.
     choose
-        Called once for each node where the code is not known, depth first and parents
-        before children, with the path to it; returns the guess.
+        The function that returns the guess for the path to a node. It is called once for each
+        node where the code is not known, depth first and parents before children.
     max_guesses
-        After so many guesses the tree is cut.
+        The tree is cut off after this number of guesses.
     progress
-        As for `build_tree`.
+        See `build_tree`.
 
     Raises
     ------
@@ -341,11 +341,11 @@ def grow_tree(
 
 
 def _require_tree(board: Board) -> None:
-    """Raise if the whole tree of a board would have too many nodes."""
+    """Raise if the complete tree of a board would have too many nodes."""
     if board.n_codes > MAX_TREE_CODES:
         raise TooLargeError(
-            f"expected a board of at most {MAX_TREE_CODES:,} codes for a whole tree, got {board}"
-            f" with {many(board.n_codes)} codes; games can be played on it (--games)",
+            f"expected a board of at most {MAX_TREE_CODES:,} codes for a complete tree, got {board}"
+            f" with {many(board.n_codes)} codes; play games instead (--games)",
             needed=board.n_codes,
             budget=MAX_TREE_CODES,
         )
@@ -353,16 +353,15 @@ def _require_tree(board: Board) -> None:
 
 def _too_long(deepest: int) -> BnmindError:
     return BnmindError(
-        f"expected a tree that ends within {deepest} guesses, got a longer one; under noise say "
-        "after how many guesses it is cut"
+        f"the tree does not end within {deepest} guesses; under noise, cut it off with max_guesses"
     )
 
 
 def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
-    """Return the root of a tree that was grown under truthful replies."""
+    """Return the root of a tree that was grown under true replies."""
     outcomes = channel.matrix.argmax(axis=1).tolist()
     winning = len(channel.board.true_replies) - 1
-    # All leaves of a code that is known are alike.
+    # All leaves with a known code are equal.
     known = [TreeNode(1.0, 0.0, 1, found, None, ()) for found in (False, True)]
     children: list[list[tuple[int, TreeNode]]] = [[] for _ in grown.parents]
     node = known[False]

@@ -40,7 +40,7 @@ def tree_from_dot(text: str) -> StrategyTree:
     Raises
     ------
     ModelFileError
-        If it is no such tree.
+        If the text is not a strategy tree in this format.
     """
     title, *lines = text.splitlines() or [""]
     board = board_of_title(title)
@@ -57,7 +57,7 @@ def tree_from_dot(text: str) -> StrategyTree:
             raise ModelFileError(f"expected a node or an arrow in line {number}", line)
     entered: set[str] = set()
     for source, target, reply in arrows:
-        # A node has a greater number than the one it comes from, so that nothing goes round.
+        # The number of a node is greater than that of its parent, so there are no cycles.
         if not (source in entries and target in entries and int(source) < int(target)):
             raise ModelFileError(f"expected an arrow down the tree, got {source} to {target}", text)
         if target in entered or reply in below[source]:

@@ -36,7 +36,7 @@ def tree_from_json(text: str) -> StrategyTree:
     Raises
     ------
     ModelFileError
-        If it is no such tree.
+        If the text is not a strategy tree in this format.
     """
     document = parse_json(text)
     if not isinstance(document, dict) or document.get("format") != FORMAT:

@@ -46,7 +46,7 @@ def tree_from_text(text: str) -> StrategyTree:
     Raises
     ------
     ModelFileError
-        If it is no such tree.
+        If the text is not a strategy tree in this format.
     """
     title, *lines = text.splitlines() or [""]
     board = board_of_title(title)

@@ -1,4 +1,4 @@
-"""What a view says of each variable, before it becomes a picture or a table."""
+"""Cards: the content of a view for each variable, before drawing it or printing a table."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ __all__ = ["Card", "Row", "percent"]
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a card: a state, or what is left of the states."""
+    """A line of a card: a state, or all remaining states."""
 
     label: str
     shares: tuple[float | None, ...] = ()
-    """The probability in each belief; None where a belief says nothing of the variable."""
+    """The probability in each belief; None if the belief does not have the variable."""
     observed: tuple[bool, ...] = ()
-    """For each belief whether this is the state that was observed."""
+    """For each belief, whether this is the observed state."""
     is_rest: bool = False
-    """Whether it stands for all the states that have no line of their own."""
+    """Whether the line summarizes all states without a line of their own."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """A variable, and what one or two beliefs say of it."""
+    """A variable and its distributions in one or two beliefs."""
 
     variable: Variable
     distributions: tuple[tuple[float, ...] | None, ...] = ()
-    """For each belief the probability of each state, or None where it says nothing."""
+    """For each belief, the probability of each state, or None."""
     findings: tuple[str | None, ...] = ()
-    """For each belief the state observed, if one is."""
+    """For each belief, the observed state, or None."""
     uncertain: tuple[bool, ...] = ()
-    """For each belief whether there is uncertain evidence on the variable."""
+    """For each belief, whether there is uncertain evidence on the variable."""
 
     @property
     def is_evidence(self) -> bool:
@@ -48,7 +48,7 @@ class Card:
 
     @property
     def is_silent(self) -> bool:
-        """Whether no belief says anything of the variable, though there are beliefs."""
+        """Whether no belief has a distribution of the variable."""
         return bool(self.distributions) and not any(self.distributions)
 
     @property
@@ -83,7 +83,7 @@ class Card:
         return Row(label, shares, tuple(finding in names for finding in self.findings))
 
     def description(self, titles: Sequence[str] = ()) -> str:
-        """Return all there is to say, a state a line: what a pointer resting on it shows."""
+        """Return the complete text of the card, one line for each state, for a tooltip."""
         lines = [self.variable.name]
         for number, finding in enumerate(self.findings):
             where = f" ({titles[number]})" if titles else ""

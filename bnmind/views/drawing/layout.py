@@ -1,9 +1,9 @@
-"""A layered drawing of an acyclic graph whose nodes are boxes: where boxes and arcs go.
+"""Layered layout of an acyclic graph whose nodes are boxes: the positions of boxes and arcs.
 
-The steps are those of Sugiyama, Tagawa & Toda (1981): layers, an item in each layer that a
-long arc passes, few crossings, coordinates. Connected parts are drawn by themselves and
-then set side by side. Every arc goes straight down through the layers that it passes, in
-room kept for it, and bends between them only: so no arc runs over a box.
+The steps are those of Sugiyama, Tagawa & Toda (1981): assign layers, add an item in each layer that
+a long arc passes, reduce crossings, and assign coordinates. Connected components are laid out
+separately and then placed side by side. An arc passes straight down through each layer, in room
+reserved for it, and bends only between layers, so no arc crosses a box.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ MOST_PIECES = 3
 
 @dataclass(frozen=True)
 class Spacing(CheckedValue):
-    """Distances in a drawing, in the unit of the boxes' sizes, and what the work may cost."""
+    """Distances in a layout, in the unit of the box sizes, and limits of the work."""
 
     between_boxes: float = 16.0
     between_arcs: float = 9.0
     between_layers: float = 40.0
     steepness: float = 0.07
-    """Room between two layers for each unit that an arc goes sideways between them."""
+    """Space between two layers for each unit that an arc moves sideways between them."""
     most_between_layers: float = 120.0
     between_parts: float = 36.0
     aspect: float = 1.6
-    """Width by height that is not to be exceeded, if possible."""
+    """The largest ratio of width to height, if possible."""
     narrow: float = 1000.0
-    """No layer is split into narrower ones than this."""
+    """The smallest width of a layer that results from splitting."""
     visits: int = 60_000
-    """Visits of items that the order within layers may take, in each part."""
+    """The largest number of item visits to order the layers of a component."""
     placements: int = 100_000
-    """Placements of items that coordinates may take, in each part."""
+    """The largest number of item placements to assign coordinates in a component."""
 
 
 @dataclass(frozen=True)
 class Layout(CheckedValue):
-    """Where everything goes; the upper left corner of it all is (0, 0)."""
+    """The positions of boxes and arcs; the upper left corner of the layout is (0, 0)."""
 
     corners: tuple[tuple[float, float], ...]
     """The upper left corner of each box."""
     routes: tuple[Route, ...]
-    """The way of each arc."""
+    """The route of each arc."""
     layers: tuple[int, ...]
-    """The layer of each box in its part, from 0; arcs go to higher ones."""
+    """The layer of each box in its component, from 0; arcs lead to higher layers."""
     width: float
     height: float
 
@@ -74,7 +74,7 @@ def lay_out(
     arcs: Sequence[tuple[int, int]],
     spacing: Spacing | None = None,
 ) -> Layout:
-    """Return a layered drawing of a graph without cycles.
+    """Return a layered layout of a graph without cycles.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def lay_out(
     arcs
         Distinct pairs (tail, head).
     spacing
-        Distances and the amount of work.
+        Distances and limits of the work.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no box, one has no size, or the arcs are not between boxes or make a cycle.
+        If there is no box, a box has no size, or the arcs are not between boxes or form a cycle.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Beliefs as a table for terminals, as wide as there is room."""
+"""Tables of beliefs for terminals, as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bnmind.views.drawing.text_width import cells, pad, shorten_to_cells
 __all__ = ["NARROWEST", "bar", "belief_table", "network_table"]
 
 NARROWEST = 40
-"""Columns that a table takes even where there are fewer."""
+"""The smallest width of a table in columns, even on narrower terminals."""
 WIDEST = 1000
-"""Columns that a table takes at most."""
+"""The largest width of a table in columns."""
 LONGEST_BAR = 30
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def bar(share: float, columns: int) -> str:
-    """Return a bar for a share of 0..1; what is possible is never empty.
+    """Return a bar for a share of 0..1; a positive share never gives an empty bar.
 
     >>> bar(0.5, 9), bar(1e-9, 9)
     ('████▌    ', '▏        ')
@@ -39,13 +39,13 @@ def belief_table(
     Parameters
     ----------
     cards
-        What there is to show; those that say nothing are left out.
+        The cards to show; cards without a distribution are omitted.
     titles
         The names of two beliefs, for a first line.
     width
-        Columns of the terminal; 40 are taken at least.
+        The width of the terminal in columns; at least 40 are used.
     all_states
-        Whether to show the other states of what was observed too.
+        Whether to show the other states of observed variables too.
     """
     width = min(max(width, NARROWEST), WIDEST)
     lines = [line for card in cards for line in _lines(card, all_states=all_states)]
@@ -104,7 +104,7 @@ def _lines(card: Card, *, all_states: bool) -> list[_Line]:
 
 
 def _aligned(shares: Sequence[float | None]) -> list[str]:
-    """Return percentages, their decimal points below each other."""
+    """Return percentages with aligned decimal points."""
     texts = ["" if p is None else f"{100 * p:.4g}" for p in shares]
     parts = [text.partition(".") for text in texts]
     before = max(len(whole) for whole, _, _ in parts)
@@ -116,7 +116,7 @@ def _aligned(shares: Sequence[float | None]) -> list[str]:
 
 
 def _share(first: int, second: int, room: int) -> tuple[int, int]:
-    """Return the columns of two texts that together have so much room."""
+    """Return the widths of two texts that share a number of columns."""
     if first + second <= room:
         return first, second
     half = room // 2

@@ -1,7 +1,7 @@
-"""How wide texts are, in a picture and in a terminal, and how to shorten them.
+"""The width of texts in pictures and in terminals, and ways to shorten them.
 
-A picture does not know which font it is shown in; the widths are those of Helvetica and its
-like, in classes of letters, a little too wide rather than too narrow.
+The font of a picture is not known when it is made. The widths are those of Helvetica and similar
+fonts, in classes of letters, and tend to be slightly too large.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _is_wide(letter: str) -> bool:
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Return about how wide a text is, in the unit of the font's size."""
+    """Return the approximate width of a text, in the unit of the font size."""
     return sum(map(_letter_width, text)) * _scale(size, bold=bold)
 
 
@@ -43,16 +43,16 @@ def _scale(size: float, *, bold: bool) -> float:
 
 
 def shorten(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """Return the text, its middle replaced by … if it would be wider than the room.
+    """Shorten a text to a width, replacing its middle by ….
 
-    Names often differ in their last letters only, so some of these stay.
+    Names often differ only in their last letters, so some of these are kept.
     """
     scale = _scale(size, bold=bold)
     return _shortened(text, _letter_width, lambda width: width * scale <= room)
 
 
 def _shortened(text: str, width_of: Callable[[str], float], fits: Callable[[float], bool]) -> str:
-    # Sums over the first letters, so that the time is linear in the length of the text.
+    # Prefix sums make the time linear in the length of the text.
     before = [0.0, *accumulate(map(width_of, text))]
     if fits(before[-1]):
         return text
@@ -67,7 +67,7 @@ def _shortened(text: str, width_of: Callable[[str], float], fits: Callable[[floa
 
 
 def cells(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return the width of a text in terminal columns."""
     return sum(map(_letter_cells, text))
 
 
@@ -76,7 +76,7 @@ def _letter_cells(letter: str) -> int:
 
 
 def shorten_to_cells(text: str, room: int) -> str:
-    """Return the text, its middle replaced by … if it takes more columns than there are.
+    """Shorten a text to a number of terminal columns, replacing its middle by ….
 
     >>> shorten_to_cells("TEMPERATURE_2", 9)
     'TEMPER…_2'
@@ -85,5 +85,5 @@ def shorten_to_cells(text: str, room: int) -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """Return the text with spaces up to so many columns of a terminal."""
+    """Pad a text with spaces to a number of terminal columns."""
     return text + " " * (columns - cells(text))
