@@ -136,6 +136,7 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
     weighted_fill = list(core.weighted_fill)
     weighted = score in (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL, Score.NOISY_MIXTURE)
     values, sizes, logarithms = core.values, core.sizes, core.logarithms
+    graph = _Graph(neighbors, fill, weight, weighted_fill, values, logarithms)
     key = _key(core, score, noise, fill, weight, weighted_fill)
     n = core.n
     last = 1 << 63
@@ -181,37 +182,77 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
                     weighted_fill[u] -= value * _sum(values, away)
         touched = around
         if added:
-            for a in members:
-                missing = around & ~neighbors[a] & -(2 << a)
-                while missing:
-                    low = missing & -missing
-                    missing ^= low
-                    b = low.bit_length() - 1
-                    of_a, of_b = neighbors[a], neighbors[b]
-                    common = of_a & of_b
-                    touched |= common
-                    product = values[a] * values[b]
-                    while common:
-                        both = common & -common
-                        common ^= both
-                        x = both.bit_length() - 1
-                        fill[x] -= 1
-                        weighted_fill[x] -= product
-                    fill[a] += (of_a & ~of_b).bit_count()
-                    fill[b] += (of_b & ~of_a).bit_count()
-                    if weighted:
-                        weighted_fill[a] += values[b] * _sum(values, of_a & ~of_b)
-                        weighted_fill[b] += values[a] * _sum(values, of_b & ~of_a)
-                    weight[a] += logarithms[b]
-                    weight[b] += logarithms[a]
-                    neighbors[a] = of_a | low
-                    neighbors[b] = of_b | 1 << a
+            touched |= _connect(graph, members, around, weighted=weighted)
         while touched:
             low = touched & -touched
             touched ^= low
             u = low.bit_length() - 1
             keys[u] = key(u)
     return Pass(order, total, work)
+
+
+class _Graph(NamedTuple):
+    """A graph during a pass, see `Core`: its lists, by vertex, are written to."""
+
+    neighbors: list[int]
+    """The neighbors as a set of bits."""
+    fill: list[int]
+    """How many edges eliminating the vertex would add."""
+    weight: list[int]
+    """The logarithm of the size of the clique that eliminating it would make."""
+    weighted_fill: list[int]
+    """The sum over these edges of the product of the values of their ends."""
+    values: Sequence[int]
+    """The numbers of states, cut to fit."""
+    logarithms: Sequence[int]
+    """The logarithms of the numbers of states."""
+
+
+def _connect(graph: _Graph, members: Sequence[int], around: int, *, weighted: bool) -> int:
+    """Connect the neighbors of an eliminated vertex, and return what scores that changes.
+
+    Parameters
+    ----------
+    graph
+        Its edges and scores are written to.
+    members, around
+        The neighbors, as numbers and as a set of bits.
+    weighted
+        Whether to keep the weighted fill right.
+
+    Returns
+    -------
+    int
+        Other vertices whose scores have changed, as a set of bits.
+    """
+    neighbors, fill, weight, weighted_fill, values, logarithms = graph
+    touched = 0
+    for a in members:
+        missing = around & ~neighbors[a] & -(2 << a)
+        while missing:
+            low = missing & -missing
+            missing ^= low
+            b = low.bit_length() - 1
+            of_a, of_b = neighbors[a], neighbors[b]
+            common = of_a & of_b
+            touched |= common
+            product = values[a] * values[b]
+            while common:
+                both = common & -common
+                common ^= both
+                x = both.bit_length() - 1
+                fill[x] -= 1
+                weighted_fill[x] -= product
+            fill[a] += (of_a & ~of_b).bit_count()
+            fill[b] += (of_b & ~of_a).bit_count()
+            if weighted:
+                weighted_fill[a] += values[b] * _sum(values, of_a & ~of_b)
+                weighted_fill[b] += values[a] * _sum(values, of_b & ~of_a)
+            weight[a] += logarithms[b]
+            weight[b] += logarithms[a]
+            neighbors[a] = of_a | low
+            neighbors[b] = of_b | 1 << a
+    return touched
 
 
 def _sum(values: Sequence[int], mask: int) -> int:
