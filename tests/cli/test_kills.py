@@ -64,7 +64,7 @@ def _whole(directory: Path) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
-def test_what_a_killed_command_leaves_is_whole(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_killed_command_leaves_complete_files(number: signal.Signals, tmp_path: Path) -> None:
     rng = random.Random(number)
     written = set()
     with CommandServer() as server:

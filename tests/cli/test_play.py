@@ -77,7 +77,7 @@ def test_giving_up_and_the_end_of_the_input_show_the_secret() -> None:
 
 
 @pytest.mark.parametrize("answers", [(), ("1123",), ("1123", "?")])
-def test_whoever_leaves_by_an_interrupt_is_told_the_code(
+def test_interrupting_a_game_prints_the_code(
     answers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = iter(answers)

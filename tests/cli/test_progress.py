@@ -44,7 +44,7 @@ def test_quick_work_is_done_in_silence(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.usefixtures("_at_once")
-def test_where_there_is_no_terminal_one_line_says_what_is_done(
+def test_without_a_terminal_progress_is_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert working("counting", _work) == "done"
@@ -241,7 +241,7 @@ def test_an_interrupt_on_a_terminal_ends_any_work(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_whoever_leaves_a_game_on_a_terminal_is_told_the_code(tmp_path: Path) -> None:
+def test_leaving_a_game_on_a_terminal_prints_the_code(tmp_path: Path) -> None:
     dialogue = [(b"Guess 1: ", b"1123\n"), (b"Guess 2: ", b"\x03")]
     code, heard = _in_a_terminal(("play", "--seed", "5"), tmp_path, dialogue)
     assert code == 130

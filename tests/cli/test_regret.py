@@ -33,7 +33,7 @@ def test_guesses_are_judged_by_a_score() -> None:
     assert [row["value"] for row in answer["guesses"]] == [row.value for row in told]
 
 
-def test_where_the_optimum_is_out_of_reach_a_score_judges() -> None:
+def test_a_score_replaces_an_unreachable_optimum() -> None:
     game = "11234 1b1w, 15626 1b2w, 15267 1b1w, 51716 1b2w, 11111 2b0w"
     answer = run_json("regret", game, "--pegs", "5", "--colors", "8")["guesses"]
     assert [row["by"] for row in answer] == ["neuwirth"] * 3 + ["optimal"] * 2

@@ -183,7 +183,7 @@ def test_truthful_endings_end_the_game(noise: str) -> None:
     assert_one_line_error(on, "1123 4b0w")
 
 
-def test_what_a_report_of_all_black_means_depends_on_the_channel() -> None:
+def test_meaning_of_an_all_black_report_depends_on_the_channel() -> None:
     board = Board(2, 3)
     assert winning_report_ends(Channel.exact(board))
     assert winning_report_ends(Channel.false_reply(board, 0.5))

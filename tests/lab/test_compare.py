@@ -182,7 +182,7 @@ def test_a_full_memory_changes_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(r.seed, r.guesses) for r in compare([Entropy()], channel, games=20).rows] == games
 
 
-def test_what_is_wrong_is_said_at_once() -> None:
+def test_errors_list_all_faults() -> None:
     for strategies in ([], [MapCode(), MapCode()]):
         with pytest.raises(BnmindError, match="different names"):
             compare(strategies, NOISY)

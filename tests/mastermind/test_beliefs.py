@@ -274,7 +274,7 @@ def test_counts_take_a_byte_a_code_until_more_is_needed() -> None:
     )
 
 
-def test_when_everything_is_guessed_nothing_is_left() -> None:
+def test_guessing_every_code_raises() -> None:
     belief = VanishingBelief.start(Board(1, 2)).update((1,), Reply(0, 0))
     assert belief.codes.most_probable() == ((1, 1.0),)
     with pytest.raises(

@@ -158,7 +158,7 @@ def test_text_that_is_no_code(board: Board, text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("code", [(1, 1, 2), (0, 1, 1, 1), (1, 1, 1, 7), (1.5, 1, 1, 1), "1123"])
-def test_what_is_no_code(code: tuple[int, ...]) -> None:
+def test_invalid_codes_raise(code: tuple[int, ...]) -> None:
     for method in (FOUR_SIX.index, FOUR_SIX.format):
         with pytest.raises(InvalidCodeError):
             method(code)

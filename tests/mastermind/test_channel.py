@@ -286,7 +286,7 @@ REPLIES = FOUR_SIX.true_replies
         ),
     ],
 )
-def test_what_is_no_channel(
+def test_invalid_channels_raise(
     make: Callable[[], Channel], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind) as caught:

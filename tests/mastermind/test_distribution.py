@@ -144,7 +144,7 @@ def test_distributions_do_not_change() -> None:
         ([np.inf, 0, 0, 0], "expected probabilities in [0, 1], got 0 to inf"),
     ],
 )
-def test_what_is_no_distribution(weights: list[float], message: str) -> None:
+def test_invalid_distributions_raise(weights: list[float], message: str) -> None:
     with pytest.raises(InvalidProbabilityError) as caught:
         CodeDistribution(Board(2, 2), np.array(weights))
     assert message in str(caught.value)

@@ -142,7 +142,7 @@ def test_a_single_guess_does_without_compiled_code(board: Board, turns: int, see
     )
 
 
-def test_a_board_that_does_not_fit_says_what_it_would_need() -> None:
+def test_error_for_large_boards_names_the_needed_memory() -> None:
     board = Board(8, 7)
     belief = np.zeros(board.n_codes)
     belief[::20] = 1.0

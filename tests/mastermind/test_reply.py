@@ -113,6 +113,6 @@ def test_counts_of_numpy_become_plain_integers() -> None:
 
 
 @pytest.mark.parametrize("given", [3, None, "10", (1, 2, 3), [1.9, 0], {1: 0}])
-def test_what_is_no_reply_is_told(given: Any) -> None:
+def test_invalid_replies_raise(given: Any) -> None:
     with pytest.raises(InvalidReplyError, match="expected a"):
         Reply.of(given)

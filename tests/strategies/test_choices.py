@@ -211,7 +211,7 @@ def test_a_trusting_channel_hears_what_the_noisy_one_says() -> None:
 
 
 @given(st.data())
-def test_where_trust_suffices_the_most_probable_codes_contradict_the_fewest_replies(
+def test_most_probable_codes_contradict_the_fewest_replies(
     data: st.DataObject,
 ) -> None:
     board = data.draw(boards(max_codes=30))
@@ -233,7 +233,7 @@ def test_where_trust_suffices_the_most_probable_codes_contradict_the_fewest_repl
     assert best.tolist() == np.flatnonzero(trusting.codes.probabilities).tolist()
 
 
-def test_where_trust_suffices() -> None:
+def test_trust_suffices_for_exact_and_false_replies() -> None:
     board = Board(2, 3)
     for channel in (
         Channel.exact(board),

@@ -153,7 +153,7 @@ def test_with_guesses_enough_the_optimum_wins_as_often_as_the_optimal_strategy()
 @pytest.mark.parametrize(
     "search", [most_wins, lambda c, guesses: most_informative(c, depth=guesses and guesses + 1)]
 )
-def test_what_cannot_be_searched(search: Callable[..., object]) -> None:
+def test_boards_that_cannot_be_searched_raise(search: Callable[..., object]) -> None:
     with pytest.raises(BnmindError, match="at least"):
         search(Channel.exact(Board(2, 2)), guesses=0)
     with pytest.raises(TooLargeError, match="3 guesses on the board 5x8"):

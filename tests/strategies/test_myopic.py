@@ -262,7 +262,7 @@ def test_a_cut_tree_stops_where_it_is_cut() -> None:
     assert build_tree(Knuth(), Channel.exact(Board(3, 4)), max_guesses=0).root.guess is None
 
 
-def test_what_is_too_large_for_compiled_trees() -> None:
+def test_boards_too_large_for_compiled_trees_raise() -> None:
     assert is_growable(Board(6, 7))
     for board in (Board(6, 9), Board(16, 2), Board(2, 63)):
         assert not is_growable(board)

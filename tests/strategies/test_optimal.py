@@ -118,7 +118,7 @@ def test_known_minima_of_few_guesses(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.compiled
-def test_too_few_guesses_are_refused_with_a_proof() -> None:
+def test_too_few_guesses_raise_after_a_complete_search() -> None:
     with pytest.raises(BnmindError, match="at most 4 guesses on 4x6; the search was complete"):
         optimal_on_average(CLASSIC, max_guesses=4)
     with pytest.raises(BnmindError, match="at most 4 guesses on 4x6; the search was complete"):
@@ -329,7 +329,7 @@ def test_advice_is_optimal_off_the_tree_too(
 
 
 @pytest.mark.compiled
-def test_a_set_alone_takes_what_it_takes_on_its_board() -> None:
+def test_a_set_takes_the_same_total_alone_and_on_its_board() -> None:
     board, rules = Board(4, 6), SearchRules()
     search = BoardSearch(board, rules)
     for text in ("1123 1b1w, 2345 0b1w", "1234 0b2w, 2551 1b1w, 6666 0b0w"):

@@ -65,7 +65,7 @@ def test_games_are_counted(measure: Callable[..., object]) -> None:
     told.check(5)
 
 
-def test_whole_trees_of_large_boards_are_refused_before_the_work() -> None:
+def test_complete_trees_of_large_boards_raise_early() -> None:
     board = Board(7, 7)
     assert board.n_codes > MAX_TREE_CODES
     with pytest.raises(TooLargeError, match="823,543 codes; games can be played"):

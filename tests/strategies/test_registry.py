@@ -90,7 +90,7 @@ def test_unknown_names_say_which_are_known(name: str) -> None:
         strategy_by_name(name)
 
 
-def test_what_cannot_be_imported_is_one_line(module: str) -> None:
+def test_import_errors_are_one_line(module: str) -> None:
     for name, what in (
         (f"{module}_broken:x", "ModuleNotFoundError"),
         (f"{module}_odd:x", "SyntaxError"),

@@ -65,7 +65,7 @@ def test_keys_compare_as_the_products_do(classes: list[int], data: st.DataObject
     assert (keys[0] == keys[1]) == (products[0] == products[1])
 
 
-def test_products_that_are_equal_without_looking_so_tie() -> None:
+def test_equal_products_with_different_factors_tie() -> None:
     table = entropy_terms(12, 40)
     assert table[4] == 4 * table[2]  # 4⁴ = (2²)⁴
     # 12¹² = 2²⁴·3¹²: as 2² twelve times and 3³ four times.
@@ -102,7 +102,7 @@ def test_cells_are_compared_one_after_the_other() -> None:
     assert WorstCase().terms(board, 8).best(classes[[1, 4]], 0).tolist() == [0, 1]
 
 
-def test_guesses_that_tell_nothing_are_not_best() -> None:
+def test_uninformative_guesses_are_not_best() -> None:
     board = Board(1, 3)
     terms = ClassTerms(np.zeros(4, dtype=np.int64), equal_weights(board))
     assert terms.best(np.array([[3, 0], [2, 1], [0, 3]]), 0).tolist() == [1]

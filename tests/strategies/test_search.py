@@ -90,7 +90,7 @@ def test_work_is_counted() -> None:
             find_possible_code(board, turns, rng=rng, max_nodes=3)
 
 
-def test_what_a_search_refuses() -> None:
+def test_search_rejects_invalid_arguments() -> None:
     with pytest.raises(TooLargeError, match="63 colors"):
         find_possible_code(Board(3, 64), [])
     with pytest.raises(InvalidCodeError):

@@ -70,7 +70,7 @@ def shape(tree: StrategyTree) -> object:
 
 @given(trees(), st.sampled_from(FORMATS))
 @settings(max_examples=examples(60))
-def test_what_is_written_is_read(
+def test_written_trees_are_read_back(
     tree: StrategyTree,
     way: TreeFormat,
 ) -> None:
@@ -230,7 +230,7 @@ def test_trees_part_where_guesses_differ() -> None:
     assert compare_trees(other, revealed).partings == ()
 
 
-def test_what_cannot_be_compared_or_written() -> None:
+def test_trees_that_cannot_be_compared_or_written_raise() -> None:
     one = build_tree(Knuth(), Channel.exact(Board(2, 3)))
     with pytest.raises(BnmindError, match="of one board"):
         compare_trees(one, build_tree(Knuth(), Channel.exact(Board(2, 4))))

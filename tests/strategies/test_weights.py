@@ -105,7 +105,7 @@ def test_weights_are_checked() -> None:
         WeightedEntropy(BOARD, ((10_000,) * N_REPLIES,))
 
 
-def test_a_fit_counts_its_work_and_does_not_get_worse() -> None:
+def test_a_fit_respects_its_budget_and_never_gets_worse() -> None:
     told: list[tuple[int, int]] = []
     fitted = fit_weights(
         Board(3, 5),

@@ -179,7 +179,7 @@ def test_side_by_side_shows_both(view: BeliefView, seed: int) -> None:
             assert (f"Δ {percent(moved)}" in texts(box)) == (moved >= 0.0005)
 
 
-def test_what_did_not_move_is_faint() -> None:
+def test_unchanged_boxes_are_pale() -> None:
     network = lawn()
     same = {"rain": [0.5, 0.5]}
     first = belief_view(network, {**same, "wet": [0.5, 0.5]})
@@ -333,7 +333,7 @@ def test_views_are_values() -> None:
         ({}, {"rain": [0.1]}, ["likelihood"]),
     ],
 )
-def test_what_cannot_be_believed_is_refused(
+def test_impossible_beliefs_raise(
     marginals: Mapping[str, list[float]], evidence: Mapping[str, object], words: list[str]
 ) -> None:
     with pytest.raises(InvalidModelError) as caught:
