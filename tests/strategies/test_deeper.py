@@ -121,7 +121,7 @@ def test_without_budget_endgames_are_narrower_or_refused() -> None:
     wide = Endgame(board, codes, Breadth(256, 64))
     narrow = Endgame(board, codes, Breadth(256, 64, budget=60))
     assert wide.total <= narrow.total == check_node(board, narrow.tree(), codes)
-    with pytest.raises(TooLargeError, match="within 3 guesses tried"):
+    with pytest.raises(TooLargeError, match="more than 3 guesses tried"):
         Endgame(board, codes, Breadth(256, 64, budget=3))
 
 
