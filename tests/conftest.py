@@ -16,10 +16,16 @@ settings.register_profile("uncompiled", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile("uncompiled" if UNCOMPILED else "bnmind")
 
-# Where tests run in the background Ctrl-C is ignored, also by the processes that they start and
-# interrupt; a handler of ours is not handed down.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Tests that run in the background ignore these signals, and so would the processes that they start
+# and signal. A handler is not handed down to them.
+for _number, _handler in (
+    ("SIGINT", signal.default_int_handler),
+    ("SIGQUIT", lambda *_: None),
+    ("SIGHUP", lambda *_: None),
+):
+    _signal = getattr(signal, _number, None)  # some systems lack some
+    if _signal is not None and signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

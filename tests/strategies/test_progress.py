@@ -68,5 +68,5 @@ def test_games_are_counted(measure: Callable[..., object]) -> None:
 def test_complete_trees_of_large_boards_raise_early() -> None:
     board = Board(7, 7)
     assert board.n_codes > MAX_TREE_CODES
-    with pytest.raises(TooLargeError, match="823,543 codes; games can be played"):
+    with pytest.raises(TooLargeError, match="823,543 codes; play games instead"):
         strategy_tree(Entropy(), board)
