@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._messages import one_line
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
@@ -80,9 +81,8 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
         object.__setattr__(self, "skills", tuple(self.skills))
         checked_tolerance(self.tolerance)
         if not self.skills or len(set(self.skills)) < len(self.skills):
-            raise InvalidArgumentError(
-                f"expected one or more distinct target skills, got {', '.join(self.skills)}"
-            )
+            names = one_line(", ".join(self.skills))
+            raise InvalidArgumentError(f"expected one or more distinct target skills, got {names}")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
@@ -121,7 +121,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
         wrong = {k: w for k, w in self.weights.items() if not (math.isfinite(w) and w >= 0)}
         if wrong or not self.weights:
             raise InvalidArgumentError(
-                f"expected weights of skills of at least 0, got {wrong or 'none'}"
+                f"expected weights of skills of at least 0, got {one_line(str(wrong or 'none'))}"
             )
         object.__setattr__(self, "weights", ReadOnlyDict(self.weights))
 

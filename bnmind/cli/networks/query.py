@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from bnmind._messages import shown
+from bnmind._messages import one_line, shown
 from bnmind._text_files import check_writable, write_file
 from bnmind.cli.shared.options import Json, listed_names
 from bnmind.cli.shared.printable import printable, tell, tell_json
@@ -118,7 +118,7 @@ def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict
             if not (name and state):
                 raise BnmindError(f"expected evidence as VARIABLE=STATE, got {shown(text)}")
             if name in found:
-                raise BnmindError(f"expected evidence on {name} once, got it twice")
+                raise BnmindError(f"expected evidence on {one_line(name)} once, got it twice")
             found[name] = state
     return found
 
