@@ -76,7 +76,21 @@ class Kernel(KernelSource):
         return numba.typeof(self._compiled)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._compiled(*arguments)
+        try:
+            return self._compiled(*arguments)
+        except SystemError as error:
+            # Machine code calls Python to make its result; Ctrl-C may be heard there.
+            if _is_interrupted(error):
+                raise KeyboardInterrupt from None
+            raise
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Return whether an error came of a KeyboardInterrupt, however many errors lie between."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 def _as_machine_words(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import numba
 import pytest
 from numba.core import event
 
-from bnmind._jit import _keeping_interrupts, njit, njit_superword
+from bnmind._jit import Kernel, _keeping_interrupts, njit, njit_superword
 
 
 @njit
@@ -124,6 +124,25 @@ def test_a_hook_for_lost_exceptions_hears_of_interrupts(monkeypatch: pytest.Monk
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="own"), _keeping_interrupts():
         raise RuntimeError("a fault of its own")
+
+
+def test_an_interrupt_of_what_makes_a_result_is_an_interrupt() -> None:
+    def interrupted(_: int) -> int:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise SystemError("returned a result with an exception set") from interrupt
+
+    def failed(_: int) -> int:
+        raise SystemError("another fault")
+
+    kernel = Kernel(lambda x: x)
+    vars(kernel)["_compiled"] = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        kernel(1)
+    vars(kernel)["_compiled"] = failed
+    with pytest.raises(SystemError, match="another fault"):
+        kernel(1)
 
 
 def test_importing_mastermind_leaves_the_heavy_libraries_alone() -> None:

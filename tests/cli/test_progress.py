@@ -208,6 +208,9 @@ def _in_a_terminal(
                         pytest.fail(f"expected {awaited!r} in {heard + new!r}")
                     new += part
                 heard += new
+                if typed == b"\x03":
+                    # Python waits on when a signal comes just before it begins to wait.
+                    time.sleep(0.3)
                 process.stdin.write(typed)
                 process.stdin.flush()
             rest, _ = process.communicate(timeout=120)
