@@ -150,7 +150,9 @@ class AnyOf:
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason of the first stopper that has one."""
-        return next(filter(None, (stopper.stop(progress) for stopper in self.stoppers)), "")
+        # All are asked, so that one that does not fit the bank is refused at once.
+        reasons = [stopper.stop(progress) for stopper in self.stoppers]
+        return next(filter(None, reasons), "")
 
     def limits(self) -> Stopper | None:
         """Return the limits among the stoppers, any of which ends a test; see `limits_of`."""
