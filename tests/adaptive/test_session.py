@@ -142,11 +142,11 @@ def test_bad_answers_change_nothing() -> None:
         session.answer("item_9", 1)
     with pytest.raises(InvalidResponseError, match="among 0, 1"):
         session.answer("item_2", 2)
-    with pytest.raises(InvalidResponseError, match="answered 1; an answer can be changed"):
+    with pytest.raises(InvalidResponseError, match="answered already, with 1; change that answer"):
         session.answer("item_1", 0)
-    with pytest.raises(InvalidResponseError, match="to change its answer"):
+    with pytest.raises(InvalidResponseError, match="has no answer that could be changed"):
         session.change("item_2", 0)
-    with pytest.raises(InvalidResponseError, match="without an answer"):
+    with pytest.raises(InvalidResponseError, match="answered already"):
         session.skip("item_1")
     with pytest.raises(InvalidResponseError, match="undo"):
         session.undo().undo()
@@ -329,7 +329,7 @@ def test_bad_files_are_told_and_left_alone(tmp_path: Path) -> None:
     path.write_text(text.replace('"item": "item_2"', '"item": "item_9"'))
     damaged(path, "events.1", "item_9")
     path.write_text(text.replace('"item": "item_2"', '"item": "item_1"'))
-    damaged(path, "events.1", "without an answer")
+    damaged(path, "events.1", "answered already")
     path.write_text(text.replace('"kind": "answer"', '"kind": "guess"'))
     damaged(path, "events.0.kind")
     path.write_bytes(b"\xff\xfe")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.adaptive import Event, EventKind, ItemBank
+from bnmind.adaptive import Event, EventKind, ItemBank, Session
 from bnmind.adaptive.sessions.events import Replay, SessionState
+from bnmind.adaptive.sessions.history import History, history_of
+from bnmind.adaptive.sessions.session_json import extended, session_to_json
 from bnmind.errors import BnmindError, InvalidResponseError, UnknownNameError
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)
@@ -27,22 +34,26 @@ events = st.lists(
 )
 
 
-def obvious(steps: Sequence[Event]) -> SessionState | None:
+State = tuple[tuple[str, ...], list[tuple[str, int]], tuple[str, ...], tuple[Event, ...]]
+"""Items asked, responses in order, items set aside, and the events not undone."""
+
+
+def obvious(steps: Sequence[Event]) -> State | None:
     """Return where events lead by going through those not undone; None if one does not fit."""
-    left: list[Event] = []
+    remaining: list[Event] = []
     for step in steps:
         if step.kind is not EventKind.UNDO:
-            left.append(step)
-        elif left:
-            left.pop()
+            remaining.append(step)
+        elif remaining:
+            remaining.pop()
         else:
             return None
-        if where_they_lead(left) is None:
+        if where_they_lead(remaining) is None:
             return None
-    return where_they_lead(left)
+    return where_they_lead(remaining)
 
 
-def where_they_lead(steps: Sequence[Event]) -> SessionState | None:
+def where_they_lead(steps: Sequence[Event]) -> State | None:
     asked: list[str] = []
     responses: dict[str, int] = {}
     aside: list[str] = []
@@ -59,7 +70,12 @@ def where_they_lead(steps: Sequence[Event]) -> SessionState | None:
         if step.kind is not EventKind.SKIP:
             responses[step.item] = int(step.response)
         aside += [name for name in dict.fromkeys(step.set_aside) if name not in aside]
-    return SessionState(tuple(asked), responses, tuple(aside), tuple(steps))
+    return tuple(asked), list(responses.items()), tuple(aside), tuple(steps)
+
+
+def parts_of(state: SessionState) -> State:
+    events = tuple(step.event for step in state.steps.to_tuple())
+    return state.asked, list(state.responses.items()), state.set_aside, events
 
 
 @given(events)
@@ -75,8 +91,9 @@ def test_events_lead_where_those_not_undone_lead(steps: list[Event]) -> None:
             return
         replay.add(step)
         state = state.after(BANK, step)
-        assert replay.state() == state == wanted
-        assert tuple(state.responses) == tuple(wanted.responses)
+        assert replay.state() == state
+        assert parts_of(state) == wanted
+    assert pickle.loads(pickle.dumps(state)) == state
 
 
 @given(events)
@@ -111,7 +128,90 @@ def test_the_work_grows_with_the_number_of_events(n: int, monkeypatch: pytest.Mo
     replay = Replay(BANK)
     for step in [Event(EventKind.ANSWER, NAMES[0], "1"), *changes, *undone]:
         replay.add(step)
-    assert replay.state() == SessionState(
-        NAMES[:1], {NAMES[0]: 1}, (), (Event(EventKind.ANSWER, NAMES[0], "1"),)
+    assert parts_of(replay.state()) == (
+        NAMES[:1],
+        [(NAMES[0], 1)],
+        (),
+        (Event(EventKind.ANSWER, NAMES[0], "1"),),
     )
     assert looked <= 3 * n + 3
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Return how many functions some work calls, those of Python and those in C."""
+    calls = 0
+
+    def count(_frame: object, kind: str, _argument: object) -> None:
+        nonlocal calls
+        calls += kind in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def changes_and_undos(n: int, path: Path | None) -> None:
+    session = Session.start(BANK, path=path).answer(NAMES[0], 1)
+    for number in range(n):
+        session = session.change(NAMES[0], number % 2)
+    for _ in range(n):
+        session = session.undo()
+    assert session.state.responses == {NAMES[0]: 1}
+    assert len(session.history) == 2 * n + 1
+
+
+@pytest.mark.parametrize("saved", [False, True], ids=["live", "saved"])
+def test_the_work_of_a_session_grows_with_the_number_of_events(saved: bool, tmp_path: Path) -> None:
+    """Each undo once replayed all events before it, and each event was checked again each time."""
+    sizes = (10, 40) if saved else (50, 400)
+    changes_and_undos(2, None)
+    few, many = (
+        calls_of(partial(changes_and_undos, n, tmp_path / f"{n}.json" if saved else None))
+        for n in sizes
+    )
+    assert math.log(many / few) / math.log(sizes[1] / sizes[0]) < 1.1
+
+
+@pytest.mark.parametrize("n", [50, 400])
+def test_the_work_of_loading_grows_with_the_number_of_events(n: int, tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    change, undo = Event(EventKind.CHANGE, NAMES[0], "1"), Event(EventKind.UNDO)
+    answer = Event(EventKind.ANSWER, NAMES[0], "0")
+    events = [answer, *[change] * n, *[undo] * n]
+    path.write_text(session_to_json(BANK, 0, {}, events))
+    Session.load(path, BANK)
+    few = 3000  # of the bank, whatever the events
+    assert calls_of(lambda: Session.load(path, BANK)) < few + 60 * len(events)
+
+
+@given(events, st.integers(0, 25))
+def test_text_is_extended_as_it_would_be_written(steps: list[Event], n: int) -> None:
+    text = session_to_json(BANK, 3, {"about": "[\n"}, steps[:n])
+    for step in steps[n:]:
+        text = extended(text, step)
+    assert text == session_to_json(BANK, 3, {"about": "[\n"}, steps)
+
+
+@given(st.lists(st.integers() | st.none()))
+def test_a_history_is_a_sequence_that_shares_its_past(parts: list[int | None]) -> None:
+    history = history_of(parts)
+    assert (len(history), history.to_tuple()) == (len(parts), tuple(parts))
+    if parts:
+        assert history.last == parts[-1]
+        assert history.earlier == history_of(parts[:-1])
+        assert history.earlier.after(parts[-1]) == history != history.earlier
+        assert hash(history.earlier.after(parts[-1])) == hash(history)
+
+
+def test_long_histories_are_pickled_and_forgotten_without_recursion() -> None:
+    long = history_of(range(100_000))
+    assert pickle.loads(pickle.dumps(long)) == long
+    del long
+    empty: History[int] = History()
+    for name in ("last", "earlier"):
+        with pytest.raises(IndexError, match="empty"):
+            getattr(empty, name)

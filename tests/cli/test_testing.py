@@ -84,7 +84,7 @@ def test_undo_after_the_end_goes_on() -> None:
     shown = _test("1", "u", "0", "", options="--stop items:1 --session ann.json").stdout
     assert shown.count("The test is over") == 2
     assert [response for _, _, response in _events()] == ["1", "", "0"]
-    assert "expected an event to undo" in _test("u", "q").stdout
+    assert "there is nothing to undo" in _test("u", "q").stdout
 
 
 def test_a_bank_of_an_ability_and_other_selectors() -> None:

@@ -1,4 +1,4 @@
-"""What happens in a live test, and where a list of events leads."""
+"""The events of a live test, and the state that a sequence of events leads to."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from bnmind._values import CheckedValue, Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import updated_anyway
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.sessions.history import History
 from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
 
-__all__ = ["Event", "EventKind", "Replay", "SessionState", "believed"]
+__all__ = ["Event", "EventKind", "Replay", "SessionState", "Step", "believed"]
 
 
 class EventKind(Enum):
-    """What may happen."""
+    """The kinds of events."""
 
     ANSWER = "answer"
     SKIP = "skip"
@@ -27,31 +28,44 @@ class EventKind(Enum):
 
 @dataclass(frozen=True)
 class Event(CheckedValue):
-    """Something that happened in a test."""
+    """One event of a test, such as an answer to an item."""
 
     kind: EventKind
     item: str = ""
-    """The item answered or skipped; empty for what undoes."""
+    """The item answered, skipped or changed; empty for an undo."""
     response: str = ""
-    """The name of the response, if there is one."""
+    """The name of the response; empty for a skip or an undo."""
     at: str = ""
-    """When, in whatever form the caller writes it; empty if not told."""
+    """The time of the event, in any form; empty if unknown."""
     set_aside: tuple[str, ...] = ()
     """Items that exposure control withholds from then on."""
 
 
 @dataclass(frozen=True)
+class Step(Value):
+    """An event that can be undone, and the state that it replaced."""
+
+    event: Event
+    is_first: bool
+    """Whether the item had not been asked before."""
+    previous_response: int | None
+    """The position of the response before the event; None if there was none."""
+    n_set_aside: int
+    """The number of items that the event added to those set aside."""
+
+
+@dataclass(frozen=True)
 class SessionState(Value):
-    """Where the events have led."""
+    """The state of a test after some events."""
 
     asked: tuple[str, ...] = ()
-    """The items answered or skipped, in the order in which they first were."""
+    """The items answered or skipped, in the order in which they were first asked."""
     responses: Mapping[str, int] = field(default_factory=dict)
     """The position of the response to each item answered."""
     set_aside: tuple[str, ...] = ()
     """Items that exposure control withholds."""
-    done: tuple[Event, ...] = ()
-    """The events that were not undone."""
+    steps: History[Step] = field(default_factory=History)
+    """The events that have not been undone, with all that is needed to undo them."""
 
     @property
     def skipped(self) -> tuple[str, ...]:
@@ -59,139 +73,116 @@ class SessionState(Value):
         return tuple(item for item in self.asked if item not in self.responses)
 
     def after(self, bank: ItemBank, event: Event) -> SessionState:
-        """Return where one more event leads.
+        """Return the state after one more event.
 
         Raises
         ------
         UnknownNameError
-            If there is no such item.
+            If the bank has no such item.
         InvalidResponseError
             If the item has no such response, was answered already (or, to change an answer,
             was not), or there is nothing to undo.
         """
-        if event.kind is EventKind.UNDO and self.done:
-            replay = Replay(bank)
-            for earlier in self.done[:-1]:
-                replay.add(earlier)
-            return replay.state()
         replay = Replay(bank, self)
         replay.add(event)
         return replay.state()
 
 
 class Replay:
-    """Events added one by one, to see where all of them lead.
+    """The state of a test while events are added one by one.
 
-    To add an event takes a time that does not depend on how many came before it.
+    The time to add an event, an undo too, does not depend on the number of events before it.
 
     Parameters
     ----------
     bank
         The item bank.
     state
-        Where earlier events have led, which then cannot be undone; nowhere unless given.
+        The state to start from; default that of a test without events.
     """
 
     def __init__(self, bank: ItemBank, state: SessionState | None = None) -> None:
         start = SessionState() if state is None else state
         self._bank = bank
-        self._before = start.done
         self._responses = dict(start.responses)
-        # Dictionaries keep the order, and are quick to look into.
+        # Dictionaries keep the order of insertion, and membership tests are fast.
         self._asked = dict.fromkeys(start.asked)
         self._set_aside = dict.fromkeys(start.set_aside)
-        self._done: list[_Done] = []
+        self._steps = start.steps
 
     def state(self) -> SessionState:
-        """Return where the events have led so far."""
+        """Return the state after all events added so far."""
         return SessionState(
-            tuple(self._asked),
-            dict(self._responses),
-            tuple(self._set_aside),
-            (*self._before, *(step.event for step in self._done)),
+            tuple(self._asked), dict(self._responses), tuple(self._set_aside), self._steps
         )
 
     def add(self, event: Event) -> None:
-        """Add an event; errors as for `SessionState.after`."""
+        """Add an event; raises as `SessionState.after`."""
         if event.kind is EventKind.UNDO:
             self._undo()
             return
         item = event.item
         self._bank.position(item)
-        given = self._responses.get(item)
-        response = self._response(event, given)
-        aside = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
-        self._done.append(_Done(event, item not in self._asked, given, len(aside)))
+        previous = self._responses.get(item)
+        response = self._response(event, previous)
+        new = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
+        step = Step(event, item not in self._asked, previous, len(new))
+        self._steps = self._steps.after(step)
         self._asked.setdefault(item)
         if response is not None:
             self._responses[item] = response
-        self._set_aside.update(dict.fromkeys(aside))
+        self._set_aside.update(dict.fromkeys(new))
 
-    def _response(self, event: Event, given: int | None) -> int | None:
-        """Return the position of the response that an event gives, None if it skips the item."""
+    def _response(self, event: Event, previous: int | None) -> int | None:
+        """Return the position of the response of an event; None if it skips the item."""
         item = event.item
         if event.kind is EventKind.CHANGE:
-            if given is None:
+            if previous is None:
                 raise InvalidResponseError(
-                    f"expected an item that was answered, to change its answer, got {item}", item
+                    f"{item} has no answer that could be changed; answer it first", item
                 )
-        elif given is not None:
-            now = self._bank.responses(item)[given]
+        elif previous is not None:
+            name = self._bank.responses(item)[previous]
             raise InvalidResponseError(
-                f"expected an item without an answer, got {item}, answered {now}; an answer can"
-                " be changed, or undone",
-                item,
+                f"{item} was answered already, with {name}; change that answer, or undo it", item
             )
         elif event.kind is EventKind.SKIP:
             if item in self._asked:
-                raise InvalidResponseError(f"expected an item not skipped yet, got {item}", item)
+                raise InvalidResponseError(f"{item} was skipped already", item)
             return None
         return self._bank.response(item, event.response)
 
     def _undo(self) -> None:
-        if not self._done:
-            raise InvalidResponseError("expected an event to undo, got none")
-        step = self._done.pop()
+        if not self._steps:
+            raise InvalidResponseError("there is nothing to undo")
+        step, self._steps = self._steps.last, self._steps.earlier
         item = step.event.item
-        # What the last event has added stands last.
+        # The items that the last event added come last.
         for _ in range(step.n_set_aside):
             self._set_aside.popitem()
-        if step.asked_first:
+        if step.is_first:
             self._asked.popitem()
-        if step.given is not None:
-            self._responses[item] = step.given
+        if step.previous_response is not None:
+            self._responses[item] = step.previous_response
         else:
             self._responses.pop(item, None)
-
-
-@dataclass(frozen=True)
-class _Done:
-    """An event that may be undone, and what there was before it."""
-
-    event: Event
-    asked_first: bool
-    """Whether the item had not been asked before."""
-    given: int | None
-    """The response before, if there was one."""
-    n_set_aside: int
-    """How many items it has added to those set aside."""
 
 
 def believed(
     belief: SkillBelief, responses: Mapping[str, int], *, error_chance: float = 0.0
 ) -> SkillBelief:
-    """Return a belief changed to that after these responses and no others.
+    """Return a belief given these responses instead of those that it was given.
 
     Parameters
     ----------
     belief
-        The belief to change.
+        The belief to start from.
     responses
         The position of the response to each item.
     error_chance
         That of the belief if the responses are possible; otherwise see `updated_anyway`.
     """
-    changed = [item for item, given in belief.responses.items() if responses.get(item) != given]
+    changed = [item for item, number in belief.responses.items() if responses.get(item) != number]
     for item in changed:
         belief = belief.without(item)
     if changed and belief.error_chance != error_chance:

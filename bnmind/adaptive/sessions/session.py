@@ -26,6 +26,7 @@ from bnmind.adaptive.sessions.events import (
     SessionState,
     believed,
 )
+from bnmind.adaptive.sessions.history import History, history_of
 from bnmind.adaptive.sessions.report import SessionReport, SkillReport
 from bnmind.adaptive.sessions.session_files import exists_already, read_log, replayed, write_log
 from bnmind.adaptive.stopping.ending import NOTHING_LEFT
@@ -60,8 +61,8 @@ class Session(CheckedValue):
     """How the test goes on."""
     prior: SkillBelief
     """What was known before the first answer."""
-    events: tuple[Event, ...]
-    """All that has happened."""
+    history: History[Event]
+    """All events, undone ones and undos too."""
     state: SessionState
     """Where that has led."""
     belief: SkillBelief
@@ -72,7 +73,7 @@ class Session(CheckedValue):
     """What else the file says of the test."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.design, self.prior, self.events, self.state, self.belief, self.path)
+        parts = (self.design, self.prior, self.history, self.state, self.belief, self.path)
         return (Session, (*parts, dict(self.about)))
 
     @classmethod
@@ -114,7 +115,7 @@ class Session(CheckedValue):
         place = None if path is None else Path(path)
         if place is not None and place.exists():
             raise exists_already(place)
-        session = cls(made, prior, (), SessionState(), prior, place, about or {})
+        session = cls(made, prior, History(), SessionState(), prior, place, about or {})
         if place is not None:
             if not session.stop_reason:
                 session.next_item()
@@ -160,7 +161,8 @@ class Session(CheckedValue):
         prior = start_belief(made.bank) if belief is None else belief
         state = replayed(place, made.bank, saved.events)
         now = believed(prior, state.responses, error_chance=prior.error_chance)
-        return cls(made, prior, saved.events, state, now, None if salvage else place, saved.about)
+        history = history_of(saved.events)
+        return cls(made, prior, history, state, now, None if salvage else place, saved.about)
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
@@ -169,6 +171,11 @@ class Session(CheckedValue):
     def bank(self) -> ItemBank:
         """The item bank."""
         return self.design.bank
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """All events, undone ones and undos too, in order."""
+        return self.history.to_tuple()
 
     @cached_property
     def _outlook(self) -> Outlook:
@@ -295,6 +302,10 @@ class Session(CheckedValue):
 
     def to_json(self) -> str:
         """Return the session as JSON text."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         from bnmind.adaptive.sessions.session_json import session_to_json
 
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
@@ -384,7 +395,14 @@ class Session(CheckedValue):
     def _after(self, event: Event) -> Session:
         state, usual = self.state.after(self.bank, event), self.prior.error_chance
         belief = believed(self.belief, state.responses, error_chance=usual)
-        after = dataclasses.replace(self, events=(*self.events, event), state=state, belief=belief)
-        if after.path is not None:
-            write_log(after.path, after.to_json(), self.events)
+        after = dataclasses.replace(
+            self, history=self.history.after(event), state=state, belief=belief
+        )
+        if self.path is None:
+            return after
+        from bnmind.adaptive.sessions.session_json import extended
+
+        text = extended(self._text, event)
+        write_log(self.path, text, text_before=self._text, before=self.history)
+        after.__dict__["_text"] = text  # the value of the cached property
         return after

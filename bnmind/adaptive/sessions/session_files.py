@@ -12,6 +12,7 @@ from bnmind._text_files import create_file, write_file
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_text
 from bnmind.adaptive.sessions.events import Event, Replay, SessionState
+from bnmind.adaptive.sessions.history import History
 from bnmind.errors import BnmindError, SessionFileError
 
 if TYPE_CHECKING:
@@ -65,8 +66,19 @@ def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionSta
     return replay.state()
 
 
-def write_log(place: Path, content: str, before: tuple[Event, ...]) -> None:
-    """Write a session, unless the file holds other events than those before.
+def write_log(place: Path, content: str, *, text_before: str, before: History[Event]) -> None:
+    """Write a session to its file, unless the file holds other events than those before.
+
+    Parameters
+    ----------
+    place
+        The file.
+    content
+        The text to write.
+    text_before
+        The text that the file has if this program was the last to write it.
+    before
+        The events that the file must hold, whatever its text.
 
     Raises
     ------
@@ -77,7 +89,7 @@ def write_log(place: Path, content: str, before: tuple[Event, ...]) -> None:
         if not place.exists():  # removed meanwhile: there is nothing that could be lost
             unchanged = create_file(place, content)
         else:
-            unchanged = _events_in(place) == before
+            unchanged = _holds(place, text_before, before)
             if unchanged:
                 write_file(place, content)
     if not unchanged:
@@ -96,11 +108,13 @@ def exists_already(place: Path) -> SessionFileError:
     )
 
 
-def _events_in(place: Path) -> tuple[Event, ...] | None:
-    """Return the events in a file; None if it is damaged, or no session."""
+def _holds(place: Path, text: str, events: History[Event]) -> bool:
+    """Return whether a file is a session with these events; its text need not be the same."""
     from bnmind.adaptive.sessions.session_json import session_from_json
 
     try:
-        return session_from_json(read_text(place, most=SMALL_FILE)).events
+        content = read_text(place, most=SMALL_FILE)
+        # The first test is quick; the second reads every event.
+        return content == text or session_from_json(content).events == events.to_tuple()
     except BnmindError:
-        return None
+        return False

@@ -31,7 +31,17 @@ from bnmind.adaptive.sessions.events import Event, EventKind
 from bnmind.errors import ModelFileError, SessionFileError
 from bnmind.pgm.formats.json_records import Strict, validated
 
-__all__ = ["SavedSession", "bank_fingerprint", "salvaged", "session_from_json", "session_to_json"]
+__all__ = [
+    "SavedSession",
+    "bank_fingerprint",
+    "extended",
+    "salvaged",
+    "session_from_json",
+    "session_to_json",
+]
+
+_NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
+"""The text before the first event, between two, and after the last."""
 
 _DIGITS = 9
 """Of the probabilities that tell banks apart: machines may differ in the last ones."""
@@ -127,8 +137,13 @@ def session_to_json(
         "about": dict(about),
     }
     start = json.dumps(head, ensure_ascii=False)[:-1]
-    lines = ",\n".join(f"  {json.dumps(_written(e), ensure_ascii=False)}" for e in events)
-    return f'{start},\n "events": [\n{lines}\n ]}}\n'
+    return f'{start},\n "events": {_NONE}{_BETWEEN.join(map(_line, events))}{_END}'
+
+
+def extended(text: str, event: Event) -> str:
+    """Return the text of `session_to_json` with one more event, without writing the others anew."""
+    whole = text.removesuffix(_END)
+    return f"{whole}{'' if whole.endswith(_NONE) else _BETWEEN}{_line(event)}{_END}"
 
 
 def session_from_json(text: str) -> SavedSession:
@@ -193,11 +208,11 @@ def _whole_events(text: str) -> tuple[Event, ...]:
     return tuple(found)
 
 
-def _written(event: Event) -> dict[str, Any]:
+def _line(event: Event) -> str:
     record: dict[str, Any] = {"kind": event.kind.value}
     for name in ("item", "response", "at"):
         if value := getattr(event, name):
             record[name] = value
     if event.set_aside:
         record["set_aside"] = list(event.set_aside)
-    return record
+    return f"  {json.dumps(record, ensure_ascii=False)}"
