@@ -22,6 +22,7 @@ from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 from bnmind.adaptive.items.skill_distributions import (
+    SKILL_DISTRIBUTIONS,
     Hierarchy,
     Independent,
     ProfileDistribution,
@@ -77,6 +78,7 @@ from bnmind.adaptive.selection.kullback_leibler import (
 )
 from bnmind.adaptive.selection.randomesque import Randomesque
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
+from bnmind.adaptive.selection.registry import SELECTORS, selector_by_name
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
 from bnmind.adaptive.selection.selector import (
     BatchSelection,
@@ -119,6 +121,7 @@ from bnmind.adaptive.stopping.certainty import (
     SkillsCertain,
 )
 from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.registry import STOPPERS, stopper_by_names
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 
 __all__ = [
@@ -135,6 +138,9 @@ __all__ = [
     "PATTERN_ACCURACY",
     "PROFILE_PROBABILITY",
     "RESPONSE_MODELS",
+    "SELECTORS",
+    "SKILL_DISTRIBUTIONS",
+    "STOPPERS",
     "UNASKED_ACCURACY",
     "AbilityGrid",
     "AllOf",
@@ -253,9 +259,11 @@ __all__ = [
     "read_qmatrix",
     "replay",
     "response_joints",
+    "selector_by_name",
     "simulate",
     "standard_errors",
     "start_belief",
     "start_beliefs",
+    "stopper_by_names",
     "write_bank",
 ]

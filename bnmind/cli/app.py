@@ -9,13 +9,14 @@ import typer
 from bnmind._front_door import installed_version
 from bnmind.cli.adaptive.administer import TEST_HELP, run_test
 from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
+from bnmind.cli.adaptive.options import AdaptiveCommand
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
 from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
 from bnmind.cli.mastermind.fit_weights import FIT_WEIGHTS_HELP, fit_weights
 from bnmind.cli.mastermind.play import PLAY_HELP, play
-from bnmind.cli.mastermind.regret import REGRET_HELP, regret
-from bnmind.cli.mastermind.strategy import STRATEGY_HELP, strategy
+from bnmind.cli.mastermind.regret import REGRET_HELP, RegretCommand, regret
+from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strategy
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, network
 from bnmind.cli.networks.query import QUERY_HELP, query
@@ -68,6 +69,15 @@ def _root(
         tell(context.get_help())
 
 
+KINDS = {
+    "learn": LearnCommand,
+    "regret": RegretCommand,
+    "simulate": AdaptiveCommand,
+    "strategy": StrategyCommand,
+    "test": AdaptiveCommand,
+}
+"""The commands whose help lists the members of registries."""
+
 for name, command, text, short in (
     ("play", play, PLAY_HELP, "Guess a code that the machine hides."),
     ("assist", assist, ASSIST_HELP, "Get help against a code-maker of your own."),
@@ -82,5 +92,4 @@ for name, command, text, short in (
     ("simulate", simulate, SIMULATE_HELP, "Let selectors test the same examinees."),
     ("test", run_test, TEST_HELP, "Test one examinee with the items of a bank."),
 ):
-    kind = LearnCommand if name == "learn" else None
-    app.command(name, cls=kind, help=text, short_help=short)(command)
+    app.command(name, cls=KINDS.get(name), help=text, short_help=short)(command)

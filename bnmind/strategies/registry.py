@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import cast
 
+from bnmind._registry import Registered
 from bnmind.errors import BnmindError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.lookahead.beam_search import deeper
@@ -31,20 +32,26 @@ def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
     return Myopic(make_score(), name=name)
 
 
-STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
+STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
     {
-        "entropy": Entropy,
-        "map": MapCode,
-        "knuth": Knuth,
-        **{name: partial(_one_guess_ahead, name, make) for name, make in SCORES.items()},
-        "shapiro": first_possible,
-        "random": RandomCode,
-        "optimal": Optimal,
-        "optimal-worst": lambda: Optimal("optimal-worst", in_worst_case=True),
-        "deeper": deeper,
+        "entropy": Registered("the least expected entropy; models noise and priors", Entropy),
+        "map": Registered("the most probable code; models noise and priors", MapCode),
+        "knuth": Registered("the smallest largest reply class, as Knuth broke ties", Knuth),
+        **{
+            name: Registered(score.about, partial(_one_guess_ahead, name, score))
+            for name, score in SCORES.items()
+        },
+        "shapiro": Registered("the first possible code", first_possible),
+        "random": Registered("a random possible code", RandomCode),
+        "optimal": Registered("proven to take the fewest guesses in total", Optimal),
+        "optimal-worst": Registered(
+            "proven to take the fewest guesses in the worst case",
+            partial(Optimal, "optimal-worst", in_worst_case=True),
+        ),
+        "deeper": Registered("looks further ahead than one guess", deeper),
     }
 )
-"""The function that makes each named strategy; every score of `SCORES` is the strategy of its name.
+"""The strategy of each name; every score of `SCORES` is the strategy of its name.
 
 To add a strategy, write it in a module of its own and add one line here. The command line takes
 its names from here, and the contract tests run over every member.

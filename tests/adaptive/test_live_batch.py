@@ -39,16 +39,12 @@ from bnmind.adaptive import (
     Testlets,
     irt_bank,
     logistic_items,
+    selector_by_name,
     simulate,
     start_belief,
+    stopper_by_names,
 )
 from bnmind.adaptive.selection.luck import generator_of
-from bnmind.cli.adaptive.options import (
-    SELECTOR_NAMES,
-    STOP_NAMES,
-    selector_named,
-    stopper_named,
-)
 from bnmind.errors import BnmindError
 from tests.banks import banks
 
@@ -66,14 +62,14 @@ def _members(*methods: str) -> list[type[Any]]:
     ]
 
 
-SELECTORS = _members("select", "select_batch")
-SCORING = [one for one in SELECTORS if issubclass(one, adaptive.ScoringSelector)]
-STOPPERS = _members("stop", "stop_batch")
+SELECTOR_KINDS = _members("select", "select_batch")
+SCORING = [one for one in SELECTOR_KINDS if issubclass(one, adaptive.ScoringSelector)]
+STOPPER_KINDS = _members("stop", "stop_batch")
 
 
 def test_members_are_found() -> None:
-    assert len(SELECTORS) >= 16
-    assert len(STOPPERS) >= 11
+    assert len(SELECTOR_KINDS) >= 16
+    assert len(STOPPER_KINDS) >= 11
 
 
 def _score(belief: SkillBelief, items: tuple[str, ...]) -> list[float]:
@@ -113,7 +109,7 @@ def _one_of(kinds: list[type[Any]]) -> Draw:
 
 
 def _some_stoppers(data: st.DataObject, bank: ItemBank, depth: int) -> Any:
-    kinds = [one for one in STOPPERS if depth < 2 or not hasattr(one, "stoppers")]
+    kinds = [one for one in STOPPER_KINDS if depth < 2 or not hasattr(one, "stoppers")]
     kinds = kinds if depth < 2 else [MaximalItems]
     one = _one_of(kinds)
     return tuple(one(data, bank, depth) for _ in range(data.draw(st.integers(1, 2))))
@@ -280,32 +276,32 @@ def _check(
 
 
 def _any_stopper(data: st.DataObject, bank: ItemBank) -> Any:
-    return _one_of(STOPPERS)(data, bank, 0)
+    return _one_of(STOPPER_KINDS)(data, bank, 0)
 
 
 def _any_selector(data: st.DataObject, bank: ItemBank) -> Any:
-    return _one_of(SELECTORS)(data, bank, 0)
+    return _one_of(SELECTOR_KINDS)(data, bank, 0)
 
 
-@pytest.mark.parametrize("kind", SELECTORS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", SELECTOR_KINDS, ids=lambda kind: kind.__name__)
 def test_a_selector_asks_live_what_it_asks_in_a_simulation(kind: type[Any]) -> None:
     _check(lambda data, bank: _made(kind, data, bank), _any_stopper)
 
 
-@pytest.mark.parametrize("kind", STOPPERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", STOPPER_KINDS, ids=lambda kind: kind.__name__)
 def test_a_stopper_ends_a_live_test_where_it_ends_a_simulated_one(kind: type[Any]) -> None:
     _check(_any_selector, lambda data, bank: _made(kind, data, bank))
 
 
-@pytest.mark.parametrize("name", SELECTOR_NAMES)
+@pytest.mark.parametrize("name", adaptive.SELECTORS)
 def test_so_does_each_selector_of_the_command_line(name: str) -> None:
-    _check(lambda data, bank: selector_named(name), _any_stopper)
+    _check(lambda data, bank: selector_by_name(name), _any_stopper)
 
 
-@pytest.mark.parametrize("name", STOP_NAMES)
+@pytest.mark.parametrize("name", adaptive.STOPPERS)
 def test_so_does_each_stopper_of_the_command_line(name: str) -> None:
     def make(data: st.DataObject, bank: ItemBank) -> Any:
         number = data.draw(st.integers(1, 4)) if name == "items" else data.draw(_NUMBERS)
-        return AnyOf((stopper_named([f"{name}:{number}"]), MaximalItems(4)))  # type: ignore[arg-type]
+        return AnyOf((stopper_by_names([f"{name}:{number}"]), MaximalItems(4)))  # type: ignore[arg-type]
 
     _check(_any_selector, make)

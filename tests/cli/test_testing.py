@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bnmind.adaptive import MaximalItems, Session, read_bank
-from bnmind.cli.adaptive.options import (
-    SELECTOR_NAMES,
-    STOP_NAMES,
-    selector_named,
-    stopper_named,
+from bnmind.adaptive import (
+    SELECTORS,
+    STOPPERS,
+    MaximalItems,
+    Session,
+    read_bank,
+    selector_by_name,
+    stopper_by_names,
 )
 from bnmind.errors import BnmindError
 from tests.command_line import ROOT, assert_one_line_error, cold, run
@@ -90,7 +92,7 @@ def test_undo_after_the_end_goes_on() -> None:
 def test_a_bank_of_an_ability_and_other_selectors() -> None:
     shown = _test("1", "1", "q", bank=ABILITY, options="--selector fisher").stdout
     assert "One ability" in shown
-    for name in SELECTOR_NAMES:
+    for name in SELECTORS:
         bank = ABILITY if name == "fisher" else BANK
         _test("1", "q", bank=bank, options=f"--selector {name} --seed 3")
 
@@ -133,14 +135,14 @@ def test_bad_files_end_in_one_line_and_answers_stay() -> None:
     ("options", "word"),
     [
         ("--selector best", "selector among"),
-        ("--selector gdi:2", "without an argument"),
+        ("--selector gdi:2", "takes no argument"),
         ("--selector entropy:nothing", "skill"),
         ("--selector randomesque:x", "number"),
         ("--selector fisher", "one ability"),
         ("--stop never:1", "stopper among"),
         ("--stop items", "number"),
         ("--stop items:0", "at least 1"),
-        ("--stop items:1.5", "at least 1"),
+        ("--stop items:1.5", "whole number"),
         ("--stop certainty:2", "probability"),
     ],
 )
@@ -153,15 +155,15 @@ def test_bad_options_end_in_one_line(options: str, word: str) -> None:
 
 
 def test_names_make_selectors_and_stoppers() -> None:
-    for name in SELECTOR_NAMES:
-        assert hasattr(selector_named(name), "select")
-    for name in STOP_NAMES:
-        assert hasattr(stopper_named([f"{name}:1"]), "stop")
-    assert stopper_named([]) is None
-    assert stopper_named(["items:4"]) == MaximalItems(4)
-    assert type(stopper_named(["items:4+entropy:1", "time:9"])).__name__ == "AnyOf"
+    for name in SELECTORS:
+        assert hasattr(selector_by_name(name), "select")
+    for name in STOPPERS:
+        assert hasattr(stopper_by_names([f"{name}:1"]), "stop")
+    assert stopper_by_names([]) is None
+    assert stopper_by_names(["items:4"]) == MaximalItems(4)
+    assert type(stopper_by_names(["items:4+entropy:1", "time:9"])).__name__ == "AnyOf"
     with pytest.raises(BnmindError):
-        stopper_named(["items:nan"])
+        stopper_by_names(["items:nan"])
 
 
 def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:

@@ -14,8 +14,15 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from bnmind.adaptive import ItemBank, Responses, Session, read_bank, read_qmatrix
-from bnmind.cli.adaptive.options import selector_named, stopper_named
+from bnmind.adaptive import (
+    ItemBank,
+    Responses,
+    Session,
+    read_bank,
+    read_qmatrix,
+    selector_by_name,
+    stopper_by_names,
+)
 from bnmind.cli.networks.query import _evidence
 from bnmind.errors import BnmindError
 from bnmind.lab import transcript_from_json
@@ -169,8 +176,8 @@ READERS: Mapping[str, Reader] = {
         # Channels of large boards take long to make.
         Reader("noise_text", partial(_of_boards, parse_noise, boards=BOARDS[:3])),
         Reader("evidence_text", partial(_of_text, lambda text: _evidence([text], STATES))),
-        Reader("selector_text", partial(_of_text, selector_named)),
-        Reader("stopper_text", partial(_of_text, lambda text: stopper_named(text.split()))),
+        Reader("selector_text", partial(_of_text, selector_by_name)),
+        Reader("stopper_text", partial(_of_text, lambda text: stopper_by_names(text.split()))),
     )
 }
 """Every reader, by name."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -21,14 +19,12 @@ from bnmind.mastermind import (
     reply,
 )
 from bnmind.strategies import (
-    STRATEGIES,
     Entropy,
     Knuth,
     MapCode,
     RandomCode,
     describe_guess,
     start_belief,
-    strategy_by_name,
     trust_suffices,
     trusting_channel,
 )
@@ -102,41 +98,6 @@ def test_entropy_prefers_codes_that_are_possible_then_small_ones() -> None:
     assert board.code(index) == (6, 6, 5, 6)
     assert info.information == pytest.approx(1)
     assert info.tied > 2
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_a_code_that_is_known_is_guessed(name: str) -> None:
-    board = Board(3, 4)
-    strategy = strategy_by_name(name)
-    belief = strategy.start(Channel.exact(board).revealed())
-    for guess in ((1, 2, 3), (1, 4, 4), (4, 4, 1), (2, 3, 4)):
-        belief = belief.update(guess, reply(guess, (2, 4, 1)))
-    assert belief.codes.possible_codes() == 1
-    guess_index, info = strategy.choose(belief, RNG)
-    assert board.code(guess_index) == (2, 4, 1)
-    assert info.guess == guess_index
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_the_contract_of_strategies(name: str) -> None:
-    strategy = strategy_by_name(name)
-    assert strategy.name == name
-    assert list(inspect.signature(strategy.start).parameters) == ["channel"]
-    assert list(inspect.signature(strategy.choose).parameters) == ["belief", "rng"]
-    assert pickle.loads(pickle.dumps(strategy)) == strategy
-    board = Board(3, 3)
-    for channel in (Channel.exact(board), Channel.independent_error(board, 0.2)):
-        belief = strategy.start(channel.revealed())
-        guess, info = strategy.choose(belief, np.random.default_rng(1))
-        assert 0 <= guess < board.n_codes
-        assert (info.guess, info.tied >= 1) == (guess, True)
-        again = {strategy.choose(belief, np.random.default_rng(seed))[0] for seed in range(8)}
-        assert strategy.deterministic == (len(again) == 1)
-        assert strategy.choose(belief, np.random.default_rng(1))[0] == guess
-        # Whatever the channel may report, the belief takes in.
-        for report in channel.reports:
-            if report != board.winning:
-                belief.update(board.code(guess), report)
 
 
 @given(boards(81).flatmap(lambda board: channels(board, revealed=True)), st.data())

@@ -24,6 +24,7 @@ from bnmind.strategies import (
     WeightedEntropy,
     equal_weights,
 )
+from tests.registries import registry_faults
 
 BOARDS = (Board(4, 6), Board(3, 4), Board(3, 5, repeats=False))
 CODES = 30
@@ -134,9 +135,8 @@ def test_a_score_is_the_strategy_of_its_name(name: str) -> None:
     assert strategy.score == SCORES[name]()
 
 
-def test_the_registry_is_read_only() -> None:
-    with pytest.raises(TypeError):
-        SCORES["own"] = ExpectedSize  # type: ignore[index]
+def test_the_registry_keeps_the_contract() -> None:
+    assert registry_faults(SCORES) == []
 
 
 @dataclass(frozen=True)

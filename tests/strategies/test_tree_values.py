@@ -74,8 +74,8 @@ def test_written_trees_are_read_back(
     tree: StrategyTree,
     way: TreeFormat,
 ) -> None:
-    write, read = way
-    again = read(write(tree))
+    write = way.to_text
+    again = way.from_text(write(tree))
     assert shape(again) == shape(tree)
     assert write(again) == write(tree)
     check_tree(again)
@@ -197,11 +197,11 @@ def test_bad_files_end_in_one_error(tmp_path: Path, suffix: str, text: str, word
     assert str(path) in str(caught.value)
 
 
-@given(st.binary(max_size=60), st.sampled_from(["json", "txt", "dot"]))
+@given(st.binary(max_size=60), st.sampled_from(list(TREE_FORMATS)))
 @settings(max_examples=examples(60))
 def test_no_file_ends_in_another_error(data: bytes, suffix: str) -> None:
-    text = {"json": JSON, "txt": TEXT, "dot": DOT}[suffix]
-    parse = dict(zip(("json", "txt", "dot"), (read for _, read in FORMATS), strict=True))[suffix]
+    text = TREE_FORMATS[suffix].to_text(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+    parse = TREE_FORMATS[suffix].from_text
     place = len(data) * 7 % len(text)
     broken = text[:place] + data.decode("latin-1") + text[place + len(data) // 2 :]
     with contextlib.suppress(BnmindError):

@@ -1,7 +1,8 @@
 """How skills are distributed before anything is asked.
 
 A *profile* is one level of each skill. Each distribution here makes the conditional
-distributions of the skills, parents before children, for the network of a bank.
+distributions of the skills, parents before children, for the network of a bank. A distribution that
+needs no skill by name has a line in `SKILL_DISTRIBUTIONS`, from which the command line takes it.
 """
 
 from __future__ import annotations
@@ -10,18 +11,27 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, number_array
+from bnmind._registry import Registered
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
 
-__all__ = ["MAX_PROFILES", "Hierarchy", "Independent", "ProfileDistribution", "Saturated"]
+__all__ = [
+    "MAX_PROFILES",
+    "SKILL_DISTRIBUTIONS",
+    "Hierarchy",
+    "Independent",
+    "ProfileDistribution",
+    "Saturated",
+]
 
 MAX_PROFILES = 2**16
 """Profiles that a saturated distribution may have: that of 12 skills has 4096."""
@@ -209,6 +219,15 @@ class Hierarchy(CheckedValue):
         if problems:
             raise InvalidModelError(problems)
         return by_name
+
+
+SKILL_DISTRIBUTIONS: Mapping[str, Registered[ProfileDistribution]] = MappingProxyType(
+    {
+        "saturated": Registered("any distribution over the profiles", Saturated),
+        "independent": Registered("each skill by itself", Independent),
+    }
+)
+"""The distribution of each name, to learn from."""
 
 
 def _flat(prerequisites: Mapping[str, Sequence[str]]) -> set[str]:

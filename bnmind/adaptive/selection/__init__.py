@@ -22,6 +22,7 @@ from bnmind.adaptive.selection.kullback_leibler import (
 )
 from bnmind.adaptive.selection.randomesque import Randomesque
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
+from bnmind.adaptive.selection.registry import SELECTORS, selector_by_name
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Rule, Testlets, allowed_items
 from bnmind.adaptive.selection.selector import (
     BatchSelection,
@@ -34,6 +35,7 @@ from bnmind.adaptive.selection.sympson_hetter import SympsonHetter
 from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
 
 __all__ = [
+    "SELECTORS",
     "BatchSelection",
     "ChosenBy",
     "ContentBalance",
@@ -67,4 +69,5 @@ __all__ = [
     "item_cost",
     "item_time",
     "rank_items",
+    "selector_by_name",
 ]

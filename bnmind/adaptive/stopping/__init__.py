@@ -8,9 +8,11 @@ from bnmind.adaptive.stopping.certainty import (
     SkillsCertain,
 )
 from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.registry import STOPPERS, stopper_by_names
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 
 __all__ = [
+    "STOPPERS",
     "AllOf",
     "AnyOf",
     "BatchProgress",
@@ -25,4 +27,5 @@ __all__ = [
     "SkillsCertain",
     "StopBy",
     "Stopper",
+    "stopper_by_names",
 ]

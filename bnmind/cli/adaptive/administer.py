@@ -16,8 +16,6 @@ from bnmind.cli.adaptive.options import (
     DEFAULT_SELECTOR,
     SelectorName,
     StopNames,
-    selector_named,
-    stopper_named,
 )
 from bnmind.cli.shared.errors import INTERRUPTED, one_line
 from bnmind.cli.shared.options import Seed
@@ -124,12 +122,12 @@ def run_test(
 
 
 def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
-    from bnmind.adaptive import Design
+    from bnmind.adaptive import Design, selector_by_name, stopper_by_names
 
     return Design(
         bank,
-        selector_named(about.get("selector", DEFAULT_SELECTOR)),
-        stopper_named(about.get("stop", "").split()),
+        selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
+        stopper_by_names(about.get("stop", "").split()),
         seed=seed or 0,
     )
 

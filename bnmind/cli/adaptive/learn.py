@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
+from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable
 from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.members import command_with_members
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
@@ -19,9 +20,11 @@ from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
+    from bnmind._registry import Registered
     from bnmind.adaptive import ItemBank, Learned, ProfileDistribution, QMatrix, ResponseModel
+    from bnmind.adaptive.response_models.registry import RegisteredModel
 
-__all__ = ["LEARN_HELP", "SKILLS_NAMES", "LearnCommand", "learn"]
+__all__ = ["LEARN_HELP", "LearnCommand", "learn"]
 
 LEARN_HELP = """Learn a bank from the responses of examinees: maximum likelihood, by EM.
 
@@ -36,27 +39,26 @@ Examples:
   bnmind learn more.csv --bank bank.json --out better.json --json
 """
 
-SKILLS_NAMES: Mapping[str, str] = {
-    "saturated": "any distribution over the profiles",
-    "independent": "each skill by itself",
-}
-
 _ITEMS_SHOWN = 40
 
-_RESPONSE_MODELS = "a registered one"
-"""Stands in the help for the names, which `LearnCommand` reads from the registry."""
+
+def _learnable() -> Mapping[str, RegisteredModel]:
+    """Return the response models that can be learned from a Q-matrix."""
+    from bnmind.adaptive import RESPONSE_MODELS
+
+    return {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
 
 
-class LearnCommand(TyperCommand):
-    """A command that imports the registry of response models only when its help is shown."""
+def _distributions() -> Mapping[str, Registered[ProfileDistribution]]:
+    from bnmind.adaptive import SKILL_DISTRIBUTIONS
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, with the names of the response models."""
-        names = ", ".join(_model_names())
-        for option in self.params:
-            if isinstance(option, TyperOption) and option.help:
-                option.help = option.help.replace(_RESPONSE_MODELS, names)
-        super().format_options(ctx, formatter)
+    return SKILL_DISTRIBUTIONS
+
+
+LearnCommand = command_with_members(
+    Response_models=_learnable, Distributions_of_the_skills=_distributions
+)
+"""A command whose help lists the response models and the distributions of the skills."""
 
 
 def learn(
@@ -80,7 +82,7 @@ def learn(
         typer.Option(
             "--gate",
             metavar="NAME",
-            help=f"The response model of the items: {_RESPONSE_MODELS}; dina by default.",
+            help="The response model of the items, from the list below. [default: dina]",
             show_default=False,
         ),
     ] = None,
@@ -89,7 +91,8 @@ def learn(
         typer.Option(
             "--skills",
             metavar="NAME",
-            help=f"{' or '.join(SKILLS_NAMES)}; saturated up to 12 skills unless given.",
+            help="The distribution of the skills, from the list below. [default: saturated up to"
+            " 12 skills, else independent]",
             show_default=False,
         ),
     ] = None,
@@ -175,30 +178,19 @@ def _model(
 
 
 def _gate(name: str) -> Callable[..., ResponseModel]:
-    from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
+    from bnmind.adaptive.response_models.registry import FORMER_NAMES
 
-    known = _model_names()
+    known = _learnable()
     name = FORMER_NAMES.get(name, name)
     if name not in known:
         raise UnknownNameError("response model", name, known)
-    return RESPONSE_MODELS[name].make
-
-
-def _model_names() -> list[str]:
-    """Return the names of the response models that can be learned from a Q-matrix."""
-    from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
-
-    return [name for name, model in RESPONSE_MODELS.items() if model.from_qmatrix]
+    return known[name].make
 
 
 def _skills(name: str | None) -> ProfileDistribution | None:
-    from bnmind.adaptive import Independent, Saturated
-
     if name is None:
         return None
-    if name not in SKILLS_NAMES:
-        raise UnknownNameError("distribution of the skills", name, SKILLS_NAMES)
-    return Saturated() if name == "saturated" else Independent()
+    return made_by_name("distribution of the skills", _distributions(), name)
 
 
 def _check_place(start: ItemBank, out: Path, title: str) -> None:

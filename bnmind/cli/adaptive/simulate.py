@@ -13,8 +13,6 @@ from bnmind._text_files import check_writable_directory
 from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
-    selector_named,
-    stopper_named,
 )
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
@@ -106,8 +104,8 @@ def simulate(
         typer.Option(
             "--selector",
             metavar="NAME[:ARG]",
-            help=f"{SELECTOR_HELP} May be given again; unless given,"
-            f" {' and '.join(DEFAULT_SELECTORS)}.",
+            help=f"{SELECTOR_HELP} Repeat the option to compare several."
+            f" [default: {' '.join(DEFAULT_SELECTORS)}]",
             show_default=False,
         ),
     ] = None,
@@ -132,13 +130,14 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """Simulate the tests, print what they showed, and write it to files."""
+    from bnmind.adaptive import selector_by_name, stopper_by_names
     from bnmind.lab import save_simulation
 
     names = tuple(selector or DEFAULT_SELECTORS)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    selectors = {name: selector_named(name) for name in names}
-    stopper = stopper_named(stop or [])
+    selectors = {name: selector_by_name(name) for name in names}
+    stopper = stopper_by_names(stop or [])
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
     check_writable_directory(out)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, interruptible, working
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board, Turn
     from bnmind.strategies import GuessRegret
 
-__all__ = ["REGRET_HELP", "regret"]
+__all__ = ["REGRET_HELP", "RegretCommand", "regret"]
 
 OPTIMAL = "optimal"
 SCORE_ELSE = "neuwirth"
@@ -30,14 +32,23 @@ REGRET_HELP = """Show the loss of each guess of a game against the best guess at
 
 The command assumes true replies. The value of a guess is the mean number of guesses that the game
 still takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME, the
-value is the score of a strategy: knuth or maxmin, irving, neuwirth (in bits), larmouth, kooi, or
-weighted-entropy.
+value is the score of a strategy: knuth, or one from the list below.
 
 \b
 Examples:
   bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
   bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
 """
+
+
+def _scores() -> Mapping[str, Described]:
+    from bnmind.strategies import SCORES
+
+    return SCORES
+
+
+RegretCommand = command_with_members(Scores=_scores)
+"""A command whose help lists the scores."""
 
 
 def regret(

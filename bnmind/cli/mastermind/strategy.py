@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._registry import Registered
 from bnmind._text_files import write_file
+from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -26,17 +29,15 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board
     from bnmind.strategies import Measured, Optimum, Strategy, StrategyTree
 
-__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "TREE_HELP", "strategy"]
+__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "StrategyCommand", "strategy"]
 
 DEFAULT_GAMES = 1000
 
-TREE_HELP = "Write the tree, as .json, .txt, .dot or .svg."
+_TREE_HELP = "Write the tree, in a format from the list below."
 
 STRATEGY_HELP = """Count the guesses that a strategy needs to find each code once, without noise.
 
-The names are knuth and maxmin (worst case), irving (expected size), neuwirth and larmouth
-(entropy), kooi (most parts), weighted-entropy, shapiro (the first possible code), random (any
-possible code), entropy and map, or module:name for your own. Random strategies play games
+NAME is a strategy from the list below, or module:name for your own. Random strategies play games
 instead. On boards too large for trees, shapiro and random search for a possible code.
 
 optimal provably takes the fewest guesses in total, and optimal-worst the fewest in the worst
@@ -51,6 +52,22 @@ Examples:
   bnmind strategy optimal --max-guesses 5
   bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
 """
+
+
+def _strategies() -> Mapping[str, Described]:
+    from bnmind.strategies import STRATEGIES
+
+    return STRATEGIES
+
+
+def _tree_formats() -> Mapping[str, Described]:
+    from bnmind.strategies import TREE_FORMATS
+
+    return {**TREE_FORMATS, ".svg": Registered("a drawing", dict)}
+
+
+StrategyCommand = command_with_members(Strategies=_strategies, Formats_of_trees=_tree_formats)
+"""A command whose help lists the strategies and the formats of trees."""
 
 
 def strategy(
@@ -86,7 +103,7 @@ def strategy(
     ] = None,
     tree: Annotated[
         Path | None,
-        typer.Option("--tree", metavar="FILE", help=TREE_HELP),
+        typer.Option("--tree", metavar="FILE", help=_TREE_HELP),
     ] = None,
     games: Annotated[
         int | None,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from bnmind._messages import one_line, shown
+from bnmind._registry import listed_names
 from bnmind._text_files import check_writable, write_file
-from bnmind.cli.shared.options import Json, listed_names
+from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import interruptible, working
 

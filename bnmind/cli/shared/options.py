@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from typing import Annotated, TypeAlias
 
 import typer
-
-from bnmind._messages import shown
-from bnmind.errors import BnmindError
 
 __all__ = [
     "DEFAULT_COLORS",
@@ -20,7 +16,6 @@ __all__ = [
     "Noise",
     "Pegs",
     "Seed",
-    "listed_names",
 ]
 
 DEFAULT_PEGS = 4
@@ -57,26 +52,3 @@ Seed: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print JSON, numbers in full precision, entropies in bits.")
 ]
-
-
-def listed_names(text: str, separator: str) -> tuple[str, ...]:
-    """Return the names between separators; one that holds a separator stands in double quotes.
-
-    Raises
-    ------
-    BnmindError
-        If a quote is not closed.
-
-    Examples
-    --------
-    >>> listed_names('No of people,"a, b"', ",")
-    ('No of people', 'a, b')
-    """
-    try:
-        rows = list(csv.reader([text], delimiter=separator, skipinitialspace=True, strict=True))
-    except csv.Error:
-        raise BnmindError(
-            f"expected names between {separator}, those with quotes or {separator} in them in"
-            f' double quotes ("" for a quote), got {shown(text)}'
-        ) from None
-    return tuple(name.strip() for name in rows[0]) if rows else ()

@@ -1,4 +1,4 @@
-"""The registry of scores: the name of each score, and the function that makes it.
+"""The registry of scores: the name of each score, and what makes it.
 
 The name of a score is also the name of the strategy that plays it, one guess ahead
 (`bnmind.strategies.STRATEGIES`). To add a score, write it in a module of its own and add
@@ -7,9 +7,10 @@ one line here. The contract tests run over every member.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
+from bnmind._registry import Registered
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.expected_size import ExpectedSize
 from bnmind.strategies.scores.larmouth import Larmouth
@@ -20,14 +21,14 @@ from bnmind.strategies.scores.worst_case import WorstCase
 
 __all__ = ["SCORES"]
 
-SCORES: Mapping[str, Callable[[], Score]] = MappingProxyType(
+SCORES: Mapping[str, Registered[Score]] = MappingProxyType(
     {
-        "maxmin": WorstCase,
-        "irving": ExpectedSize,
-        "neuwirth": EntropyLeft,
-        "larmouth": Larmouth,
-        "kooi": MostParts,
-        "weighted-entropy": shipped_weights,
+        "maxmin": Registered("the smallest largest reply class", WorstCase),
+        "irving": Registered("the smallest expected reply class", ExpectedSize),
+        "neuwirth": Registered("the largest entropy of the reply", EntropyLeft),
+        "larmouth": Registered("the same, corrected for a guess that may win", Larmouth),
+        "kooi": Registered("the most reply classes", MostParts),
+        "weighted-entropy": Registered("the largest weighted entropy", shipped_weights),
     }
 )
-"""The function that makes each named score."""
+"""The score of each name; calling a member makes it."""

@@ -24,19 +24,21 @@ __all__ = ["TREE_FORMATS", "TREE_SUFFIXES", "TreeFormat", "read_tree", "write_tr
 
 
 class TreeFormat(NamedTuple):
-    """A format of strategy trees: the function that writes a text, and the one that reads it."""
+    """A format of strategy trees: the functions that write and read a text."""
 
     to_text: Callable[[StrategyTree], str]
     """Return the text of a tree."""
     from_text: Callable[[str], StrategyTree]
     """Return the tree of a text; raise `ModelFileError` if the text is not in the format."""
+    about: str
+    """The format, in a few words."""
 
 
 TREE_FORMATS: Mapping[str, TreeFormat] = MappingProxyType(
     {
-        ".json": TreeFormat(tree_to_json, tree_from_json),
-        ".txt": TreeFormat(tree_to_text, tree_from_text),
-        ".dot": TreeFormat(tree_to_dot, tree_from_dot),
+        ".json": TreeFormat(tree_to_json, tree_from_json, "JSON"),
+        ".txt": TreeFormat(tree_to_text, tree_from_text, "indented text"),
+        ".dot": TreeFormat(tree_to_dot, tree_from_dot, "DOT, of Graphviz"),
     }
 )
 """The format of each file suffix."""

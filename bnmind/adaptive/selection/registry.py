@@ -1,0 +1,77 @@
+"""The registry of selectors: the names that select items at the command line.
+
+A new selector is a file in this folder and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from bnmind._registry import COUNT, NAMES, Registered, made_by_name
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.selection.baselines import FixedOrder, PerCost, RandomItem, item_time
+from bnmind.adaptive.selection.entropy import MinimalEntropy
+from bnmind.adaptive.selection.expected_loss import LossGain
+from bnmind.adaptive.selection.fisher import MaximalFisher
+from bnmind.adaptive.selection.gdi import DiscriminationIndex
+from bnmind.adaptive.selection.kullback_leibler import (
+    KullbackLeibler,
+    ModifiedPosteriorWeightedKL,
+    PosteriorWeightedKL,
+)
+from bnmind.adaptive.selection.randomesque import Randomesque
+from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
+
+__all__ = ["SELECTORS", "selector_by_name"]
+
+SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
+    {
+        "entropy": Registered(
+            "most information about all skills, or about some", MinimalEntropy, NAMES, TargetEntropy
+        ),
+        "skills": Registered("most information about each skill alone, summed", SkillEntropy),
+        "gdi": Registered("largest G-DINA discrimination index", DiscriminationIndex),
+        "kl": Registered(
+            "largest Kullback-Leibler divergence from the most probable profile", KullbackLeibler
+        ),
+        "pwkl": Registered("the same, weighted by the belief", PosteriorWeightedKL),
+        "mpwkl": Registered(
+            "the same between all profiles, weighted by the belief", ModifiedPosteriorWeightedKL
+        ),
+        "fisher": Registered("largest Fisher information at the expected ability", MaximalFisher),
+        "loss": Registered("fewest skills classified wrongly", LossGain),
+        "per-cost": Registered("most information for its cost", lambda: PerCost(MinimalEntropy())),
+        "per-time": Registered(
+            "most information for its time", lambda: PerCost(MinimalEntropy(), item_time)
+        ),
+        "randomesque": Registered(
+            "one of the N best by entropy, at random; 5 unless given",
+            lambda: Randomesque(MinimalEntropy()),
+            COUNT,
+            lambda number: Randomesque(MinimalEntropy(), number),
+        ),
+        "random": Registered("a random item", RandomItem),
+        "order": Registered("the first item in the order of the bank", FixedOrder),
+    }
+)
+"""The selector of each name."""
+
+
+def selector_by_name(text: str) -> Selector[SkillBelief]:
+    """Return the selector that a text names, such as ``gdi`` or ``randomesque:3``.
+
+    Raises
+    ------
+    UnknownNameError
+        If no selector has the name.
+    InvalidArgumentError
+        If the argument is of another kind, or does not belong there.
+
+    Examples
+    --------
+    >>> selector_by_name("gdi")
+    DiscriminationIndex(tolerance=1e-09)
+    """
+    return made_by_name("selector", SELECTORS, text)

@@ -1,0 +1,36 @@
+"""The help of each command lists every member of the registries that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from bnmind._registry import Registered, usage
+from bnmind.adaptive import RESPONSE_MODELS, SELECTORS, SKILL_DISTRIBUTIONS, STOPPERS
+from bnmind.cli.shared.members import Described
+from bnmind.strategies import SCORES, STRATEGIES, TREE_FORMATS
+from tests.command_line import run
+
+LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
+
+
+@pytest.mark.parametrize(
+    ("command", "registries"),
+    [
+        ("learn", (LEARNABLE, SKILL_DISTRIBUTIONS)),
+        ("simulate", (SELECTORS, STOPPERS)),
+        ("test", (SELECTORS, STOPPERS)),
+        ("strategy", (STRATEGIES, TREE_FORMATS)),
+        ("regret", (SCORES,)),
+    ],
+)
+def test_help_lists_every_member(
+    command: str, registries: tuple[Mapping[str, Described], ...]
+) -> None:
+    words = run(command, "--help").stdout.split()
+    shown = " ".join(words)
+    for registry in registries:
+        for name, member in registry.items():
+            written = usage(name, member) if isinstance(member, Registered) else name
+            assert f" {written} {member.about}" in shown.replace("- ", "-")
