@@ -455,3 +455,25 @@ def test_files_beyond_every_session_are_refused_unread(tmp_path: Path) -> None:
         file.truncate(SMALL_FILE + 1)
     with pytest.raises(SessionFileError, match="at most 16,777,216 bytes"):
         Session.load(path, ItemBank.from_qmatrix([[1]], guess=0.2, slip=0.1))
+
+
+def test_a_session_never_writes_a_file_too_long_to_be_loaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)
+    path = tmp_path / "session.json"
+    session = Session.start(bank, path=path).answer("item_1", "1")
+    size = len(path.read_bytes())
+    monkeypatch.setattr("bnmind.adaptive.sessions.session_files.SMALL_FILE", size + 10)
+    with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
+        session.answer("item_2", "1")
+    with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
+        session.undo()
+    elsewhere = session.save(tmp_path / "other.json")
+    assert elsewhere.history == session.history
+    monkeypatch.setattr("bnmind.adaptive.sessions.session_files.SMALL_FILE", size - 10)
+    with pytest.raises(SessionFileError, match="too long"):
+        session.save(tmp_path / "third.json")
+    monkeypatch.undo()
+    assert not (tmp_path / "third.json").exists()
+    assert Session.load(path, bank).history == session.history

@@ -28,7 +28,13 @@ from bnmind.adaptive.sessions.events import (
 )
 from bnmind.adaptive.sessions.history import History, history_of
 from bnmind.adaptive.sessions.report import SessionReport, SkillReport
-from bnmind.adaptive.sessions.session_files import exists_already, read_log, replayed, write_log
+from bnmind.adaptive.sessions.session_files import (
+    exists_already,
+    read_log,
+    refuse_long,
+    replayed,
+    write_log,
+)
 from bnmind.adaptive.stopping.ending import NOTHING_LEFT
 from bnmind.adaptive.stopping.stopper import Progress
 from bnmind.errors import NothingToAskError
@@ -288,11 +294,12 @@ class Session(CheckedValue):
         Raises
         ------
         SessionFileError
-            If it must not exist, and does.
+            If it must not exist, and does, or if the session has become too long to be read.
         FileWriteError
             If it cannot be written.
         """
         moved = dataclasses.replace(self, path=Path(path))
+        refuse_long(Path(path), moved.to_json())
         if not new:
             with locked(path):
                 write_file(path, moved.to_json())

@@ -18,7 +18,7 @@ from bnmind.errors import BnmindError, SessionFileError
 if TYPE_CHECKING:
     from bnmind.adaptive.sessions.session_json import SavedSession
 
-__all__ = ["exists_already", "read_log", "replayed", "write_log"]
+__all__ = ["exists_already", "read_log", "refuse_long", "replayed", "write_log"]
 
 
 def read_log(place: Path, bank: ItemBank, *, salvage: bool) -> SavedSession:
@@ -83,8 +83,9 @@ def write_log(place: Path, content: str, *, text_before: str, before: History[Ev
     Raises
     ------
     SessionFileError
-        If another program has written to the file.
+        If another program has written to the file, or if no reader would take so long a text.
     """
+    refuse_long(place, content)
     with locked(place):
         if not place.exists():  # removed meanwhile: there is nothing that could be lost
             unchanged = create_file(place, content)
@@ -96,6 +97,23 @@ def write_log(place: Path, content: str, *, text_before: str, before: History[Ev
         raise SessionFileError(
             f"expected {place} as this session left it, got another content: someone else has"
             " written to it; load it again, or save this session elsewhere",
+            str(place),
+        )
+
+
+def refuse_long(place: Path, content: str) -> None:
+    """Refuse to write a session that is longer than its reader accepts.
+
+    Raises
+    ------
+    SessionFileError
+        If the text has more than 16 MiB.
+    """
+    # A character takes at most four bytes: short texts need not be encoded to be measured.
+    if len(content) * 4 > SMALL_FILE and len(content.encode()) > SMALL_FILE:
+        raise SessionFileError(
+            f"the session has become too long: {place} would have more than the"
+            f" {SMALL_FILE >> 20} MiB that can be loaded again; start a new session",
             str(place),
         )
 
