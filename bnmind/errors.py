@@ -15,6 +15,7 @@ from bnmind._messages import listed, one_line, shown
 __all__ = [
     "BnmindError",
     "CancellationError",
+    "EvidenceNamesError",
     "FileWriteError",
     "ImpossibleEvidenceError",
     "InvalidArgumentError",
@@ -26,6 +27,7 @@ __all__ = [
     "InvalidProbabilityError",
     "InvalidReplyError",
     "InvalidResponseError",
+    "MissingLibraryError",
     "ModelFileError",
     "NothingToAskError",
     "ResponseTableError",
@@ -61,6 +63,40 @@ class _OffendingValueError(BnmindError, ValueError):
 
 class InvalidArgumentError(_OffendingValueError):
     """An argument of the wrong type or out of its range; all faults are listed at once."""
+
+
+class EvidenceNamesError(InvalidArgumentError):
+    """Findings that do not name the variables of a plan's evidence."""
+
+    def __init__(
+        self, missing: Iterable[str], unknown: Iterable[object], known: Iterable[str]
+    ) -> None:
+        self.missing = tuple(missing)
+        """The evidence variables of the plan without a finding."""
+        self.unknown = tuple(unknown)
+        """The names that are not evidence of the plan."""
+        self.known = tuple(known)
+        """All evidence variables of the plan."""
+        faults = []
+        if self.missing:
+            faults.append(f"missing: {_some_names(self.missing)}")
+        if self.unknown:
+            close = [(name, _close(name, self.known)) for name in self.unknown]
+            names = [
+                f"{shown(name)}{f' ({_question(found)})' if found else ''}" for name, found in close
+            ]
+            faults.append(f"unknown: {_some_names(names)}")
+        if self.unknown and not self.missing:
+            faults.append(f"the plan's evidence is {_some_names(self.known) or 'empty'}")
+        super().__init__(
+            f"the findings do not match the plan's evidence; {'; '.join(faults)}",
+            (*self.missing, *self.unknown),
+        )
+
+    def _asked(self, name: object) -> str:
+        """Return an unknown name with the question whether a close one is meant."""
+        close = _close(name, self.known)
+        return f"{shown(name)} ({_question(close)})" if close else shown(name)
 
 
 class InvalidBoardError(_OffendingValueError):
@@ -126,6 +162,15 @@ class FileWriteError(ModelFileError):
     """A file that cannot be written; `value` is its name."""
 
 
+class MissingLibraryError(BnmindError, LookupError):
+    """An optional library is needed and is not installed; `name` names it."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+        """The library."""
+
+
 class NothingToAskError(BnmindError, LookupError):
     """An item is to be selected, and there is none left that may be asked."""
 
@@ -173,12 +218,10 @@ class UnknownNameError(BnmindError, LookupError):
         """The names that would have been understood."""
         self.close = _close(name, self.known)
         """Those of them that are spelled much like it, the closest first; at most three."""
-        some = [one_line(known, longest=60) for known in self.known[:12]]
-        among = ", ".join(some) + (", …" if len(self.known) > 12 else "")
+        among = _some_names(self.known)
         article = "an" if kind[:1] in "aeiou" else "a"
-        super().__init__(
-            f"expected {article} {kind} among {among}; got {shown(name)}{_question(self.close)}"
-        )
+        question = f"; {_question(self.close)}" if self.close else ""
+        super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}{question}")
 
 
 def _close(name: object, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -195,9 +238,15 @@ def _close(name: object, known: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([spelled[found] for found in get_close_matches(name.casefold(), spelled)])
 
 
+def _some_names(names: tuple[str, ...] | list[str]) -> str:
+    """Return the first twelve of some names, separated by commas."""
+    some = [one_line(name, longest=100) for name in names[:12]]
+    return ", ".join(some) + (", …" if len(names) > 12 else "")
+
+
 def _question(close: tuple[str, ...]) -> str:
-    """Return the end of a message that asks whether a close name is meant."""
+    """Return the question whether a close name is meant; empty if there is none."""
     if not close:
         return ""
     *others, last = (one_line(name, longest=60) for name in close)
-    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+from pathlib import Path
 
 import pytest
 
 from bnmind import errors
 from bnmind.errors import (
     BnmindError,
+    EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidCodeError,
     InvalidModelError,
+    MissingLibraryError,
     TooLargeError,
     UnknownNameError,
 )
@@ -22,6 +26,8 @@ EXAMPLES: list[BnmindError] = [
     ImpossibleEvidenceError("expected possible evidence", {"a": "b"}),
     TooLargeError("expected less", needed=3, budget=2),
     UnknownNameError("strategy", "x", ("map", "entropy")),
+    EvidenceNamesError(["rain"], ["rian", 3], ["rain", "wet"]),
+    MissingLibraryError("pgmpy must be installed", "pgmpy"),
 ]
 
 
@@ -31,6 +37,21 @@ def test_attributes_and_message_survive_pickling(error: BnmindError) -> None:
     assert type(copy) is type(error)
     assert str(copy) == str(error)
     assert copy.__dict__ == error.__dict__
+
+
+def test_the_library_raises_no_bare_error() -> None:
+    """A caller can tell errors apart by their class; the command line only shows them."""
+    package = Path(errors.__file__).parent
+    bare = [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] != "cli"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "BnmindError"
+    ]
+    assert not bare
 
 
 def test_every_error_is_also_a_value_or_lookup_error() -> None:

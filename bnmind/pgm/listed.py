@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._values import Value, freeze
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.stepwise import Positions, Steps
 
 __all__ = ["Listed"]
@@ -66,8 +66,8 @@ class Listed(Value):
     def __call__(self, *arguments: Positions) -> Positions:
         """Return the results' positions."""
         if len(arguments) != self.results.ndim:
-            raise InvalidModelError(
-                [f"expected {self.results.ndim} arguments, got {len(arguments)}"]
+            raise InvalidArgumentError(
+                f"expected {self.results.ndim} arguments, got {len(arguments)}", arguments
             )
         return np.asarray(self.results[tuple(arguments)], dtype=np.intp)
 

@@ -31,7 +31,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.functions import Addition
 from bnmind.rank_one.nodes import Nodes, RootsOfUnity, interpolation
@@ -113,12 +113,12 @@ def factorize_addition(
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If the variable is not an addition.
     """
     if not isinstance(cpd.function, Addition):
-        raise InvalidModelError(
-            [f"expected {cpd.variable.name} to be an addition, got {cpd.function!r}"]
+        raise InvalidArgumentError(
+            f"expected {cpd.variable.name} to be an addition, got {cpd.function!r}", cpd
         )
     states = [tuple(range(v.n_states)) for v in cpd.scope]
     terms = addition_terms(cpd.function, states[1:], states[0], nodes)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import (
@@ -99,7 +99,7 @@ def factorize(
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If the variable's distribution has no such form, or the auxiliary variable's
         name is taken.
     """
@@ -116,12 +116,17 @@ def factorize(
             continue
         found = True
         if any(v.name == form.auxiliary.name for v in model.variables):
-            raise InvalidModelError([f"expected a new name, got {form.auxiliary.name!r}"])
+            raise InvalidArgumentError(
+                f"the auxiliary variable needs a new name; {form.auxiliary.name!r} is taken",
+                form.auxiliary.name,
+            )
         potentials += form.factors
         replacements.append(Replacement(potential, form.factors))
     if not found:
-        raise InvalidModelError(
-            [f"expected {variable} to be a function of its parents that has a rank-one form"]
+        raise InvalidArgumentError(
+            f"{variable} has no rank-one form: it must be a function of its parents, such as a sum,"
+            " a maximum or a noisy-or",
+            variable,
         )
     return FactorModel(tuple(potentials), replacements=tuple(replacements))
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import cast
 
 from bnmind._registry import Registered
-from bnmind.errors import BnmindError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.lookahead.beam_search import deeper
 from bnmind.strategies.optimal.optimal_player import Optimal
@@ -74,7 +74,7 @@ def strategy_by_name(name: str) -> Strategy:
     ------
     UnknownNameError
         If no strategy has the name, or the module has no such name.
-    BnmindError
+    InvalidArgumentError
         If the module cannot be imported, or the object is not a strategy.
 
     Examples
@@ -94,16 +94,17 @@ def strategy_by_name(name: str) -> Strategy:
             given = found() if callable(found) and _is_maker(found) else found
     except Exception as error:  # the user's module may raise anything
         reason = " ".join(str(error).split()) or "no message"
-        raise BnmindError(
-            f"cannot load the strategy {name!r}: {type(error).__name__}: {reason}"
+        raise InvalidArgumentError(
+            f"cannot load the strategy {name!r}: {type(error).__name__}: {reason}", name
         ) from error
     if found is None:
         known = [public for public in vars(module) if not public.startswith("_")]
         raise UnknownNameError(f"name in the module {module_name}", attribute, known)
     missing = [needed for needed in _NEEDED if not hasattr(given, needed)]
     if missing:
-        raise BnmindError(
-            f"{name!r} is not a strategy: {type(given).__name__} without {', '.join(missing)}"
+        raise InvalidArgumentError(
+            f"{name!r} is not a strategy: {type(given).__name__} without {', '.join(missing)}",
+            given,
         )
     return cast(Strategy, given)
 

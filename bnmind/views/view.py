@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._values import CheckedValue, ReadOnlyDict
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import Findings, likelihood
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.pgm.factor import Factor, frozen_array, numbers_of
+from bnmind.pgm.factor import Factor, Values, frozen_array, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.views.drawing.cards import Card
@@ -94,7 +95,7 @@ class BeliefView(CheckedValue):
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If a distribution does not match its variable, does not sum to one within 1e-6, or
         contradicts the evidence. The error lists all faults.
     UnknownNameError
@@ -130,7 +131,7 @@ class BeliefView(CheckedValue):
             elif known.shape == weights.shape and np.abs(known - weights).max() > TOLERANCE:
                 problems.append(f"expected a distribution of {name} that is certain of {finding!r}")
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
         object.__setattr__(self, "marginals", ReadOnlyDict(marginals))
         object.__setattr__(self, "evidence", ReadOnlyDict(evidence))
 
@@ -149,7 +150,7 @@ class BeliefView(CheckedValue):
 
         Raises
         ------
-        InvalidModelError
+        InvalidArgumentError
             If the model is a product of factors that are not the distributions of a network.
         """
         network = _as_network(self.network)
@@ -194,10 +195,8 @@ class SideBySide(CheckedValue):
 
     Raises
     ------
-    InvalidModelError
-        If the networks differ in variables or arcs.
     InvalidArgumentError
-        If there are not two titles.
+        If the networks differ in variables or arcs, or there are not two titles.
     """
 
     first: BeliefView
@@ -212,11 +211,10 @@ class SideBySide(CheckedValue):
         )
         names = sorted({variable.name for variable, _ in one ^ other})
         if names:
-            raise InvalidModelError(
-                [
-                    "expected two beliefs on the same variables and arcs; they differ at "
-                    + ", ".join(names[:8])
-                ]
+            raise InvalidArgumentError(
+                "expected two beliefs on the same variables and arcs; they differ at "
+                + ", ".join(names[:8]),
+                names,
             )
 
     def __repr__(self) -> str:
@@ -269,7 +267,7 @@ def belief_view(
 
     Raises
     ------
-    InvalidModelError, UnknownNameError
+    InvalidArgumentError, UnknownNameError
         See `BeliefView`.
 
     Examples
@@ -300,7 +298,7 @@ def belief_view(
             elif isinstance(values, Mapping):
                 given[name] = likelihood(network.variable(name), values)
             else:
-                given[name] = numbers_of(values, f"as the distribution of {name}")
+                given[name] = _numbers(name, values)
     return BeliefView(network, given, dict(evidence or {}))
 
 
@@ -312,7 +310,7 @@ def side_by_side(
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         See `SideBySide`.
     """
     return SideBySide(first, second, tuple(titles))  # type: ignore[arg-type]
@@ -345,6 +343,14 @@ def notebook_svg(network: Network) -> str:
     )
 
 
+def _numbers(name: str, values: Any) -> Values:
+    """Return a distribution as an array of numbers."""
+    try:
+        return numbers_of(values, f"in the distribution of {name}")
+    except InvalidModelError as fault:
+        raise InvalidArgumentError(str(fault), values) from fault
+
+
 def _faults(variable: Variable, given: Floats) -> list[str]:
     """Return the faults of a distribution."""
     name, values = variable.name, np.asarray(given)
@@ -367,8 +373,8 @@ def _as_network(model: Network | FactorModel) -> Network:
         return model
     cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
     if len(cpds) < len(model.potentials):
-        raise InvalidModelError(
-            ["expected a Bayesian network to draw, got a product of factors that is not one"]
+        raise InvalidArgumentError(
+            "expected a Bayesian network to draw, got a product of factors that is not one", model
         )
     return Network(cpds)
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import bnmind.junction.inference.batch_memory as batch_memory
 from bnmind.errors import (
+    EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    InvalidModelError,
     TooLargeError,
     UnknownNameError,
 )
@@ -187,7 +187,7 @@ def test_the_memory_of_a_batch_is_predicted(
 def test_more_cases_take_more_memory() -> None:
     plan = compile_plan(GARDEN, evidence=["wet"])
     assert 0 < plan.batch_memory(0) < plan.batch_memory(10) < plan.batch_memory(100_000)
-    with pytest.raises(InvalidModelError, match="at least 0 cases, got -1"):
+    with pytest.raises(InvalidArgumentError, match="n_cases must be at least 0, got -1"):
         plan.batch_memory(-1)
 
 
@@ -216,21 +216,21 @@ def test_improbable_cases_do_not_underflow() -> None:
 @pytest.mark.parametrize(
     ("cases", "error", "words"),
     [
-        ({"wet": [0, 1, 3]}, InvalidModelError, "got 3 in case 2"),
-        ({"wet": [0, -2]}, InvalidModelError, "got -2 in case 1"),
-        ({"wet": [0, -1]}, InvalidModelError, "none in case 1"),
-        ({"wet": [[0, 1]]}, InvalidModelError, "state position for each case"),
+        ({"wet": [0, 1, 3]}, InvalidArgumentError, "got 3 in case 2"),
+        ({"wet": [0, -2]}, InvalidArgumentError, "got -2 in case 1"),
+        ({"wet": [0, -1]}, InvalidArgumentError, "no state in case 1"),
+        ({"wet": [[0, 1]]}, InvalidArgumentError, "column of states or positions"),
         ({"wet": [0.0, 0.5]}, InvalidArgumentError, "got 0.5 in case 1"),
-        ({"wet": [0.0, 1e300]}, InvalidModelError, "in case 1"),
-        ({"wet": [0.0, math.nan]}, InvalidModelError, "none in case 1"),
+        ({"wet": [0.0, 1e300]}, InvalidArgumentError, "in case 1"),
+        ({"wet": [0.0, math.nan]}, InvalidArgumentError, "no state in case 1"),
         ({"wet": ["no", "maybe"]}, UnknownNameError, "state of wet in case 1 among"),
         ({"wet": [0], "rain": [1j]}, InvalidArgumentError, "positions or a column of states"),
-        ({"wet": [0], "rain": [0, 1]}, InvalidModelError, "got 1, 2"),
-        ({"wet": [0], "rain": [[0.5, 0.25, 0.25]]}, InvalidModelError, r"\(cases, 2\)"),
-        ({"wet": [0, 0], "rain": [[1, 1], [1, -1]]}, InvalidModelError, "in case 1"),
-        ({"rain": [0]}, UnknownNameError, "wet"),
-        ({"wet": [0], "snow": [0]}, UnknownNameError, "snow"),
-        ({}, UnknownNameError, "wet"),
+        ({"wet": [0], "rain": [0, 1]}, InvalidArgumentError, "got 1, 2"),
+        ({"wet": [0], "rain": [[0.5, 0.25, 0.25]]}, InvalidArgumentError, r"\(cases, 2\)"),
+        ({"wet": [0, 0], "rain": [[1, 1], [1, -1]]}, InvalidArgumentError, "in case 1"),
+        ({"rain": [0]}, EvidenceNamesError, "missing: wet"),
+        ({"wet": [0], "snow": [0]}, EvidenceNamesError, "unknown: 'snow'"),
+        ({}, EvidenceNamesError, "missing: wet"),
     ],
 )
 def test_bad_cases(cases: dict[str, Any], error: type[Exception], words: str) -> None:

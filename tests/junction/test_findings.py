@@ -12,10 +12,9 @@ import pytest
 
 from bnmind.errors import (
     BnmindError,
+    EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    InvalidModelError,
-    UnknownNameError,
 )
 from bnmind.junction import (
     Plan,
@@ -124,13 +123,13 @@ def test_a_data_frame_is_a_batch_of_states() -> None:
     [
         (pd.Series([0, 1]), "state of level in case 0 among 1, 2, 3; got 0"),
         (["1", 2], "a column of positions or a column of states for level, got '1' in case 0"),
-        (["1", math.nan], "got none in case 1"),
+        (["1", math.nan], "no state in case 1"),
         (["1", "4"], "state of level in case 1 among"),
-        ([1, None], "got none in case 1"),
+        ([1, None], "no state in case 1"),
         ([[1], [2, 3]], "a column of cases for level"),
         ([object()], "a column of positions or a column of states"),
-        (pd.Series([1, None]), "got none in case 1"),
-        (3, "a state position for each case of level"),
+        (pd.Series([1, None]), "no state in case 1"),
+        (3, "a column of states or positions for level"),
     ],
 )
 def test_faulty_columns_are_told_with_the_case(column: Any, words: str) -> None:
@@ -147,8 +146,8 @@ def test_faulty_columns_are_told_with_the_case(column: Any, words: str) -> None:
         ({("level",): "1"}, r"names of variables in the evidence, got \('level',\)"),
         ({"level": [["1"]]}, "one state of level, such as '1', got"),
         ({"level": {"1": 1.0}}, "only soft evidence can be a likelihood"),
-        ({"level": "1", "solved": {"True": "much"}}, "array of numbers as the likelihood"),
-        ({"level": "1", "solved": {"True": 0.5, True: 0.5}}, "each state once"),
+        ({"level": "1", "solved": {"True": "much"}}, "array of numbers in the likelihood"),
+        ({"level": "1", "solved": {"True": 0.5, True: 0.5}}, "names a state twice"),
         ({"level": "1", "solved": {"True": [1, 2]}}, "one number for each state"),
         ({"level": "1", "solved": b"no"}, "likelihood of"),
         ({"level": "4"}, "state of level among 1, 2, 3; got '4'"),
@@ -188,7 +187,9 @@ def test_impossible_cases_of_a_batch_are_nan_where_that_is_allowed() -> None:
 
 def test_an_input_must_not_have_the_name_of_soft_evidence() -> None:
     name = label_of("solved")
-    with pytest.raises(InvalidModelError, match=r"other names of inputs.*'likelihood of solved'"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"name of soft evidence, got 'likelihood of solved'"
+    ):
         compile_plan(NETWORK, soft=["solved"], inputs={name: ["level"]})
 
 
@@ -209,5 +210,5 @@ def test_names_like_those_of_merged_variables_do_not_mix_with_them() -> None:
 
 
 def test_unknown_variables_are_told() -> None:
-    with pytest.raises(UnknownNameError, match="'rain'"):
+    with pytest.raises(EvidenceNamesError, match="unknown: 'rain'"):
         solved_plan().run(pd.Series({"level": 1, "rain": 2}))

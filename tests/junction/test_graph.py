@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
 from tests.graphs import graph_of, graphs
 
@@ -47,7 +47,7 @@ def test_all_faults_are_told_at_once() -> None:
         InteractionGraph(("x", "y"), (2, 2), ((1, 2), (0,)))
     with pytest.raises(InvalidModelError, match="for each of 2 variables"):
         InteractionGraph(("x", "y"), (2,), ((), ()))
-    with pytest.raises(InvalidModelError, match="'z'"):
+    with pytest.raises(UnknownNameError, match="'z'"):
         graph_of([2], []).mask(["z"])
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import bnmind.junction.queries.backward_walk as backward
 import bnmind.junction.queries.sampling as sampling
 from bnmind.errors import (
+    EvidenceNamesError,
     ImpossibleEvidenceError,
-    InvalidModelError,
+    InvalidArgumentError,
     TooLargeError,
     UnknownNameError,
 )
@@ -207,15 +208,15 @@ def test_samples_of_a_wheel_network_have_its_marginals(name: str) -> None:
 def test_wrong_questions_are_refused() -> None:
     plan = compile_sampling(CALLS, evidence=["call"])
     rng = np.random.default_rng(11)
-    with pytest.raises(InvalidModelError, match="got -1"):
+    with pytest.raises(InvalidArgumentError, match="got -1"):
         plan.run({"call": "heads"}, n_samples=-1, rng=rng)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(EvidenceNamesError):
         plan.run({}, n_samples=1, rng=rng)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(EvidenceNamesError):
         compile_sampling(CALLS).run({"call": "heads"}, n_samples=1, rng=rng)
     with pytest.raises(UnknownNameError):
         compile_sampling(CALLS, evidence=["dice"])
-    with pytest.raises(InvalidModelError):
+    with pytest.raises(InvalidArgumentError):
         compile_sampling(CALLS, evidence=["coin"], soft=["coin"])
     with pytest.raises(TooLargeError):
         compile_sampling(chain(3), evidence=["O2"], max_multiplications=5)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import (
     ImpossibleEvidenceError,
-    InvalidModelError,
+    InvalidArgumentError,
     InvalidProbabilityError,
     InvalidReplyError,
     TooLargeError,
@@ -100,7 +100,7 @@ def test_stage_prints_cliques_sizes_order_and_proof() -> None:
 
 
 def test_no_such_stage() -> None:
-    with pytest.raises(InvalidModelError, match="expected stage 1, 2 or 3, got 5"):
+    with pytest.raises(InvalidArgumentError, match="expected stage 1, 2 or 3, got 5"):
         stage(BOARD, 5)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
+from bnmind.errors import InvalidModelError, MissingLibraryError, TooLargeError
 from bnmind.junction import compile_plan
 from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.formats import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
@@ -126,14 +126,14 @@ def test_the_largest_table_is_named_before_anything_is_made() -> None:
 
 
 def test_a_missing_or_odd_pgmpy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BnmindError, match="expected an installed pgmpy"):
+    with pytest.raises(MissingLibraryError, match="must be installed"):
         pgmpy_object("pgmpy.models", "NoSuchNetwork")
 
     def missing(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(BnmindError, match=r"No module named 'pgmpy\.models'"):
+    with pytest.raises(MissingLibraryError, match=r"No module named 'pgmpy\.models'"):
         to_pgmpy(Network((TabularCPD(Variable("a", ("0",)), (), np.ones(1)),)))
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm import (
     Addition,
     Equality,
@@ -156,7 +156,7 @@ def test_a_listed_function_keeps_its_own_results() -> None:
         assert hash(one) == hash(function)
         assert not one.results.flags.writeable
     assert function != Listed([[0, 1], [2, 1]])  # type: ignore[arg-type]
-    with pytest.raises(InvalidModelError, match="expected 2 arguments, got 1"):
+    with pytest.raises(InvalidArgumentError, match="expected 2 arguments, got 1"):
         evaluate(function, (0,))
 
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue, made
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidModelError, UnknownNameError
 
 __all__ = ["InteractionGraph", "bits"]
 
@@ -161,19 +161,15 @@ class InteractionGraph(CheckedValue):
 
         Raises
         ------
-        InvalidModelError
-            When a name is not a variable of the graph.
+        UnknownNameError
+            If a name is not a variable of the graph.
         """
         index = {name: i for i, name in enumerate(self.names)}
         mask = 0
-        unknown = []
         for name in names:
-            if name in index:
-                mask |= 1 << index[name]
-            else:
-                unknown.append(f"expected a variable of the graph, got {name!r}")
-        if unknown:
-            raise InvalidModelError(unknown)
+            if name not in index:
+                raise UnknownNameError("variable of the graph", name, self.names)
+            mask |= 1 << index[name]
         return mask
 
     def members(self, mask: int) -> tuple[str, ...]:

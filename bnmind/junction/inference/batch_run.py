@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
-    InvalidModelError,
+    InvalidArgumentError,
     TooLargeError,
     UnknownNameError,
 )
@@ -140,7 +141,7 @@ def run_batch(
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If a case lacks a state, or the columns are of different lengths.
     TooLargeError
         If the batch would take more than ``max_bytes``.
@@ -180,16 +181,16 @@ def _number_of(plan: CompiledQuery, cases: Mapping[str, NDArray[Any]]) -> int:
     lengths = {len(found) for found in cases.values()}
     positions = {v.name: cases[v.name] for v in plan.evidence}
     problems = [
-        f"expected a state of {name} in every case, got none in case {int(found.argmin())};"
-        " a variable that may be missing is a soft one"
+        f"{name} has no state in case {int(found.argmin())}; evidence that may be missing must be"
+        " soft"
         for name, found in positions.items()
         if found.size and found.min() < 0
     ]
     if len(lengths) != 1:
         shown = ", ".join(map(str, sorted(lengths))) or "no evidence"
-        problems.append(f"expected as many cases of every variable, got {shown}")
+        problems.append(f"the columns must have the same number of cases, got {shown}")
     if problems:
-        raise InvalidModelError(problems)
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     return lengths.pop()
 
 

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import shown
-from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.junction.inference.evidence import by_name, check_names, is_missing
-from bnmind.pgm.factor import numbers_of
+from bnmind.junction.inference.evidence import by_name, check_names, is_missing, real_numbers
 from bnmind.pgm.variable import Variable
 
 __all__ = ["case_findings", "case_likelihoods", "case_positions", "read_cases"]
@@ -43,9 +42,11 @@ def read_cases(
 
     Raises
     ------
+    EvidenceNamesError
+        If a required variable is not given, or a variable is unknown.
     UnknownNameError
-        If a variable is not named, or not among those, or has no such state.
-    InvalidArgumentError, InvalidModelError
+        If a variable has no such state.
+    InvalidArgumentError
         If a column holds something else; it names the case.
     """
     found = by_name(given, "the cases")
@@ -75,18 +76,17 @@ def case_positions(variable: Variable, column: Any) -> NDArray[np.intp]:
 
     Raises
     ------
-    InvalidModelError, InvalidArgumentError
+    InvalidArgumentError
         If a position is out of range, or the column is no column; it names the case.
     UnknownNameError
         If a state is not one of the variable's.
     """
     found = _array(variable, column)
     if found.ndim != 1:
-        raise InvalidModelError(
-            [
-                f"expected a state position for each case of {variable.name}, got an array of"
-                f" shape {found.shape} of {found.dtype}"
-            ]
+        raise InvalidArgumentError(
+            f"expected a column of states or positions for {variable.name}, got an array of shape"
+            f" {found.shape} of {found.dtype}",
+            column,
         )
     if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
         return _positions_of_states(variable, found)
@@ -98,11 +98,10 @@ def case_positions(variable: Variable, column: Any) -> NDArray[np.intp]:
         found = _whole_numbers(variable, values)
     wrong = np.flatnonzero((found < -1) | (found >= variable.n_states))
     if wrong.size:
-        raise InvalidModelError(
-            [
-                f"expected positions from 0 to {variable.n_states - 1}, or -1 where missing, for"
-                f" {variable.name}, got {found[wrong[0]]} in case {wrong[0]}"
-            ]
+        raise InvalidArgumentError(
+            f"expected positions from 0 to {variable.n_states - 1}, or -1 where missing, for"
+            f" {variable.name}, got {found[wrong[0]]} in case {wrong[0]}",
+            column,
         )
     return found.astype(np.intp)
 
@@ -179,21 +178,19 @@ def case_likelihoods(variable: Variable, cases: Any) -> Floats:
         columns = np.column_stack([np.eye(variable.n_states), np.ones(variable.n_states)])
         taken: Floats = columns.take(case_positions(variable, cases), axis=1)
         return taken
-    weights: Floats = numbers_of(found, f"as likelihoods of {variable.name}", real=True).real
+    weights: Floats = real_numbers(found, f"the likelihoods of {variable.name}")
     if weights.ndim != 2 or weights.shape[1] != variable.n_states:
-        raise InvalidModelError(
-            [
-                f"expected likelihoods of shape (cases, {variable.n_states}) for {variable.name},"
-                f" got {weights.shape}"
-            ]
+        raise InvalidArgumentError(
+            f"expected likelihoods of shape (cases, {variable.n_states}) for {variable.name}, got"
+            f" {weights.shape}",
+            cases,
         )
     wrong = np.flatnonzero(~np.all((weights >= 0) & np.isfinite(weights), axis=1))
     if wrong.size:
-        raise InvalidModelError(
-            [
-                f"expected likelihoods of at least zero for {variable.name}, got"
-                f" {weights[wrong[0]].tolist()} in case {wrong[0]}"
-            ]
+        raise InvalidArgumentError(
+            f"likelihoods of {variable.name} must be finite and not negative, got"
+            f" {weights[wrong[0]].tolist()} in case {wrong[0]}",
+            cases,
         )
     return np.ascontiguousarray(weights.T)
 

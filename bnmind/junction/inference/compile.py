@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, made
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import JunctionTree
@@ -134,7 +135,7 @@ def compile_plan(
     ------
     UnknownNameError
         If a variable is not in the model.
-    InvalidModelError
+    InvalidArgumentError
         If a variable is both evidence and in an input, or named twice.
     TooLargeError
         If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
@@ -242,9 +243,13 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
         return by_name.get(name) or model.variable(name)
 
     if isinstance(targets, str) or any(isinstance(target, str) for target in targets or ()):
-        raise InvalidModelError([f"expected each target as a list of names, got {targets!r}"])
+        raise InvalidArgumentError(
+            f"each target must be a list of names, such as [['rain']]; got {targets!r}", targets
+        )
     if isinstance(evidence, str) or isinstance(soft, str):
-        raise InvalidModelError(["expected a list of names as evidence, got a single string"])
+        raise InvalidArgumentError(
+            "evidence and soft must be lists of names, got a single string", (evidence, soft)
+        )
     observed = tuple(variable(name) for name in evidence)
     if targets is None:
         hidden = set(by_name) - {v.name for v in observed}
@@ -253,20 +258,20 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
     tables = {name: tuple(variable(v) for v in scope) for name, scope in inputs.items()}
     uncertain = tuple(variable(name) for name in soft)
     problems = [
-        f"expected distinct variables, got {[v.name for v in scope]}"
+        f"a variable is named twice in {[v.name for v in scope]}"
         for scope in [(*observed, *uncertain), *wanted, *tables.values()]
         if len(set(scope)) != len(scope)
     ]
     problems += [
-        f"expected {v.name} as evidence or in an input, not both"
+        f"{v.name} cannot be both evidence and in an input"
         for v in observed
         if any(v in scope for scope in tables.values())
     ]
     if problems:
-        raise InvalidModelError(problems)
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     if clash := sorted(set(tables) & {label_of(name) for name in by_name}):
-        raise InvalidModelError(
-            [f"expected other names of inputs than those of soft evidence, got {clash[0]!r}"]
+        raise InvalidArgumentError(
+            f"an input must not have the name of soft evidence, got {clash[0]!r}", clash
         )
     tables |= {label_of(v.name): (v,) for v in uncertain}
     relevant = model.potentials

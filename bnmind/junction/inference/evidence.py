@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from bnmind._messages import shown
-from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
+from bnmind.errors import EvidenceNamesError, InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
 from bnmind.pgm.variable import Variable, name_text
@@ -34,6 +34,7 @@ __all__ = [
     "label_of",
     "likelihood",
     "read_findings",
+    "real_numbers",
 ]
 
 Finding: TypeAlias = "str | Mapping[str, float] | Sequence[float] | Floats"
@@ -130,8 +131,10 @@ def read_findings(
     ------
     InvalidArgumentError
         If it is no mapping, or a required state is missing.
+    EvidenceNamesError
+        If a required variable is not given, or a variable is unknown.
     UnknownNameError
-        If a variable is not named, or is not among those, or has no such state.
+        If a variable has no such state.
     """
     found = by_name(given, "the evidence")
     check_names(found, required, soft)
@@ -165,7 +168,7 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
     ------
     UnknownNameError
         If it names a state that the variable does not have.
-    InvalidModelError
+    InvalidArgumentError
         If it is not a number of at least zero for every state.
 
     Examples
@@ -174,7 +177,7 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
     >>> likelihood(rain, "yes").tolist(), likelihood(rain, {"no": 0.2, "yes": 0.9}).tolist()
     ([0.0, 1.0], [0.2, 0.9])
     """
-    what = f"as the likelihood of {variable.name}"
+    what = f"the likelihood of {variable.name}"
     if is_state(finding):
         weights: Floats = np.zeros(variable.n_states)
         weights[variable.index(finding)] = 1.0
@@ -182,34 +185,48 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
     if isinstance(finding, Mapping) or callable(getattr(finding, "items", None)):
         places = [variable.index(state) for state in finding.keys()]  # noqa: SIM118 (pandas too)
         if len(set(places)) < len(places):
-            raise InvalidModelError([f"expected each state once {what}, got one twice"])
+            raise InvalidArgumentError(f"{what} names a state twice", finding)
         weights = np.zeros(variable.n_states)
-        numbers = numbers_of([weight for _, weight in finding.items()], what, real=True).real
+        numbers = real_numbers([weight for _, weight in finding.items()], what)
         if numbers.shape != (len(places),):
-            raise InvalidModelError([f"expected one number for each state {what}"])
+            raise InvalidArgumentError(f"{what} must be one number for each state", finding)
         weights[places] = numbers
     else:
-        weights = numbers_of(finding, what, real=True).real
+        weights = real_numbers(finding, what)
     if weights.shape != (variable.n_states,):
-        raise InvalidModelError(
-            [
-                f"expected a likelihood of each of the {variable.n_states} states of"
-                f" {variable.name}, got an array of shape {weights.shape}"
-            ]
+        raise InvalidArgumentError(
+            f"{what} must have a number for each of the {variable.n_states} states, got an array"
+            f" of shape {weights.shape}",
+            finding,
         )
     if not np.all((weights >= 0) & np.isfinite(weights)):
-        raise InvalidModelError(
-            [f"expected likelihoods of at least zero for {variable.name}, got {weights.tolist()}"]
+        raise InvalidArgumentError(
+            f"{what} must be finite and not negative, got {weights.tolist()}", finding
         )
     return weights
 
 
+def real_numbers(values: Any, what: str) -> Floats:
+    """Return real numbers as an array of float64; ``what`` names them in an error.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are not an array of real numbers.
+    """
+    try:
+        return numbers_of(values, f"in {what}", real=True).real
+    except InvalidModelError as fault:
+        raise InvalidArgumentError(str(fault), values) from fault
+
+
 def check_names(given: Findings, required: Sequence[Variable], soft: Sequence[Variable]) -> None:
-    """Raise `UnknownNameError` unless all required variables are given, and no strangers."""
+    """Raise `EvidenceNamesError` unless all required variables are given and no unknown ones."""
     names = {v.name for v in required}
     if given.keys() == names:
         return
-    wrong = sorted((names - set(given)) | (set(given) - names - {v.name for v in soft}))
-    if wrong:
-        known = [*names, *(v.name for v in soft)]
-        raise UnknownNameError("state for exactly the evidence variables", wrong[0], known)
+    known = [*[v.name for v in required], *[v.name for v in soft]]
+    missing = [v.name for v in required if v.name not in given]
+    unknown = [name for name in given if name not in known]
+    if missing or unknown:
+        raise EvidenceNamesError(missing, unknown, known)

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import (
-    InvalidModelError,
-    UnknownNameError,
-)
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.batch_memory import batch_size
@@ -158,8 +155,10 @@ class Plan(Value):
             If factors of both signs leave too few digits, and there is no other plan for it.
         TooLargeError
             If the plan, or that for the evidence of this run, is over its budget.
-        UnknownNameError, InvalidArgumentError, InvalidModelError
-            If the evidence or the inputs are not those that the plan was made for.
+        EvidenceNamesError
+            If evidence of the plan is missing, or a variable is not evidence of the plan.
+        UnknownNameError, InvalidArgumentError
+            If a state is unknown, or the inputs are not those of the plan.
         """
         findings = read_findings(evidence, self.compiled.evidence, self.compiled.soft)
         return self._answering.run(findings, inputs)
@@ -172,7 +171,7 @@ class Plan(Value):
         Cases are run in chunks that take at most 256 MiB, or one by one where that is not enough.
         """
         if n_cases < 0:
-            raise InvalidModelError([f"expected at least 0 cases, got {n_cases}"])
+            raise InvalidArgumentError(f"n_cases must be at least 0, got {n_cases}", n_cases)
         varying = frozenset(label_of(v.name) for v in self.soft)
         return batch_size(self.compiled, varying).total(n_cases)
 
@@ -207,7 +206,7 @@ class Plan(Value):
         ImpossibleEvidenceError
             If a case has probability zero and ``allow_impossible`` is false; it names the
             case, and findings of it that contradict each other.
-        InvalidArgumentError, InvalidModelError
+        InvalidArgumentError
             If positions or likelihoods are out of range; it names the case.
         TooLargeError
             If the plan is over its budget, or the batch over ``max_bytes``.
@@ -234,7 +233,7 @@ class Plan(Value):
         ------
         CancellationError
             If that cannot be told, see `run`.
-        TooLargeError, UnknownNameError, InvalidArgumentError, InvalidModelError
+        TooLargeError, EvidenceNamesError, UnknownNameError, InvalidArgumentError
             As in `run`.
         """
         findings = read_findings(evidence, self.evidence, self.soft)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind._messages import listed
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import (
     Evidence,
@@ -19,9 +20,10 @@ from bnmind.junction.inference.evidence import (
     label_of,
     likelihood,
     read_findings,
+    real_numbers,
 )
 from bnmind.junction.program.program_inputs import Source
-from bnmind.pgm.factor import Values, numbers_of
+from bnmind.pgm.factor import Values
 
 __all__ = [
     "all_inputs",
@@ -44,8 +46,8 @@ def starting_registers(
     ------
     TooLargeError
         If a run is over its limits.
-    UnknownNameError, InvalidArgumentError, InvalidModelError
-        If the evidence or the inputs are not those that the plan was made for.
+    EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        If the evidence or the inputs are not those of the plan.
     """
     findings = read_findings(evidence, plan.evidence, plan.soft)
     given = all_inputs(plan, findings, inputs)
@@ -82,23 +84,23 @@ def checked_inputs(
 
     Raises
     ------
-    InvalidArgumentError, InvalidModelError
+    InvalidArgumentError
         If they are not those of the plan, or of another shape, or negative.
     """
     given = dict(by_name(inputs, "the inputs"))
     problems = []
     if not set(given) <= set(plan.inputs) or (not partial and set(given) != set(plan.inputs)):
-        problems.append(f"expected the inputs {sorted(plan.inputs)}, got {sorted(given)}")
+        problems.append(f"the plan has the inputs {sorted(plan.inputs)}, got {sorted(given)}")
     for name in sorted(set(given) & set(plan.inputs)):
         shape = tuple(v.n_states for v in plan.inputs[name])
-        values = numbers_of(given[name], f"in the input {name}", real=True).real
+        values = real_numbers(given[name], f"the input {name}")
         if values.shape != shape:
-            problems.append(f"expected the input {name} of shape {shape}, got {values.shape}")
+            problems.append(f"the input {name} must be of shape {shape}, got {values.shape}")
         elif not np.all((values >= 0) & np.isfinite(values)):
-            problems.append(f"expected non-negative numbers in the input {name}")
+            problems.append(f"the numbers of the input {name} must be finite and not negative")
         given[name] = values
     if problems:
-        raise InvalidModelError(problems)
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     return given
 
 

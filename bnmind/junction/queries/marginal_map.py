@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._values import Value
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence
@@ -108,7 +109,7 @@ def compile_marginal_map(
     TooLargeError
         If their joint has more than ``max_joint`` cells, or a run would take more than
         ``max_bytes`` or ``max_multiplications``.
-    InvalidModelError
+    InvalidArgumentError
         If there are no variables, one is named twice, or is evidence.
     UnknownNameError
         If a variable is not in the model.
@@ -128,14 +129,12 @@ def compile_marginal_map(
     wanted = [model.variable(name) for name in variables]
     observed = list(evidence)
     problems = [
-        f"expected {v.name} to be explained or to be evidence, not both"
-        for v in wanted
-        if v.name in observed
+        f"{v.name} cannot be both explained and evidence" for v in wanted if v.name in observed
     ]
     if not wanted:
         problems.append("expected at least one variable to explain, got none")
     if problems:
-        raise InvalidModelError(problems)
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     cells = math.prod(v.n_states for v in wanted)
     if cells > max_joint:
         raise TooLargeError(

@@ -90,8 +90,8 @@ class ExplanationPlan(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero; it names findings that contradict
             each other.
-        UnknownNameError, InvalidModelError
-            If the evidence is not that which the plan was made for.
+        UnknownNameError, InvalidArgumentError
+            If the evidence is not that of the plan.
         TooLargeError
             If the plan for this evidence is over its limits, where each case has its own.
         """
@@ -146,7 +146,7 @@ def compile_explanation(
         If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
         predicted, unless each case can be planned by itself; it names the largest clique, or a
         variable whose table is too large.
-    UnknownNameError, InvalidModelError
+    UnknownNameError, InvalidArgumentError
         As in `compile_plan`.
 
     Examples

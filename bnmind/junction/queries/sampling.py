@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Value, sealed
-from bnmind.errors import InvalidModelError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.answering import Answering
@@ -157,16 +157,14 @@ class SamplingPlan(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero; it names findings that contradict
             each other.
-        UnknownNameError, InvalidModelError
-            If the evidence is not that which the plan was made for, or the number negative.
+        UnknownNameError, InvalidArgumentError
+            If the evidence is not that of the plan, or ``n_samples`` is negative.
         TooLargeError
             If there are too many states to draw; or if the plan for this evidence is over its
             limits, where each case has its own.
         """
         if n_samples < 0:
-            raise InvalidModelError(
-                [f"expected a number of samples of at least 0, got {n_samples}"]
-            )
+            raise InvalidArgumentError(f"n_samples must be at least 0, got {n_samples}", n_samples)
         drawn_states = n_samples * len(self.model.variables)
         if drawn_states > MOST_STATES:
             raise TooLargeError(
@@ -328,7 +326,7 @@ def compile_sampling(
         If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
         predicted, unless each case can be planned by itself; it names the largest clique, or a
         variable whose table is too large.
-    UnknownNameError, InvalidModelError
+    UnknownNameError, InvalidArgumentError
         As in `compile_plan`.
 
     Examples

@@ -57,7 +57,7 @@ def posterior(
         If the evidence has probability zero; it names findings that contradict each other.
     TooLargeError
         If the computation would cost more than its limits; raised before it starts.
-    InvalidArgumentError, InvalidModelError
+    InvalidArgumentError
         If the evidence or the targets cannot be read.
     CancellationError
         As in `Plan.run`.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.exact_order import ExactOrder
@@ -46,7 +46,9 @@ class BestOrder(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_sets < 1:
-            raise InvalidModelError([f"expected max_sets of at least 1, got {self.max_sets}"])
+            raise InvalidArgumentError(
+                f"max_sets must be at least 1, got {self.max_sets}", self.max_sets
+            )
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

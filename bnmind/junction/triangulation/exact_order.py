@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     OrderFinder,
@@ -74,7 +74,9 @@ class ExactOrder(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_sets < 1:
-            raise InvalidModelError([f"expected max_sets of at least 1, got {self.max_sets}"])
+            raise InvalidArgumentError(
+                f"max_sets must be at least 1, got {self.max_sets}", self.max_sets
+            )
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

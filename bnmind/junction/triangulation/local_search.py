@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     OrderFinder,
@@ -71,7 +72,7 @@ class LocalSearch(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         problems = [
-            f"expected {name} of at least {least}, got {value}"
+            f"{name} must be at least {least}, got {value}"
             for name, value, least in (
                 ("window", self.window, 1),
                 ("passes", self.passes, 0),
@@ -80,7 +81,7 @@ class LocalSearch(CheckedValue):
             if value < least
         ]
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
@@ -132,13 +133,13 @@ class RandomizedGreedy(CheckedValue):
         super().__post_init__()
         problems = []
         if not 0 <= self.effort < math.inf:
-            problems.append(f"expected a finite effort of at least 0, got {self.effort}")
+            problems.append(f"effort must be finite and at least 0, got {self.effort}")
         if self.restarts is not None and self.restarts < 0:
-            problems.append(f"expected a number of restarts of at least 0, got {self.restarts}")
+            problems.append(f"restarts must be at least 0, got {self.restarts}")
         if self.patience < 1:
-            problems.append(f"expected a patience of at least 1, got {self.patience}")
+            problems.append(f"patience must be at least 1, got {self.patience}")
         if problems:
-            raise InvalidModelError(problems)
+            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

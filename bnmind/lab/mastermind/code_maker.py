@@ -11,7 +11,7 @@ import numpy as np
 
 from bnmind._arguments import check_fields, checked, number_array
 from bnmind._messages import shown
-from bnmind.errors import BnmindError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -82,8 +82,8 @@ class CodeMaker:
             The number of turns for which to draw the luck.
         """
         if not 0 <= turns <= _MOST_TURNS:
-            raise BnmindError(
-                f"expected a number of turns from 0 to {_MOST_TURNS:,}, got {shown(turns)}"
+            raise InvalidArgumentError(
+                f"expected a number of turns from 0 to {_MOST_TURNS:,}, got {shown(turns)}", turns
             )
         secret_source, noise_source, _ = _sources(seed)
         if secret is None:
@@ -118,12 +118,12 @@ class CodeMaker:
         ------
         InvalidCodeError
             If the guess is not a code of the board.
-        BnmindError
+        InvalidArgumentError
             If the turn is beyond the luck drawn for the game.
         """
         self.board.index(guess)
         if not 0 <= turn < len(self.noise):
-            raise BnmindError(f"expected a turn below {len(self.noise)}, got {turn}")
+            raise InvalidArgumentError(f"expected a turn below {len(self.noise)}, got {turn}", turn)
         true = reply(guess, self.secret)
         outcome = self.channel.draw(self.board.true_replies.index(true), float(self.noise[turn]))
         return true, None if outcome == self.channel.won_index else self.channel.reports[outcome]
@@ -142,7 +142,9 @@ def _sources(seed: int) -> list[np.random.SeedSequence]:
     except TypeError:
         number = -1
     if number < 0:
-        raise BnmindError(f"expected a seed that is a whole number from 0, got {shown(seed)}")
+        raise InvalidArgumentError(
+            f"expected a seed that is a whole number from 0, got {shown(seed)}", seed
+        )
     return np.random.SeedSequence(number).spawn(3)
 
 

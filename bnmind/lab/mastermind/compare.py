@@ -15,7 +15,7 @@ import numpy as np
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
 from bnmind._values import CheckedValue
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.code_maker import CodeMaker
 from bnmind.lab.mastermind.endings import Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game
@@ -170,7 +170,7 @@ def compare(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If there are no games, no strategies, or two strategies of the same name.
     TooLargeError
         If all strategies together would play more than `MAX_ROWS` games.
@@ -208,7 +208,7 @@ class Contest:
 
     Raises
     ------
-    BnmindError, TooLargeError, InvalidChannelError
+    InvalidArgumentError, TooLargeError, InvalidChannelError
         See `compare`.
 
     Examples
@@ -240,13 +240,17 @@ class Contest:
         names = [strategy.name for strategy in strategies]
         if not names or len(set(names)) < len(names):
             got = ", ".join(names) or "none"
-            raise BnmindError(f"expected one or more strategies of different names, got {got}")
+            raise InvalidArgumentError(
+                f"expected one or more strategies of different names, got {got}", strategies
+            )
         object.__setattr__(self, "strategies", strategies)
         object.__setattr__(self, "max_guesses", Revealed(self.max_guesses).limit)
         _require_possible(self.channel.board, self.games, len(strategies))
         _ = self.believed  # raises if the assumed channel does not match
         if self.seed < 0:
-            raise BnmindError(f"expected a seed that is a whole number from 0, got {self.seed}")
+            raise InvalidArgumentError(
+                f"expected a seed that is a whole number from 0, got {self.seed}", self.seed
+            )
 
     @cached_property
     def believed(self) -> Channel:
@@ -294,12 +298,12 @@ class Contest:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If no game was played by all strategies.
         """
         games = len(rows) // len(self.strategies)
         if games == 0:
-            raise BnmindError("no game was played by all strategies")
+            raise InvalidArgumentError("no game was played by all strategies", rows)
         return Comparison(
             str(self.channel.board),
             self.channel.name,
@@ -342,7 +346,7 @@ class _Remembering:
 def _require_possible(board: Board, games: int | None, n_strategies: int) -> None:
     number = board.n_codes if games is None else games
     if number < 1:
-        raise BnmindError(f"expected at least one game, got {games}")
+        raise InvalidArgumentError(f"expected at least one game, got {games}", games)
     if number * n_strategies > MAX_ROWS:
         raise TooLargeError(
             f"expected at most {MAX_ROWS:,} games in a comparison, got {many(number)} of each of"

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many, shown
-from bnmind.errors import BnmindError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
 
 __all__ = ["MAX_GUESSES", "Declared", "Ending", "Limit", "Revealed"]
@@ -117,7 +117,9 @@ def _checked(limit: int) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        raise BnmindError(f"expected a limit of at least one guess, got {shown(limit)}")
+        raise InvalidArgumentError(
+            f"expected a limit of at least one guess, got {shown(limit)}", limit
+        )
     if number > MAX_GUESSES:
         raise TooLargeError(
             f"expected a limit of at most {MAX_GUESSES:,} guesses, got {many(number)}",

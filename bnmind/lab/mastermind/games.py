@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import BnmindError, InvalidChannelError
+from bnmind.errors import InvalidArgumentError, InvalidChannelError
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.endings import Ending, Revealed
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
@@ -49,7 +49,7 @@ def play_game(
     InvalidChannelError
         If the assumed channel excludes a reply that the code-maker's channel may report, or the
         code-maker's channel reveals the code and the ending does not.
-    BnmindError
+    InvalidArgumentError
         If there is neither a generator nor a seed, or the code-maker's luck is too short for
         the game.
 
@@ -65,7 +65,9 @@ def play_game(
     ending = Revealed() if ending is None else ending
     if rng is None:
         if code_maker.seed is None:
-            raise BnmindError("expected a random generator, or a code-maker that has a seed")
+            raise InvalidArgumentError(
+                "expected a random generator, or a code-maker that has a seed", rng
+            )
         rng = strategy_rng(code_maker.seed)
     assumed = assumed_channel(code_maker.channel, assumed, ending)
     board = code_maker.board
@@ -166,7 +168,7 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the games differ; the message names the first turn that differs.
     """
     noise = np.zeros(max(transcript.ending.limit, transcript.guesses))
@@ -202,9 +204,10 @@ def _retold(transcript: Transcript, maker: CodeMaker) -> Transcript:
         won = ending.reveals and turn.guess == secret
         turns.append(replace(turn, true_reply=true, report=None if won else report))
     if ending.reveals and not won and len(turns) < ending.limit:
-        raise BnmindError(
+        raise InvalidArgumentError(
             f"expected a game that goes on until it is won or has {ending.limit} guesses, got "
-            f"{len(turns)} guesses"
+            f"{len(turns)} guesses",
+            transcript,
         )
     if not ending.reveals:
         won = transcript.declared == secret
@@ -213,9 +216,10 @@ def _retold(transcript: Transcript, maker: CodeMaker) -> Transcript:
 
 def _require_same(what: str, then: object, now: object, where: str) -> None:
     if then != now:
-        raise BnmindError(
+        raise InvalidArgumentError(
             f"expected the {what.replace('_', ' ')} {_shown(then)}{where}, as in the transcript, "
-            f"got {_shown(now)}"
+            f"got {_shown(now)}",
+            now,
         )
 
 

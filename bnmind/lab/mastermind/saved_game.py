@@ -11,7 +11,7 @@ from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._file_locks import locked
 from bnmind._messages import shown
 from bnmind._text_files import encoded, write_file
-from bnmind.errors import BnmindError, InvalidHistoryError
+from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Turn
@@ -48,7 +48,7 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
 
     Raises
     ------
-    BnmindError
+    FileWriteError
         If the content of the file is not `before`.
     FileWriteError
         If the file cannot be written. An existing file is then unchanged.
@@ -70,9 +70,10 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
     with locked(path):
         # A file that was removed in the meantime is written again: nothing can be lost.
         if content_of(path) not in (before, None):
-            raise BnmindError(
+            raise FileWriteError(
                 f"another program has written to {path}, so this game is not saved there; the same"
-                " command resumes what is there, --save names another file"
+                " command resumes what is there, --save names another file",
+                str(path),
             )
         write_file(path, content)
     return content

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
 from bnmind.junction.reduction.possible_states import possible_states
@@ -204,13 +204,13 @@ def stage(
 
     Raises
     ------
-    InvalidModelError
+    InvalidArgumentError
         If the number is not 1, 2 or 3.
     InvalidCodeError
         If the guess is not a code of the board.
     """
     if number not in (1, 2, 3):
-        raise InvalidModelError([f"expected stage 1, 2 or 3, got {number!r}"])
+        raise InvalidArgumentError(f"expected stage 1, 2 or 3, got {number!r}", number)
     model: Network | FactorModel = vomlel_network(board, channel=channel, arc=arc)
     if number == 1:
         return Stage(1, board, None, arc, model, order)

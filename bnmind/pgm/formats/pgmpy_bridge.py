@@ -20,7 +20,7 @@ from typing import Any
 
 from bnmind._arguments import checked
 from bnmind._messages import many
-from bnmind.errors import BnmindError, InvalidModelError, TooLargeError
+from bnmind.errors import InvalidModelError, MissingLibraryError, TooLargeError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.network import Network, Potential
 from bnmind.pgm.variable import Variable
@@ -47,7 +47,7 @@ def pgmpy_object(module: str, name: str) -> Any:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If pgmpy is missing, broken, or a version that does not have it.
 
     Examples
@@ -59,8 +59,8 @@ def pgmpy_object(module: str, name: str) -> Any:
         with quiet_pgmpy():
             return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as fault:
-        raise BnmindError(
-            f"expected an installed pgmpy (1.1.2 or later) with {module}.{name}, got: {fault}"
+        raise MissingLibraryError(
+            f"pgmpy 1.1.2 or later must be installed, with {module}.{name}: {fault}", "pgmpy"
         ) from fault
 
 

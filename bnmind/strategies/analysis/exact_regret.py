@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.masses.reply_table import replies_to
@@ -38,7 +38,7 @@ def exact_regrets(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the rules limit the number of guesses.
     ImpossibleEvidenceError
         If no code agrees with all replies, including the last one.
@@ -74,7 +74,9 @@ def exact_regret(
     """
     rules = SearchRules() if rules is None else rules
     if rules.max_guesses is not None:
-        raise BnmindError(f"expected rules without a limit of guesses, got {rules.max_guesses}")
+        raise InvalidArgumentError(
+            f"expected rules without a limit of guesses, got {rules.max_guesses}", rules.max_guesses
+        )
     *before, turn = turns
     guess = board.index(turn.guess)
     codes_left(board, turns)  # raises if the last reply is impossible

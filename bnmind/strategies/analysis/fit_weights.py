@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._messages import many
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.players.myopic import Myopic
 from bnmind.strategies.scores.score import Integers
@@ -73,7 +73,7 @@ def fit_weights(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If there are no turns or evaluations, more than 200 turns, or `start` is for another board.
     TooLargeError
         If the board is too large for compiled trees.
@@ -84,14 +84,15 @@ def fit_weights(
     73
     """
     if turns < 1 or evaluations < 1:
-        raise BnmindError(
-            f"expected at least one turn and one evaluation, got {turns} and {evaluations}"
+        raise InvalidArgumentError(
+            f"expected at least one turn and one evaluation, got {turns} and {evaluations}",
+            (turns, evaluations),
         )
     if turns > _DEEPEST:
-        raise BnmindError(f"expected at most {_DEEPEST} turns, got {many(turns)}")
+        raise InvalidArgumentError(f"expected at most {_DEEPEST} turns, got {many(turns)}", turns)
     if start is not None and start.board != board:
-        raise BnmindError(
-            f"expected initial weights for the board {board}, got weights for {start.board}"
+        raise InvalidArgumentError(
+            f"expected initial weights for the board {board}, got weights for {start.board}", start
         )
     rng = np.random.default_rng(seed)
     given = ((UNIT,) * len(board.true_replies),) if start is None else start.weights

@@ -10,7 +10,7 @@ import numpy as np
 
 from bnmind._messages import many
 from bnmind._values import Value
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import reply
@@ -80,7 +80,7 @@ def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) 
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the tree is not complete, or was built for noisy replies.
 
     Examples
@@ -95,7 +95,9 @@ def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) 
     reveals = goal is Goal.REVEALING
     distribution = tree.distribution if reveals else tree.determining_distribution
     if any(not found.is_integer() for found in distribution):
-        raise BnmindError(f"expected a tree of truthful replies, got {tree.channel.name}")
+        raise InvalidArgumentError(
+            f"expected a tree of truthful replies, got {tree.channel.name}", tree
+        )
     counts = tuple(int(found) for found in distribution)
     return Measured(name, tree.board, counts, True, goal)
 
@@ -112,13 +114,13 @@ def game_rngs(seed: int, games: int) -> Iterator[np.random.Generator]:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If there are no games.
         TooLargeError
             If there are more than `MAX_GAMES` games.
     """
     if games < 1:
-        raise BnmindError(f"expected at least one game, got {games}")
+        raise InvalidArgumentError(f"expected at least one game, got {games}", games)
     if games > MAX_GAMES:
         raise TooLargeError(
             f"expected at most {MAX_GAMES:,} games, got {many(games)}",
@@ -159,7 +161,7 @@ def measure_games(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If there are no games, or the strategy does not find a code.
     TooLargeError
         If the board is too large for a belief, or there are more than `MAX_GAMES` games.
@@ -178,8 +180,8 @@ def measure_games(
             if guess == secret:
                 break
             if guesses == _MOST_GUESSES:
-                raise BnmindError(
-                    f"{strategy.name} did not find a code within {_MOST_GUESSES} guesses"
+                raise InvalidArgumentError(
+                    f"{strategy.name} did not find a code within {_MOST_GUESSES} guesses", strategy
                 )
             belief = belief.update(guess, reply(guess, secret))
         lengths[guesses] += 1

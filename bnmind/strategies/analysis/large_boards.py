@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.analysis.game_lengths import Measured, game_rngs
 from bnmind.strategies.base.strategy import Strategy
@@ -51,14 +51,16 @@ def measure_search(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If there are no games, or the strategy cannot play by search.
     TooLargeError
         If a search takes too long, or there are too many games.
     """
     is_random = type(strategy) is RandomCode
     if not is_random and not is_shapiro(strategy):
-        raise BnmindError(f"only shapiro and random can play by search, not {strategy.name}")
+        raise InvalidArgumentError(
+            f"only shapiro and random can play by search, not {strategy.name}", strategy
+        )
     lengths: Counter[int] = Counter()
     for number, rng in enumerate(game_rngs(seed, games), start=1):
         if board.repeats:

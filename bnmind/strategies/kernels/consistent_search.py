@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply import reply
@@ -194,7 +194,9 @@ def play_by_search(
         else:
             found = find_possible_code(board, turns, rng=rng, max_nodes=max_nodes)
             if found.code is None:  # the secret is possible
-                raise BnmindError(f"expected replies of the secret {tuple(secret)}, got others")
+                raise InvalidArgumentError(
+                    f"expected replies of the secret {tuple(secret)}, got others", turns
+                )
             guess = found.code
         turns.append(Turn(guess, reply(guess, secret)))
     return tuple(turns)

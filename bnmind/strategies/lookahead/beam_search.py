@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.reply_table import replies_to
@@ -81,7 +81,9 @@ class Deeper(Planner):
         """Reject settings that are not positive, and shares outside of [0, 1]."""
         require_positive(firsts=self.firsts, seconds=self.seconds, endgame=self.endgame)
         if not 0 <= self.share <= 1:
-            raise BnmindError(f"expected a share from 0 to 1, got {self.share}")
+            raise InvalidArgumentError(
+                f"expected a share from 0 to 1, got {self.share}", self.share
+            )
 
     def __call__(
         self, board: Board, *, progress: Callable[[int, int], None] | None = None

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
@@ -67,10 +67,12 @@ class Breadth:
 
 
 def require_positive(**settings: int) -> None:
-    """Raise a `BnmindError` unless all settings are 1 or more."""
+    """Raise an `InvalidArgumentError` unless all settings are 1 or more."""
     wrong = [f"{name}={value}" for name, value in settings.items() if value < 1]
     if wrong:
-        raise BnmindError(f"expected settings of 1 or more, got {', '.join(wrong)}")
+        raise InvalidArgumentError(
+            f"expected settings of 1 or more, got {', '.join(wrong)}", settings
+        )
 
 
 @lru_cache(maxsize=8)
@@ -96,7 +98,7 @@ class Endgame:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the set is empty, or its codes are not ascending.
     InvalidCodeError
         If one is not the index of a code of the board.

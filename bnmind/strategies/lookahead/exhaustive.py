@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.reply_table import reply_table
@@ -54,7 +54,7 @@ def best_tree(channel: Channel, gain: Gain, guesses: int) -> StrategyTree:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the number of guesses is below one.
     TooLargeError
         If the search would need more than `MAX_WORK` operations; raised before the search begins.
@@ -125,7 +125,7 @@ class _Search:
 def _require_searchable(channel: Channel, guesses: int) -> None:
     """Raise if a search is too large or has no guesses, before it begins."""
     if guesses < 1:
-        raise BnmindError(f"expected at least one guess, got {guesses}")
+        raise InvalidArgumentError(f"expected at least one guess, got {guesses}", guesses)
     board = channel.board
     # A belief and the next guess, over all codes; then all reachable beliefs.
     work = board.n_codes**2 * len(board.true_replies)

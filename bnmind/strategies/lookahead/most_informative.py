@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, information
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.reply_table import reply_masses, reply_table
@@ -31,7 +31,7 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the depth is not positive.
     TooLargeError
         If the search would take too long.
@@ -54,7 +54,7 @@ def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
     1.1111
     """
     if depth < 1:
-        raise BnmindError(f"expected a depth of at least 1 node, got {depth}")
+        raise InvalidArgumentError(f"expected a depth of at least 1 node, got {depth}", depth)
     if depth == 1:  # no guesses
 
         def never(path: Path) -> int:

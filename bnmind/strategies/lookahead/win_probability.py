@@ -24,7 +24,7 @@ def most_wins(channel: Channel, *, guesses: int) -> StrategyTree:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the number of guesses is below one.
     TooLargeError
         If the search would take too long.

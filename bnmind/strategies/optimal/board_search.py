@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.reply_table import replies_to, reply_table
@@ -156,7 +156,7 @@ class BoardSearch:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If the set is empty, or its codes are not ascending.
         InvalidCodeError
             If a code or a guess is not the index of a code of the board.
@@ -206,7 +206,7 @@ class BoardSearch:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If no strategy satisfies the limit of guesses.
         TooLargeError
             See `solve`.
@@ -221,7 +221,10 @@ class BoardSearch:
                 left = left[replies_to(board, board.code(guess))[left] == outcome]
             solved = self.solve(left, [guess for guess, _ in path])
             if solved is None:
-                raise BnmindError(f"no strategy takes at most {self.rules.max_guesses} guesses")
+                raise InvalidArgumentError(
+                    f"no strategy takes at most {self.rules.max_guesses} guesses",
+                    self.rules.max_guesses,
+                )
             return solved.guess
 
         return grow_tree(Channel.exact(board), choose)
@@ -278,7 +281,7 @@ def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> i
         key ^= (left + 1) * 0x9E3779B97F4A7C15 % 2**64
     entry = find(memo, np.uint64(key), np.uint64(check))
     if entry < 0:
-        raise BnmindError("expected a set that was just solved, got another one")
+        raise InvalidArgumentError("expected a set that was just solved, got another one", codes)
     return int(memo.values[entry, 1])
 
 
@@ -299,16 +302,16 @@ def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the set is empty, or its codes are not ascending.
     InvalidCodeError
         If one is not the index of a code of the board.
     """
     found = np.asarray(codes, dtype=np.int64)
     if found.ndim != 1 or found.size == 0:
-        raise BnmindError("expected a set of at least one code, got none")
+        raise InvalidArgumentError("expected a set of at least one code, got none", codes)
     if found.size > 1 and not (np.diff(found) > 0).all():
-        raise BnmindError("expected a set of different codes in ascending order")
+        raise InvalidArgumentError("expected a set of different codes in ascending order", codes)
     if found[0] < 0 or found[-1] >= board.n_codes:
         raise InvalidCodeError(
             f"expected indices of the {board.n_codes:,} codes of {board}, got {found[0]} to "

@@ -77,7 +77,7 @@ class Optimal(PlansAhead, Value):
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If no strategy takes at most ``max_guesses``.
         InvalidCodeError
             If the first guess is not a code of the board.

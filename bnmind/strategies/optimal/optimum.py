@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._values import ReadOnlyDict, Value
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules, require_searchable
@@ -85,7 +85,7 @@ def optimal_on_average(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If no strategy takes at most ``max_guesses``.
     InvalidCodeError
         If the first guess is not a code of the board.
@@ -136,7 +136,7 @@ def optimal_in_worst_case(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If no strategy takes at most ``max_guesses``.
     InvalidCodeError
         If the first guess is not a code of the board.
@@ -161,10 +161,11 @@ def optimal_in_worst_case(
     raise _none_of(board, max_guesses)
 
 
-def _none_of(board: Board, max_guesses: int | None) -> BnmindError:
-    return BnmindError(
+def _none_of(board: Board, max_guesses: int | None) -> InvalidArgumentError:
+    return InvalidArgumentError(
         f"no strategy by these rules takes at most {max_guesses} guesses on {board}; the search "
-        "was complete"
+        "was complete",
+        max_guesses,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.reply_table import replies_to
 from bnmind.strategies.optimal.board_search import SearchRules, Solved, best_known, require_set
@@ -38,7 +38,7 @@ class SetSearch:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the set is empty, its codes are not ascending, or the rules limit the number of
         guesses.
     InvalidCodeError
@@ -49,7 +49,10 @@ class SetSearch:
 
     def __init__(self, board: Board, codes: NDArray[np.intp], rules: SearchRules) -> None:
         if rules.max_guesses is not None:
-            raise BnmindError(f"expected rules without a limit of guesses, got {rules.max_guesses}")
+            raise InvalidArgumentError(
+                f"expected rules without a limit of guesses, got {rules.max_guesses}",
+                rules.max_guesses,
+            )
         n_replies = len(board.true_replies)
         if (
             len(codes) > MAX_SET_CODES
@@ -92,14 +95,16 @@ class SetSearch:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If the subset is empty, not ascending, or not a subset of the set.
         TooLargeError
             If the search needs more than ``rules.max_tried``.
         """
         codes = require_set(self.board, codes)
         if not np.isin(codes, self.codes).all():
-            raise BnmindError("expected a subset of the set, got codes that are not in it")
+            raise InvalidArgumentError(
+                "expected a subset of the set, got codes that are not in it", codes
+            )
         part = np.searchsorted(self.codes, codes).astype(np.int64)
         nothing = np.zeros(0, dtype=np.int64)
         total = search(

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Value, sealed
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 
 __all__ = ["ClassTerms", "Combination", "Integers", "Score", "equal_weights"]
@@ -56,7 +56,7 @@ class ClassTerms(Value):
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If f(0) or f(1) are not 0, f decreases somewhere, or a weight is negative.
     """
 
@@ -86,7 +86,7 @@ class ClassTerms(Value):
         if (self.weights < 0).any():
             problems.append(f"expected weights from 0, got {int(self.weights.min())}")
         if problems:
-            raise BnmindError("; ".join(problems))
+            raise InvalidArgumentError("; ".join(problems), tuple(problems))
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.sizes, self.weights, self.winning, self.combination, self.per_code)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._text_files import write_file
-from bnmind.errors import BnmindError, ModelFileError
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
@@ -51,7 +51,7 @@ class WeightedEntropy:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If some turn does not have a weight from 0 to `MAX_WEIGHT` for each reply.
     """
 
@@ -64,17 +64,22 @@ class WeightedEntropy:
         try:
             weights = tuple(tuple(operator.index(weight) for weight in t) for t in self.weights)
         except TypeError as error:
-            raise BnmindError(f"expected weights that are whole numbers: {error}") from error
+            raise InvalidArgumentError(
+                f"expected weights that are whole numbers: {error}", self.weights
+            ) from error
         object.__setattr__(self, "weights", weights)
         n_replies = len(self.board.true_replies)
         if not weights or any(len(turn) != n_replies for turn in weights):
-            raise BnmindError(
+            raise InvalidArgumentError(
                 f"expected {n_replies} weights for each turn on the board {self.board}, got "
-                f"{[len(turn) for turn in weights]}"
+                f"{[len(turn) for turn in weights]}",
+                weights,
             )
         strange = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
         if strange:
-            raise BnmindError(f"expected weights from 0 to {MAX_WEIGHT}, got {strange[0]}")
+            raise InvalidArgumentError(
+                f"expected weights from 0 to {MAX_WEIGHT}, got {strange[0]}", strange[0]
+            )
 
     @property
     def minimized(self) -> bool:
@@ -156,15 +161,18 @@ def parse_weights(text: str, where: str) -> WeightedEntropy:
 
 def _weights(document: Any) -> WeightedEntropy:
     if document["format"] != _FORMAT or document["version"] != _VERSION:
-        raise BnmindError(f"expected the format {_FORMAT!r} of version {_VERSION}")
+        raise InvalidArgumentError(
+            f"expected the format {_FORMAT!r} of version {_VERSION}", document["format"]
+        )
     board = Board(**document["board"])
     replies = [str(reply) for reply in board.true_replies]
     for number, turn in enumerate(document["weights"], 1):
         strange = [*(set(replies) - set(turn)), *(set(turn) - set(replies))]
         if strange:
-            raise BnmindError(
+            raise InvalidArgumentError(
                 f"expected one weight for each reply of the board {board}; turn {number} has a"
-                f" missing or unknown reply: {min(strange)[:40]}"
+                f" missing or unknown reply: {min(strange)[:40]}",
+                min(strange),
             )
     turns = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
     return WeightedEntropy(board, turns)

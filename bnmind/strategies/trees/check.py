@@ -29,7 +29,7 @@ def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
     ------
     InvalidCodeError
         If the secret is not a code of the board.
-    BnmindError
+    InvalidArgumentError
         If the tree was built for noisy replies.
 
     Examples

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bnmind._values import Value
-from bnmind.errors import BnmindError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.history import Turn
 from bnmind.strategies.trees.shape import places_of_outcomes
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode
@@ -53,7 +53,7 @@ def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the boards differ, a tree was built for noisy replies, or a tree is not complete.
 
     Examples
@@ -67,8 +67,9 @@ def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
     (-105.0, ((1, 1, 2, 2), (1, 1, 2, 3)))
     """
     if first.board != second.board:
-        raise BnmindError(
-            f"expected two trees of one board, got the boards {first.board} and {second.board}"
+        raise InvalidArgumentError(
+            f"expected two trees of one board, got the boards {first.board} and {second.board}",
+            second,
         )
     board = first.board
     places, others = places_of_outcomes(first), places_of_outcomes(second)

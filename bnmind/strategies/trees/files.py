@@ -56,7 +56,7 @@ def write_tree(tree: StrategyTree, path: Path) -> None:
         If no format has the suffix.
     FileWriteError
         If the file cannot be written. An existing file is then unchanged.
-    BnmindError
+    InvalidArgumentError
         If the tree was built for noisy replies.
     """
     path = Path(path)

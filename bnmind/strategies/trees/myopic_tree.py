@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.guess_symmetry import guess_classes
 from bnmind.strategies.base.strategy import Strategy
@@ -102,7 +102,7 @@ def grow_exactly(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the score lacks terms for some class sizes or weights for some replies.
     TooLargeError
         If the board is not `is_growable`.
@@ -183,7 +183,7 @@ def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
     if terms.weights.shape[1] != n_replies:
         problems.append(f"expected {n_replies} weights, got {terms.weights.shape[1]}")
     if problems:
-        raise BnmindError(f"the score of {strategy.name}: {'; '.join(problems)}")
+        raise InvalidArgumentError(f"the score of {strategy.name}: {'; '.join(problems)}", terms)
     n = board.pegs + 1
     weights = np.zeros((len(terms.weights), n * n), dtype=np.int64)
     for place, (black, white) in enumerate(board.true_replies):

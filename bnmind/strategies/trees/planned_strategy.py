@@ -107,7 +107,7 @@ def strategy_tree(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the strategy makes random choices.
     TooLargeError
         If the board is too large.

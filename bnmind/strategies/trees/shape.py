@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import shown
-from bnmind.errors import BnmindError, ModelFileError
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.code_halves import place_of_reply
@@ -50,7 +50,7 @@ def outline_of(tree: StrategyTree) -> Outline:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the tree was built for noisy replies.
     """
     board, places = tree.board, places_of_outcomes(tree)
@@ -166,12 +166,14 @@ def places_of_outcomes(tree: StrategyTree) -> dict[int, int]:
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the tree was built for noisy replies.
     """
     channel = tree.channel
     if not channel.is_exact:
-        raise BnmindError(f"expected a tree of truthful replies, got one of {channel.name}")
+        raise InvalidArgumentError(
+            f"expected a tree of truthful replies, got one of {channel.name}", channel
+        )
     return {int(outcome): place for place, outcome in enumerate(channel.matrix.argmax(axis=1))}
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import many
 from bnmind._values import Value
-from bnmind.errors import BnmindError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -130,7 +130,7 @@ class StrategyTree:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If the tree is not complete.
         """
         self._require_complete()
@@ -149,7 +149,7 @@ class StrategyTree:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If the tree is not complete.
         """
         return self._counted(lambda guesses, leaf: guesses + (not leaf.found))
@@ -162,7 +162,7 @@ class StrategyTree:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If the tree is not complete.
         """
         return self._counted(lambda guesses, leaf: guesses)
@@ -181,7 +181,7 @@ class StrategyTree:
 
         Raises
         ------
-        BnmindError
+        InvalidArgumentError
             If the tree is not complete.
         """
         return math.fsum(guess * found for guess, found in enumerate(self.distribution, start=1))
@@ -212,9 +212,10 @@ class StrategyTree:
     def _require_complete(self) -> None:
         if not self.is_complete:
             unknown = sum(leaf.weight for _, leaf in self.leaves() if leaf.possible > 1)
-            raise BnmindError(
+            raise InvalidArgumentError(
                 "the tree is not complete: it stops before the code is known "
-                f"with probability {unknown / self.root.weight:.3g}"
+                f"with probability {unknown / self.root.weight:.3g}",
+                self,
             )
 
 
@@ -244,7 +245,7 @@ def build_tree(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the strategy makes random choices, or the tree would not end.
     TooLargeError
         If the tree is not cut off and the board has more than `MAX_TREE_CODES` codes.
@@ -257,7 +258,9 @@ def build_tree(
     (3, (1.0, 4.0, 4.0), 21)
     """
     if not strategy.deterministic:
-        raise BnmindError(f"expected a deterministic strategy, got {strategy.name}")
+        raise InvalidArgumentError(
+            f"expected a deterministic strategy, got {strategy.name}", strategy
+        )
     rule = myopic_rule(strategy)
     if rule is not None and channel.is_exact and is_growable(channel.board):
         deepest = _DEEPEST if max_guesses is None else max_guesses
@@ -305,7 +308,7 @@ def grow_tree(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the tree would not end.
     """
     board = channel.board
@@ -351,9 +354,10 @@ def _require_tree(board: Board) -> None:
         )
 
 
-def _too_long(deepest: int) -> BnmindError:
-    return BnmindError(
-        f"the tree does not end within {deepest} guesses; under noise, cut it off with max_guesses"
+def _too_long(deepest: int) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"the tree does not end within {deepest} guesses; under noise, cut it off with max_guesses",
+        deepest,
     )
 
 
