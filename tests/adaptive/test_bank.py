@@ -115,7 +115,7 @@ def test_any_network_is_a_bank_with_items_and_skills_named() -> None:
 
 
 def test_a_model_of_pgmpy_is_a_bank() -> None:
-    from bnmind.pgm.formats.pgmpy_bridge import to_pgmpy
+    from bnmind.pgm.formats import to_pgmpy
 
     bank = ItemBank.from_qmatrix(Q)
     again = ItemBank.from_network(to_pgmpy(bank.network), bank.skills, bank.items)

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     Bounds,
     Dina,
+    Examinees,
     Gdina,
     Independent,
     ItemBank,
+    Learned,
     LearningOptions,
     NoisyAnd,
     Priors,
@@ -28,8 +30,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.learning.em.cell_layout import Expected
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.squarem import Place, climb, extrapolation
-from bnmind.adaptive.learning.learn import Learned, LearningModel
-from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from tests.banks import banks

@@ -15,6 +15,7 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Dino,
+    Examinees,
     Gdina,
     Graded,
     Hierarchy,
@@ -35,7 +36,6 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 
 from bnmind.adaptive import (
+    Bounds,
+    Examinees,
     Gdina,
     Independent,
     ItemBank,
@@ -25,8 +27,6 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.fit.standard_errors import _scores, table_expectation
 from bnmind.adaptive.learning.parameters.isotonic import isotonic, monotone_chances, two_chances
-from bnmind.adaptive.learning.parameters.options import Bounds
-from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from tests.modes import examples
 

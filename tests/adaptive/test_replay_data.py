@@ -22,13 +22,13 @@ from bnmind.adaptive import (
     MaximalItems,
     MinimalEntropy,
     RandomItem,
+    Responses,
     Selector,
     SkillBelief,
+    learn,
+    read_qmatrix,
     replay,
 )
-from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
-from bnmind.adaptive.learning.learn import learn
-from bnmind.adaptive.responses.responses import Responses
 from tests.data_sets import data_set
 
 STEPS = [0, 3, 5, 10]

@@ -17,13 +17,13 @@ from bnmind.adaptive import (
     MinimalEntropy,
     ProfileCertain,
     RandomItem,
+    Responses,
     Selector,
     SkillBelief,
     fold_numbers,
     replay,
     simulate,
 )
-from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

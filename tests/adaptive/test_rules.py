@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from bnmind.adaptive import (
+    MISSING,
     AllOf,
     AnyOf,
     BatchProgress,
+    ContentBalance,
     Design,
     DeviationBelow,
     DiscriminationIndex,
@@ -45,8 +47,6 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.selection.content_balance import ContentBalance
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 ITEMS = [

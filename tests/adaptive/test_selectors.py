@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
+    MISSING,
     ChosenBy,
     DiscriminationIndex,
     FixedOrder,
@@ -47,7 +48,6 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
 from bnmind.junction.triangulation.exact_bounds import lower_bounds
 from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, expand, problem
-from bnmind.junction.triangulation.exact_order import ExactOrder, _arranged
+from bnmind.junction.triangulation.exact_order import _arranged
 from bnmind.junction.triangulation.exact_search import replayed_order, search, search_small
-from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.junction.triangulation.interchangeable_blocks import canonical
 from tests.graphs import (
     cost_to_go,

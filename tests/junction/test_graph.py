@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError, UnknownNameError
-from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction import InteractionGraph
+from bnmind.junction.graphs.interaction_graph import bits
 from tests.graphs import graph_of, graphs
 
 

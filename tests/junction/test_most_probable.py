@@ -37,7 +37,7 @@ from bnmind.pgm import (
     Variable,
     noisy_or,
 )
-from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.modes import examples
 from tests.networks import (
     enumerate_joint,

@@ -10,18 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, InvalidModelError
-from bnmind.junction.graphs.elimination_order import (
+from bnmind.junction import (
+    BestOrder,
+    ExactOrder,
     GivenOrder,
+    InteractionGraph,
+    LocalSearch,
+    MinFill,
+    MinWeight,
     OrderFinder,
-    elimination_cliques,
-    maximal_cliques,
+    RandomizedGreedy,
+    WeightedMinFill,
 )
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.best_order import BestOrder
-from bnmind.junction.triangulation.exact_order import ExactOrder
-from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
-from bnmind.junction.triangulation.local_search import LocalSearch
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.graphs.elimination_order import elimination_cliques, maximal_cliques
 from tests.graphs import (
     cost_to_go,
     graph_of,

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bnmind.junction import InteractionGraph, RandomizedGreedy
 from bnmind.junction.graphs.elimination_order import elimination
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.greedy_pass import Score, greedy_pass
 from bnmind.junction.triangulation.peeling import peeled
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy, started
+from bnmind.junction.triangulation.randomized_greedy import started
 from bnmind.junction.triangulation.scored_graph import Core, core_of
 from tests.graphs import graph_of, graphs, naive_total
 

@@ -18,8 +18,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import compile_plan, compile_sampling, families, junction_tree
-from bnmind.junction.triangulation.greedy import MinWeight
+from bnmind.junction import MinWeight, compile_plan, compile_sampling, families, junction_tree
 from bnmind.pgm import (
     Addition,
     Factor,

@@ -16,6 +16,7 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
     Clique,
     EliminationOrder,
+    ExactOrder,
     InteractionGraph,
     MinFill,
     RandomizedGreedy,
@@ -28,7 +29,6 @@ from bnmind.junction import (
 from bnmind.junction.inference import assembly
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.triangulation import exact_order, shared_search
-from bnmind.junction.triangulation.exact_order import ExactOrder
 from bnmind.junction.triangulation.exact_search import Found, search, search_small
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
 from bnmind.junction.triangulation.shared_search import SharedSearch

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bnmind.junction.graphs.junction_tree import JunctionTree
-from bnmind.junction.triangulation.best_order import BestOrder
-from bnmind.junction.triangulation.greedy import MinFill
+from bnmind.junction import BestOrder, JunctionTree, MinFill
 from tests.graphs import vomlel_graph
 
 # J. Vomlel, "Bayesian networks in Mastermind", names 20,526,445 and 214,775 (4x6 without the

@@ -12,18 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.junction.graphs.elimination_order import (
+from bnmind.junction import (
     GivenOrder,
+    InteractionGraph,
+    LocalSearch,
+    MinFill,
+    MinWeight,
+    RandomizedGreedy,
+    WeightedMinFill,
+)
+from bnmind.junction.graphs.elimination_order import (
     elimination,
     elimination_cliques,
     measured_order,
 )
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, PlainSearch, Score, greedy_pass
-from bnmind.junction.triangulation.local_search import LocalSearch
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.junction.triangulation.scored_graph import core_of, whole_graph
 from bnmind.pgm import Network
 from tests.graphs import (

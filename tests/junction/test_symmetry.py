@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction import InteractionGraph
+from bnmind.junction.graphs.interaction_graph import bits
 from bnmind.junction.triangulation import interchangeable_blocks as symmetry
 from bnmind.junction.triangulation.interchangeable_blocks import (
     BlockClass,

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError
-from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder
-from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
-from bnmind.junction.graphs.junction_tree import JunctionTree
-from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction import BestOrder, EliminationOrder, GivenOrder, InteractionGraph, JunctionTree
+from bnmind.junction.graphs.interaction_graph import bits
 from tests.graphs import graph_of, graphs, naive_cliques
 
 

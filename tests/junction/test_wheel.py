@@ -17,7 +17,7 @@ import pytest
 from bnmind.information import Floats
 from bnmind.junction import Posterior, compile_plan
 from bnmind.pgm import Network
-from bnmind.pgm.formats.pgmpy_bridge import pgmpy_object, quiet_pgmpy, to_pgmpy
+from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.wheel import (
     EVIDENCE,
     NAMES,
