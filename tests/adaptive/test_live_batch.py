@@ -185,7 +185,9 @@ class _DesignOfExaminee(Design):
     number: int = 0
 
     def rng(self, step: int) -> np.random.Generator:
-        return generator_of(self.seed, step, examinee=self.number)
+        if self.number:
+            return generator_of(self.seed, step, examinee=self.number)
+        return super().rng(step)  # a live test draws as the first examinee
 
 
 Outcome = tuple[tuple[str, ...], str, tuple[str, ...], bool]

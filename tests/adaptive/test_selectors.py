@@ -267,6 +267,25 @@ def test_of_equal_items_the_first_in_the_bank_is_selected_within_a_tolerance() -
     assert MinimalEntropy().select(belief, ["item_2", "item_1"]).tied == ("item_1", "item_2")
 
 
+@pytest.mark.parametrize("scorer", [lambda scored: scored, PerCost], ids=["scored", "per cost"])
+def test_floating_point_noise_does_not_select_an_item(scorer: Any) -> None:
+    """Live and in batches: scores that differ by less than the tolerance are equal."""
+    bank = ItemBank.from_qmatrix([[1]] * 6, guess=0.2, slip=0.1)
+    noise = [0.1, 0.5, 0.5 + 1e-12, 0.5 - 1e-12, 0.5 + 2e-12, 0.4]
+    selector = scorer(
+        ScoredBy(
+            lambda belief, items: [noise[belief.bank.position(name)] for name in items],
+            batch_function=lambda beliefs, _: np.tile(noise, (len(beliefs), 1)),
+        )
+    )
+    live = selector.select(start_belief(bank), bank.item_names)
+    assert (live.item, live.tied) == ("item_2", ("item_2", "item_3", "item_4", "item_5"))
+    allowed = np.ones((2, 6), dtype=bool)
+    allowed[1, 1] = False
+    batch = selector.select_batch(start_beliefs(bank, 2), allowed)
+    assert batch.items.tolist() == [1, 2]
+
+
 def test_entropy_selects_what_the_function_that_chooses_guesses_does() -> None:
     belief = start_belief(BANK).update("item_1", 1).update("item_5", 0)
     items = [name for name in BANK.item_names if name not in belief.responses]

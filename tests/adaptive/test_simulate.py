@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -151,6 +152,29 @@ def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
         assert run.lengths[row] == step
         batch_reason = str(run.reasons[row])
         assert batch_reason.split(" is ")[0] == session.stop_reason.split(" is ")[0]
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        RandomItem(),
+        Randomesque(MinimalEntropy(), 3),
+        SympsonHetter(MinimalEntropy(), dict.fromkeys(BANK.item_names, 0.5)),
+        ChosenBy(lambda _belief, items, rng: items[int(cast(Any, rng).integers(len(items)))]),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_a_live_test_draws_as_the_first_examinee_of_a_simulation(selector: Any, seed: int) -> None:
+    """`Design.rng` makes the generator of each question, of the seed and the number asked."""
+    result = simulate(BANK, PEOPLE.take([0]), {"drawn": selector}, seed=seed)
+    session = Session.start(Design(BANK, selector, seed=seed))
+    asked = []
+    while not session.stop_reason:
+        asked.append(BANK.position(session.next_item()))
+        session = session.answer(session.next_item(), int(PEOPLE.responses[0, asked[-1]]))
+    assert result.runs[0].asked[0].tolist() == asked
+    assert asked != sorted(asked)
 
 
 @settings(max_examples=examples(20))
