@@ -186,7 +186,9 @@ def test_memory_is_known_before_it_is_taken() -> None:
 def test_the_memory_told_is_that_of_the_arrays(board: Board) -> None:
     # Each thread fills a buffer for the number of colors whose levels have the most rows.
     most_colors = min(board.pegs, board.colors)
-    rows = max(int(elimination(board.pegs, d).offsets[-1]) for d in range(1, most_colors + 1))
+    rows = max(
+        int(elimination(board.pegs, d).contractions.offsets[-1]) for d in range(1, most_colors + 1)
+    )
     of_thread = elimination_bytes(board, threads=2) - elimination_bytes(board)
     assert 0.95 <= of_thread / (8 * LANES * rows) <= 1.25
     assert elimination_bytes(board, threads=5) == elimination_bytes(board) + 4 * of_thread

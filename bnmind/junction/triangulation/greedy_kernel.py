@@ -119,38 +119,40 @@ def _begin(core: CoreArrays, state: PassArrays) -> None:
     state.pending[:] = core.pending
     state.waiting[:] = core.waiting
     state.clique_sizes[:] = core.clique_sizes
-    state.around[:] = 0
     state.stale[:] = True
-    for v in range(core.degrees.size):
-        state.touched[v] = v
-        for i in range(core.degrees[v]):
-            u = core.lists[v, i]
-            state.lists[v, i] = u
-            state.around[v] += core.values[u]
+    degrees, neighbors, values = core.degrees, core.lists, core.values
+    lists, around, touched = state.lists, state.around, state.touched
+    for v in range(degrees.size):
+        touched[v] = v
+        around[v] = 0
+        for i in range(degrees[v]):
+            u = neighbors[v, i]
+            lists[v, i] = u
+            around[v] += values[u]
 
 
 @njit
-def _key(core: CoreArrays, state: PassArrays, rule: KeyRule, noise: Ints, u: int) -> int:
+def _key(rule: KeyRule, table: Ints, fill: int, weight: int, weighted_fill: int, noise: int) -> int:
     """Return the key of a vertex, see `Score`."""
-    score, fill, weight = rule.score, state.fill[u], state.weight[u]
+    score = rule.score
     if score == 0:
-        return int((fill << (61 - rule.fill_bits)) + weight)
+        return (fill << (61 - rule.fill_bits)) + weight
     if score == 1:
-        return int((weight << rule.fill_bits) + fill)
+        return (weight << rule.fill_bits) + fill
     if score == 2:
-        return int(state.weighted_fill[u])
+        return weighted_fill
     if fill == 0:
         return -0x4000000000000000
     if score == 4:
-        return int(weight + noise[u])
-    x = fill if score == 3 else state.weighted_fill[u]
+        return weight + noise
+    x = fill if score == 3 else weighted_fill
     cut = 0
     while x >> cut >= 1 << MANTISSA:
         cut += 1
-    key = core.table[x >> cut] + (cut << rule.fraction)
+    key = int(table[x >> cut]) + (cut << rule.fraction)
     if score == 6:
         key += weight >> 1
-    return int(key + noise[u])
+    return key + noise
 
 
 @njit
@@ -184,85 +186,48 @@ def _clique(v: int, rows: Words, sizes: Floats, members: Lists) -> float:
 
 
 @njit
-def _remove(core: CoreArrays, state: PassArrays, v: int) -> None:
-    """Remove a vertex from the lists of its neighbors, and update their scores."""
-    values, rows, lists = core.values, state.rows, state.lists
-    degree = state.degrees[v]
-    word_of_v = v >> 6
-    bit_of_v = np.uint64(1) << np.uint64(v & 63)
-    state.pending[word_of_v] |= bit_of_v
-    state.clique_sizes[v] = degree
-    for i in range(degree):
-        u = int(state.members[i])
-        state.touched[i] = u
-        state.stale[u] = True
-        state.waiting[u, word_of_v] |= bit_of_v
-        rows[u, word_of_v] &= ~bit_of_v
-        state.weight[u] -= core.logarithms[v]
-        count = 0
-        value = 0
-        kept = 0
-        for j in range(state.degrees[u]):
-            x = int(lists[u, j])
-            if x != v:
-                lists[u, kept] = x
-                kept += 1
-                if not _adjacent(rows, v, x):
-                    count += 1
-                    value += values[x]
-        state.degrees[u] = kept
-        state.around[u] -= values[v]
-        state.fill[u] -= count
-        state.weighted_fill[u] -= values[v] * value
-
-
-@njit
 def _connect(core: CoreArrays, state: PassArrays, degree: int) -> int:
     """Connect the neighbors of an eliminated vertex; return how many keys are stale."""
+    values, logarithms = core.values, core.logarithms
+    rows, lists, degrees, members = state.rows, state.lists, state.degrees, state.members
+    fill, weight, weighted_fill = state.fill, state.weight, state.weighted_fill
+    around, stale, touched = state.around, state.stale, state.touched
     n_stale = degree
     for i in range(degree):
-        a = int(state.members[i])
+        a = int(members[i])
         for k in range(i + 1, degree):
-            b = int(state.members[k])
-            if not _adjacent(state.rows, a, b):
-                n_stale = _add_edge(core, state, a, b, n_stale)
-    return n_stale
-
-
-@njit
-def _add_edge(core: CoreArrays, state: PassArrays, a: int, b: int, n_stale: int) -> int:
-    """Add an edge, update the scores around it, and return how many keys are stale."""
-    values, rows, lists, degrees = core.values, state.rows, state.lists, state.degrees
-    fill, weighted_fill, around = state.fill, state.weighted_fill, state.around
-    product = values[a] * values[b]
-    count = 0
-    value = 0
-    near, far = (a, b) if degrees[a] < degrees[b] else (b, a)
-    for j in range(degrees[near]):
-        x = int(lists[near, j])
-        if _adjacent(rows, far, x):
-            count += 1
-            value += values[x]
-            fill[x] -= 1
-            weighted_fill[x] -= product
-            if not state.stale[x]:
-                state.stale[x] = True
-                state.touched[n_stale] = x
-                n_stale += 1
-    fill[a] += degrees[a] - count
-    fill[b] += degrees[b] - count
-    weighted_fill[a] += values[b] * (around[a] - value)
-    weighted_fill[b] += values[a] * (around[b] - value)
-    around[a] += values[b]
-    around[b] += values[a]
-    state.weight[a] += core.logarithms[b]
-    state.weight[b] += core.logarithms[a]
-    lists[a, degrees[a]] = b
-    degrees[a] += 1
-    lists[b, degrees[b]] = a
-    degrees[b] += 1
-    rows[a, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
-    rows[b, a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+            b = int(members[k])
+            if _adjacent(rows, a, b):
+                continue
+            product = values[a] * values[b]
+            count = 0
+            value = 0
+            near, far = (a, b) if degrees[a] < degrees[b] else (b, a)
+            for j in range(degrees[near]):
+                x = int(lists[near, j])
+                if _adjacent(rows, far, x):
+                    count += 1
+                    value += values[x]
+                    fill[x] -= 1
+                    weighted_fill[x] -= product
+                    if not stale[x]:
+                        stale[x] = True
+                        touched[n_stale] = x
+                        n_stale += 1
+            fill[a] += degrees[a] - count
+            fill[b] += degrees[b] - count
+            weighted_fill[a] += values[b] * (around[a] - value)
+            weighted_fill[b] += values[a] * (around[b] - value)
+            around[a] += values[b]
+            around[b] += values[a]
+            weight[a] += logarithms[b]
+            weight[b] += logarithms[a]
+            lists[a, degrees[a]] = b
+            degrees[a] += 1
+            lists[b, degrees[b]] = a
+            degrees[b] += 1
+            rows[a, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+            rows[b, a >> 6] |= np.uint64(1) << np.uint64(a & 63)
     return n_stale
 
 
@@ -271,30 +236,59 @@ def _pass(
     core: CoreArrays, state: PassArrays, rule: KeyRule, noise: Ints, limit: float, order: Ints
 ) -> tuple[bool, float, int]:
     """Run one pass; return whether its total keeps the limit, the total, and the work."""
-    n = core.degrees.size
+    sizes, values, logarithms, table = core.sizes, core.values, core.logarithms, core.table
+    rows, lists, degrees, around = state.rows, state.lists, state.degrees, state.around
+    fill, weight, weighted_fill = state.fill, state.weight, state.weighted_fill
+    pending, waiting, clique_sizes = state.pending, state.waiting, state.clique_sizes
+    keys, stale, touched, members = state.keys, state.stale, state.touched, state.members
     _begin(core, state)
+    n = degrees.size
     n_stale = n
     total = 0.0
     work = WORK_OF_A_PASS
     for step in range(n):
         for i in range(n_stale):
-            u = int(state.touched[i])
-            state.stale[u] = False
-            state.keys[u] = _key(core, state, rule, noise, u)
-        v = _next(state.keys)
+            u = int(touched[i])
+            stale[u] = False
+            keys[u] = _key(rule, table, fill[u], weight[u], weighted_fill[u], noise[u])
+        v = _next(keys)
         order[step] = v
-        degree, added = state.degrees[v], state.fill[v]
-        size = _clique(v, state.rows, core.sizes, state.members)
+        degree, added = degrees[v], fill[v]
+        size = _clique(v, rows, sizes, members)
         work += n // 8 + degree * (degree + added)
-        if not _is_covered(v, degree, state.waiting, state.pending, state.clique_sizes):
+        if not _is_covered(v, degree, waiting, pending, clique_sizes):
             total += size
             if total > limit:
                 return False, total, work
         if added == 0 and step + degree + 1 == n:
             for i in range(degree):
-                order[step + 1 + i] = state.members[i]
+                order[step + 1 + i] = members[i]
             break
-        _remove(core, state, v)
+        bit_of_v = np.uint64(1) << np.uint64(v & 63)
+        pending[v >> 6] |= bit_of_v
+        clique_sizes[v] = degree
+        for i in range(degree):
+            u = int(members[i])
+            touched[i] = u
+            stale[u] = True
+            waiting[u, v >> 6] |= bit_of_v
+            rows[u, v >> 6] &= ~bit_of_v
+            count = 0
+            value = 0
+            kept = 0
+            for j in range(degrees[u]):
+                x = int(lists[u, j])
+                if x != v:
+                    lists[u, kept] = x
+                    kept += 1
+                    if not _adjacent(rows, v, x):
+                        count += 1
+                        value += values[x]
+            degrees[u] = kept
+            fill[u] -= count
+            weight[u] -= logarithms[v]
+            weighted_fill[u] -= values[v] * value
+            around[u] -= values[v]
         n_stale = _connect(core, state, degree) if added else degree
     return True, total, work
 

@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.masses.color_elimination_kernel import LANES, Places, eliminate
-from bnmind.mastermind.masses.color_elimination_maps import Elimination, elimination
+from bnmind.mastermind.masses.color_elimination_kernel import LANES, ColorSets, eliminate
+from bnmind.mastermind.masses.color_elimination_maps import Elimination, Places, elimination
 from bnmind.mastermind.reply import Reply
 
 __all__ = [
@@ -57,17 +57,15 @@ _MAP_BYTES = 16
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """All sets of d colors in blocks of `LANES`, with the indices of their guesses and codes."""
+    """All sets of d colors, with the contractions that they share."""
 
     maps: Elimination
-    high: Places
-    """``(blocks, words, lanes)``: marginal indices of the first halves of collapsed codes."""
-    low: Places
-    """The same for the second halves."""
-    guesses: NDArray[np.int64]
-    """``(blocks, patterns, lanes)``: the guess of each pattern, −1 for an unused lane."""
-    causes: NDArray[np.int64]
-    """The index in the true replies of each row of a leaf, or −1."""
+    blocks: ColorSets
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of `LANES` sets."""
+        return len(self.blocks.guesses)
 
     @property
     def blocks_at_once(self) -> int:
@@ -156,36 +154,19 @@ def masses_by_elimination(board: Board, belief: Floats, *, threads: int = 1) -> 
     masses = np.zeros((board.n_codes, len(board.true_replies)))
 
     def run(sets: _Sets, begin: int, end: int) -> None:
-        maps = sets.maps
-        eliminate(
-            marginals,
-            board.pegs,
-            sets.high,
-            sets.low,
-            sets.guesses,
-            begin,
-            end,
-            maps.offsets,
-            maps.level,
-            maps.first,
-            maps.count,
-            maps.leaf,
-            maps.starts,
-            maps.sources,
-            sets.causes,
-            masses,
-        )
+        maps = sets.maps.contractions
+        eliminate(maps, sets.blocks, marginals, board.pegs, begin, end, masses)
 
     if threads == 1:
         for sets in _sets(board):
-            blocks, at_once = len(sets.guesses), sets.blocks_at_once
+            blocks, at_once = sets.n_blocks, sets.blocks_at_once
             for begin in range(0, blocks, at_once):
                 run(sets, begin, min(begin + at_once, blocks))
     else:
         single = [
             (sets, block, block + 1)
             for sets in reversed(_sets(board))
-            for block in range(len(sets.guesses))
+            for block in range(sets.n_blocks)
         ]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda part: run(*part), single))
@@ -231,13 +212,13 @@ def _sets_of(board: Board, d: int) -> _Sets:
     symbols = np.concatenate([np.zeros((*lanes.shape[:2], 1), dtype=np.int64), lanes + 1], axis=2)
     any_place = (k + 1) ** np.arange(n - 1, -1, -1)
     half = n // 2
-    return _Sets(
-        maps,
-        _offsets(symbols, any_place[:half]),
-        _offsets(symbols, any_place[half:]),
-        np.ascontiguousarray(guesses.transpose(0, 2, 1)),
-        causes,
+    blocks = ColorSets(
+        high=_offsets(symbols, any_place[:half]),
+        low=_offsets(symbols, any_place[half:]),
+        guesses=np.ascontiguousarray(guesses.transpose(0, 2, 1)),
+        causes=causes,
     )
+    return _Sets(maps, blocks)
 
 
 def _offsets(symbols: NDArray[np.int64], place: NDArray[np.int64]) -> Places:

@@ -10,21 +10,32 @@ negative indices at each access, and does not use vector registers.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit_superword
 from bnmind.information import Floats
+from bnmind.mastermind.masses.color_elimination_maps import Contractions, Places
 
-__all__ = ["LANES", "Places", "eliminate"]
-
-Places: TypeAlias = NDArray[np.uint64]
-"""Unsigned indices."""
+__all__ = ["LANES", "ColorSets", "eliminate"]
 
 LANES = 8
 """Number of sets of colors that are eliminated at a time."""
+
+
+class ColorSets(NamedTuple):
+    """All sets of d colors in blocks of `LANES`, with the indices of their guesses and codes."""
+
+    high: Places
+    """``(blocks, words, lanes)``: marginal indices of the first halves of collapsed codes."""
+    low: Places
+    """The same for the second halves."""
+    guesses: NDArray[np.int64]
+    """``(blocks, patterns, lanes)``: the guess of each pattern, −1 for an unused lane."""
+    causes: NDArray[np.int64]
+    """The column in the masses of each row of a leaf, or −1 for an impossible reply."""
 
 
 @njit_superword
@@ -79,24 +90,20 @@ def collapse(marginals: Floats, high: Places, low: Places, n: int, out: Floats) 
 
 @njit_superword
 def contract(
-    buffer: Floats,
-    offsets: Places,
-    level: Places,
-    first: Places,
-    count: Places,
-    leaf: NDArray[np.int64],
-    starts: NDArray[np.uint32],
-    sources: NDArray[np.uint32],
-    causes: NDArray[np.int64],
+    maps: Contractions,
     guesses: NDArray[np.int64],
+    causes: NDArray[np.int64],
+    buffer: Floats,
     masses: Floats,
 ) -> None:
     """Run all contractions of one elimination; leaves write the masses of their guesses.
 
-    ``buffer`` holds the stacked levels, which start at the rows ``offsets``.
+    ``buffer`` holds the stacked levels, which start at the rows ``maps.offsets``.
     ``guesses[pattern, lane]`` is the guess of a pattern with the colors of a lane, or −1.
     ``causes`` is the column in ``masses`` of each row of a leaf, or −1.
     """
+    offsets, level, first, count = maps.offsets, maps.level, maps.first, maps.n_rows
+    leaf, starts, sources = maps.leaf, maps.starts, maps.sources
     for step in range(len(level)):
         source = buffer[offsets[level[step]] :]
         result = buffer[offsets[level[step] + np.uint64(1)] :]
@@ -133,41 +140,19 @@ def contract(
 
 @njit_superword
 def eliminate(
+    maps: Contractions,
+    sets: ColorSets,
     marginals: Floats,
     n: int,
-    high: Places,
-    low: Places,
-    guesses: NDArray[np.int64],
     begin: int,
     end: int,
-    offsets: Places,
-    level: Places,
-    first: Places,
-    count: Places,
-    leaf: NDArray[np.int64],
-    starts: NDArray[np.uint32],
-    sources: NDArray[np.uint32],
-    causes: NDArray[np.int64],
     masses: Floats,
 ) -> None:
-    """Eliminate blocks ``begin`` to ``end`` of eight sets of d colors each.
+    """Eliminate blocks ``begin`` to ``end`` of sets of colors; write the masses of their guesses.
 
-    Arguments are as for `collapse` and `contract`; ``high``, ``low`` and ``guesses`` have a
-    further axis in front, for the blocks.
+    ``marginals`` and ``n`` are as for `collapse`, ``masses`` is as for `contract`.
     """
-    buffer = np.empty((offsets[-1], 8))
+    buffer = np.empty((maps.offsets[-1], 8))
     for block in range(begin, end):
-        collapse(marginals, high[block], low[block], n, buffer)
-        contract(
-            buffer,
-            offsets,
-            level,
-            first,
-            count,
-            leaf,
-            starts,
-            sources,
-            causes,
-            guesses[block],
-            masses,
-        )
+        collapse(marginals, sets.high[block], sets.low[block], n, buffer)
+        contract(maps, sets.guesses[block], sets.causes, buffer, masses)

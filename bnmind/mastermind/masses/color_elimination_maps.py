@@ -28,37 +28,44 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Elimination", "elimination"]
+__all__ = ["Contractions", "Elimination", "Places", "elimination"]
 
-Ints = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.uint64]
+"""Unsigned indices."""
 
 
-@dataclass(frozen=True, eq=False)
-class Elimination:
-    """All eliminations of d colors from n positions, as contractions in depth-first order.
+class Contractions(NamedTuple):
+    """Contractions in depth-first order, as arrays.
 
     A contraction reads the rows of the buffer of its level and fills the buffer of the next level.
     Each destination row is the sum of the source rows ``sources[starts[i]:starts[i + 1]]``.
     """
 
-    n: int
-    d: int
-    level_rows: Ints
-    """``(d + 1,)``: the number of rows of the buffer of each level."""
-    level: NDArray[np.uint64]
+    offsets: Places
+    """``(d + 2,)``: the first row of each level if all levels are stacked, and their end."""
+    level: Places
     """For each contraction, the level that it reads."""
-    first: NDArray[np.uint64]
+    first: Places
     """For each contraction, its first destination row in ``starts``."""
-    count: NDArray[np.uint64]
+    n_rows: Places
     """For each contraction, its number of destination rows."""
     leaf: Ints
     """For each contraction, the pattern that it completes, or −1."""
     starts: NDArray[np.uint32]
     sources: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """All eliminations of d colors from n positions."""
+
+    contractions: Contractions
     black: Ints
     """P of each row of a leaf."""
     both: Ints
@@ -67,14 +74,10 @@ class Elimination:
     """``(patterns, n)``: the color, 0 … d − 1, at each position of each pattern."""
 
     @cached_property
-    def offsets(self) -> NDArray[np.uint64]:
-        """The first row of each level if all levels are stacked, and the total number of rows."""
-        return np.concatenate([[0], np.cumsum(self.level_rows)]).astype(np.uint64)
-
-    @cached_property
     def additions(self) -> int:
         """Number of rows that one elimination of all patterns adds."""
-        sizes = self.starts[self.first + self.count] - self.starts[self.first]
+        maps = self.contractions
+        sizes = maps.starts[maps.first + maps.n_rows] - maps.starts[maps.first]
         return int(sizes.sum())
 
 
@@ -122,20 +125,16 @@ def elimination(n: int, d: int) -> Elimination:
         for depth in range(d + 1)
     ]
     last = rows[0, 0]
-    return Elimination(
-        n,
-        d,
-        np.array(level_rows, dtype=np.int64),
-        np.array(level, dtype=np.uint64),
-        np.array(first, dtype=np.uint64),
-        np.array(count, dtype=np.uint64),
-        np.array(leaf, dtype=np.int64),
-        starts.astype(np.uint32),
-        sources.astype(np.uint32),
-        last.black,
-        last.both,
-        np.array(places, dtype=np.int64),
+    contractions = Contractions(
+        offsets=np.cumsum([0, *level_rows]).astype(np.uint64),
+        level=np.array(level, dtype=np.uint64),
+        first=np.array(first, dtype=np.uint64),
+        n_rows=np.array(count, dtype=np.uint64),
+        leaf=np.array(leaf, dtype=np.int64),
+        starts=starts.astype(np.uint32),
+        sources=sources.astype(np.uint32),
     )
+    return Elimination(contractions, last.black, last.both, np.array(places, dtype=np.int64))
 
 
 def _subsets(f: int, r: int) -> Iterator[tuple[int, ...]]:
