@@ -8,7 +8,7 @@ bit masks in Python integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,7 +17,7 @@ from bnmind._arguments import checked
 from bnmind._values import CheckedValue, made
 from bnmind.errors import InvalidModelError, UnknownNameError
 
-__all__ = ["InteractionGraph", "bits"]
+__all__ = ["InteractionGraph", "bits", "graph_of_scopes"]
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -101,33 +101,17 @@ class InteractionGraph(CheckedValue):
         InvalidModelError
             When a scope names an unknown variable or a variable has no state.
         """
-        names = tuple(sizes)
-        index = {name: i for i, name in enumerate(names)}
-        around: list[set[int]] = [set() for _ in names]
-        unknown: dict[str, None] = {}
-        for scope in scopes:
-            members = set()
-            for name in scope:
-                if name in index:
-                    members.add(index[name])
-                else:
-                    unknown[name] = None
-            for v in members:
-                around[v] |= members
+        scopes = [tuple(scope) for scope in scopes]
+        unknown = dict.fromkeys(name for scope in scopes for name in scope if name not in sizes)
         problems = [f"expected scopes of known variables, got {name!r}" for name in unknown]
-        counts = tuple(int(size) for size in sizes.values())
         problems += [
             f"expected at least one state for {name}, got {size}"
-            for name, size in zip(names, counts, strict=True)
+            for name, size in sizes.items()
             if size < 1
         ]
         if problems:
             raise InvalidModelError(problems)
-        for v, members in enumerate(around):
-            members.discard(v)
-        # Right from the way it is made: what the constructor checks need not be checked.
-        adjacent = tuple(tuple(sorted(members)) for members in around)
-        return made(cls, names=names, sizes=counts, adjacent=adjacent)
+        return graph_of_scopes({name: int(size) for name, size in sizes.items()}, scopes)
 
     @classmethod
     def from_masks(
@@ -227,3 +211,27 @@ class InteractionGraph(CheckedValue):
             tuple(self.sizes[v] for v in kept),
             tuple(tuple(place[u] for u in self.adjacent[v] if u in place) for v in kept),
         )
+
+
+def graph_of_scopes(sizes: Mapping[str, int], scopes: Iterable[Collection[str]]) -> InteractionGraph:
+    """Return the graph of `InteractionGraph.from_scopes` for arguments that are known to be right.
+
+    >>> graph_of_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")]).adjacent
+    ((1,), (0, 2), (1,))
+    """
+    names = tuple(sizes)
+    index = {name: i for i, name in enumerate(names)}
+    around: list[set[int]] = [set() for _ in names]
+    for scope in scopes:
+        if len(scope) > 1:
+            members = [index[name] for name in scope]
+            for v in members:
+                around[v].update(members)
+    for v, near in enumerate(around):
+        near.discard(v)
+    return made(
+        InteractionGraph,
+        names=names,
+        sizes=tuple(sizes.values()),
+        adjacent=tuple([tuple(sorted(near)) for near in around]),
+    )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bnmind.junction.graphs.elimination_order import EliminationOrder
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.query import Query, Request
 from bnmind.junction.reduction.barren_variables import Group, ancestral_groups, closures
@@ -57,7 +57,7 @@ def _moral(model: Reduction, request: Request, scopes: Sequence[Scope]) -> Inter
     observed = frozenset(request.observed)
     hidden = [tuple(name for name in scope if name not in observed) for scope in scopes]
     sizes = {name: model.sizes[name] for scope in hidden for name in scope}
-    return InteractionGraph.from_scopes(sizes, hidden)
+    return graph_of_scopes(sizes, hidden)
 
 
 class _GroupGraphs:

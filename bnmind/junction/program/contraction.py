@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from bnmind._values import made
+from bnmind.junction.program.products import Products
 from bnmind.junction.program.program import (
     Expand,
     LookUp,
@@ -66,6 +67,7 @@ class ProgramBuilder:
     _steps: list[Step] = field(default_factory=list)
     _recipes: dict[tuple[object, ...], Recipe] = field(default_factory=dict)
     _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
+    _products: Products = field(init=False)
     _done: dict[tuple[tuple[int, ...], Variables], int | None] = field(default_factory=dict)
     _tables: dict[int, int] = field(default_factory=dict)
     _n_inputs: int = field(init=False)
@@ -75,6 +77,7 @@ class ProgramBuilder:
         self._n_inputs = len(self.scopes)
         self._has_rows = any(r == f.positions for r, f in self.functions.items())
         self._members = [frozenset(scope) for scope in self.scopes]
+        self._products = Products(self.sizes)
 
     def variables(self, register: int) -> Variables:
         """Return the variables of a register."""
@@ -166,9 +169,11 @@ class ProgramBuilder:
         """Add the steps of a recipe, known or new."""
         if len(operands) == 1:
             return self._reduce(self._table(operands[0]), keep)
+        functions = self.functions
+        if len(operands) == 2 and not (operands[0] in functions or operands[1] in functions):
+            return self._multiply(operands[0], operands[1], keep)
         local: dict[int, int] = {}
         place = local.setdefault
-        functions = self.functions
         shapes = []
         for register in operands:
             scope = tuple([place(v, len(local)) for v in self.scopes[register]])
@@ -196,6 +201,27 @@ class ProgramBuilder:
             registers.append(self._add(operation, first, second, [variables[v] for v in scope]))
         return registers[-1]
 
+    def _multiply(self, first: int, second: int, keep: Variables) -> int:
+        """Add the steps that multiply two tables and sum to the variables kept.
+
+        They are few enough, and differ enough, not to be looked for among known recipes.
+        """
+        held, others = self._members[first], self._members[second]
+        if held == others:
+            operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
+            return self._reduce(self._add(operation, first, second, scope), keep)
+        first, second = self._reduce(first, keep | others), self._reduce(second, keep | held)
+        left, right = self.scopes[first], self.scopes[second]
+        sizes = self.sizes
+        if math.prod([sizes[v] for v in left]) < math.prod([sizes[v] for v in right]):
+            first, second, left, right = second, first, right, left
+        summed = held & others - keep
+        if summed:
+            operation, scope = self._products.summed(left, right, summed)
+        else:
+            operation, scope = self._products.broadcast(left, right)
+        return self._add(operation, first, second, scope)
+
     def _table(self, register: int) -> int:
         """Return a register, or that of its table if it holds none, which a step fills."""
         known = self.functions.get(register)
@@ -210,10 +236,10 @@ class ProgramBuilder:
 
     def _reduce(self, register: int, keep: Variables) -> int:
         """Add the step that sums a register to the variables kept, if there are others."""
+        if self._members[register] <= keep:
+            return register
         scope = self.scopes[register]
         axes = tuple([axis for axis, v in enumerate(scope) if v not in keep])
-        if not axes:
-            return register
         cost = 1
         for v in scope:
             cost *= self.sizes[v]
@@ -224,7 +250,8 @@ class ProgramBuilder:
 
     def _add(self, operation: Operation, left: int, right: int, scope: Iterable[int]) -> int:
         """Add a step; return the register that it fills."""
+        scope = tuple(scope)
         self._steps.append(Step(operation, left, right))
-        self.scopes.append(tuple(scope))
-        self._members.append(frozenset(self.scopes[-1]))
+        self.scopes.append(scope)
+        self._members.append(frozenset(scope))
         return len(self.scopes) - 1

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from bnmind._values import made
 from bnmind.junction.program.many_operands import FEW_OPERANDS, multiplied_to_few
-from bnmind.junction.program.program import Expand, LookUp, Operation, Product, Scatter, Scope, Sum
+from bnmind.junction.program.products import Products
+from bnmind.junction.program.program import Expand, LookUp, Operation, Scatter, Scope, Sum
 
 __all__ = ["Move", "Recipe", "Shape", "mask_of", "members", "recipe_of"]
 
@@ -45,10 +45,6 @@ def members(mask: int) -> Scope:
         found.append(low.bit_length() - 1)
         mask ^= low
     return tuple(found)
-
-
-_SAME, _OTHERS = (True, True, True), (False, False, False)
-"""Whether the operands and the product of a matrix product are matrices as they are."""
 
 
 class Move(NamedTuple):
@@ -96,6 +92,7 @@ class _Planner:
         self, shapes: Sequence[Shape], sizes: Sequence[int], rows: Mapping[int, bool]
     ) -> None:
         self.sizes = sizes
+        self.products = Products(sizes)
         self.scopes = [scope for scope, _ in shapes]
         self.masks = [mask_of(scope) for scope in self.scopes]
         self.children = [child for _, child in shapes]
@@ -191,29 +188,7 @@ class _Planner:
         for table, other in ((i, j), (j, i)):
             if self.children[table] >= 0 and both == 1 << self.children[table]:
                 return self._look_up(table, other)
-        batch_mask = both & needed
-        batch = [v for v in left if batch_mask >> v & 1]
-        middle = [v for v in left if summed >> v & 1]
-        rows = [v for v in left if not both >> v & 1]
-        columns = [v for v in right if not both >> v & 1]
-        sizes = self.sizes
-        b, m = self._size(batch_mask), self._size(self.masks[i] & ~both)
-        k, n = self._size(summed), self._size(self.masks[j] & ~both)
-        scope = (*batch, *rows, *columns)
-        # Each group of axes is one as it is.
-        single = len(rows) == len(middle) == len(columns) == 1 and len(batch) == (b > 1)
-        operation = made(
-            Product,
-            left_axes=_axes(left, (*batch, *rows, *middle)),
-            right_axes=_axes(right, (*batch, *middle, *columns)),
-            left_shape=(b, m, k) if b > 1 else (m, k),
-            right_shape=(b, k, n) if b > 1 else (k, n),
-            shape=tuple([sizes[v] for v in scope]),
-            cost=b * m * k * n,
-            sums=True,
-            overwrites=False,
-            same_shapes=_SAME if single else _OTHERS,
-        )
+        operation, scope = self.products.summed(left, right, members(summed))
         return self._add(operation, i, j, scope)
 
     def _look_up(self, table: int, other: int) -> int:
@@ -271,23 +246,7 @@ class _Planner:
 
     def _broadcast(self, i: int, j: int) -> int:
         """Add a product without sums, over the left scope followed by the right's own."""
-        left, right = self.scopes[i], self.scopes[j]
-        mask, held, sizes = self.masks[i], self.masks[j], self.sizes
-        columns = tuple([v for v in right if not mask >> v & 1])
-        scope = (*left, *columns)
-        shape = tuple([sizes[v] for v in scope])
-        operation = made(
-            Product,
-            left_axes=None,
-            right_axes=_axes(right, [v for v in scope if held >> v & 1]),
-            left_shape=shape[: len(left)] + (1,) * len(columns),
-            right_shape=tuple([sizes[v] if held >> v & 1 else 1 for v in scope]),
-            shape=shape,
-            cost=self._size(mask | held),
-            sums=False,
-            overwrites=False,
-            same_shapes=(not columns, len(right) == len(scope), True),
-        )
+        operation, scope = self.products.broadcast(self.scopes[i], self.scopes[j])
         return self._add(operation, i, j, scope)
 
     def _reduce(self, register: int, needed: int) -> int:
@@ -306,9 +265,3 @@ class _Planner:
         self.masks.append(mask_of(scope))
         self.children.append(-1)
         return len(self.scopes) - 1
-
-
-def _axes(scope: Scope, order: Sequence[int]) -> tuple[int, ...] | None:
-    if scope == tuple(order):
-        return None
-    return tuple([scope.index(v) for v in order])

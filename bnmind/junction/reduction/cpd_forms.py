@@ -34,7 +34,7 @@ from bnmind.junction.graphs.elimination_order import (
     maximal_cliques,
     vertices_in_order,
 )
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
 from bnmind.junction.reduction.possible_states import Domains, n_cells, n_numbers
 from bnmind.junction.triangulation.randomized_greedy import started
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
@@ -234,7 +234,7 @@ class _Estimate:
         hidden = [
             tuple(n for n in scope if n not in self.observed and sizes[n] > 1) for scope in scopes
         ]
-        graph = InteractionGraph.from_scopes({n: sizes[n] for s in hidden for n in s}, hidden)
+        graph = graph_of_scopes({n: sizes[n] for s in hidden for n in s}, hidden)
         total = self._worked_with(graph, functions) + cells
         if any(form.is_signed for form in chosen.values()):
             return max(_SIGNED_COST * total, _SIGNED_LEAST)
