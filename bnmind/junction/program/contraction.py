@@ -39,6 +39,9 @@ Variables: TypeAlias = frozenset[int]
 
 _NONE: Variables = frozenset()
 
+_MOST_DIRECT = 4
+"""So few tables are contracted without looking for a recipe: that would take as long."""
+
 
 class Function(NamedTuple):
     """A register whose child the other variables determine."""
@@ -170,8 +173,8 @@ class ProgramBuilder:
         if len(operands) == 1:
             return self._reduce(self._table(operands[0]), keep)
         functions = self.functions
-        if len(operands) == 2 and not (operands[0] in functions or operands[1] in functions):
-            return self._multiply(operands[0], operands[1], keep)
+        if len(operands) <= _MOST_DIRECT and functions.keys().isdisjoint(operands):
+            return self._pairwise(operands, keep)
         local: dict[int, int] = {}
         place = local.setdefault
         shapes = []
@@ -201,11 +204,37 @@ class ProgramBuilder:
             registers.append(self._add(operation, first, second, [variables[v] for v in scope]))
         return registers[-1]
 
-    def _multiply(self, first: int, second: int, keep: Variables) -> int:
-        """Add the steps that multiply two tables and sum to the variables kept.
+    def _pairwise(self, operands: list[int], keep: Variables) -> int:
+        """Add the steps of a recipe for few tables, which is not worth being looked for."""
+        left = list(operands)
+        while len(left) > 2:
+            first, second = self._cheapest([self._members[register] for register in left], keep)
+            j, i = left.pop(second), left.pop(first)
+            needed = keep.union(*[self._members[register] for register in left])
+            left.append(self._multiply(i, j, needed))
+        return self._multiply(left[0], left[1], keep)
 
-        They are few enough, and differ enough, not to be looked for among known recipes.
-        """
+    def _cheapest(self, scopes: Sequence[Variables], keep: Variables) -> tuple[int, int]:
+        """Return which of several tables to multiply next, as in recipes."""
+        sizes = self.sizes
+        cells = [math.prod([sizes[v] for v in scope]) for scope in scopes]
+        best: tuple[int, int, int, int] | None = None
+        for j, second in enumerate(scopes):
+            for i in range(j):
+                first = scopes[i]
+                if first == second:
+                    return i, j
+                union = first | second
+                others = [scope for k, scope in enumerate(scopes) if k not in (i, j)]
+                growth = math.prod([sizes[v] for v in union & keep.union(*others)])
+                score = (growth - cells[i] - cells[j], math.prod([sizes[v] for v in union]), i, j)
+                if best is None or score < best:
+                    best = score
+        assert best is not None
+        return best[2:]
+
+    def _multiply(self, first: int, second: int, keep: Variables) -> int:
+        """Add the steps that multiply two tables and sum to the variables kept."""
         held, others = self._members[first], self._members[second]
         if held == others:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])

@@ -58,15 +58,17 @@ class Passing:
             self.neighbors[second][first] = separator
         self._add_stations()
         self.cells = [_size(scope, builder.sizes) for scope in self.scopes]
+        self.ascending = sorted(range(len(self.scopes)), key=self.cells.__getitem__)
         self.holders: dict[int, list[int]] = {}
-        for clique, scope in enumerate(self.scopes):
-            for variable in scope:
+        for clique in self.ascending:
+            for variable in self.scopes[clique]:
                 self.holders.setdefault(variable, []).append(clique)
         self.smallest = self._smallest_separators()
         self.assigned: list[list[int]] = [[] for _ in self.scopes]
         for register in registers:
             self.assigned[self._host(builder.variables(register))].append(register)
-        self.sent: dict[tuple[int, int], int | None] = {}
+        self.received: list[dict[int, int | None]] = [{} for _ in self.scopes]
+        self._beliefs: dict[tuple[int, int], int | None] = {}
         self._private: dict[int, list[int]] = {}
         for variable, cliques in self.holders.items():
             if len(cliques) == 1:
@@ -89,7 +91,10 @@ class Passing:
         (variable,) = target
         edge = self.smallest.get(variable)
         if edge is not None:
-            belief = self._at_separator(edge[1], edge[2])
+            _, first, second = edge
+            if (first, second) not in self._beliefs:
+                self._beliefs[first, second] = self._at_separator(first, second)
+            belief = self._beliefs[first, second]
         else:
             clique = self._host(target)
             # With the other variables that no other clique holds.
@@ -100,15 +105,13 @@ class Passing:
         return None if belief is None else self.builder.contract([belief], target)
 
     def _at_separator(self, first: int, second: int) -> int | None:
-        self._send(first, second)
-        self._send(second, first)
-        both = [self.sent[first, second], self.sent[second, first]]
+        both = [self._sent(first, second), self._sent(second, first)]
         separator = self.neighbors[first][second]
         return self.builder.contract([r for r in both if r is not None], separator)
 
     def _at_clique(self, clique: int, target: Variables) -> int | None:
         for neighbor in self.neighbors[clique]:
-            self._send(neighbor, clique)
+            self._sent(neighbor, clique)
         return self._contract(clique, None, target)
 
     def _smallest_separators(self) -> dict[int, tuple[int, int, int]]:
@@ -126,36 +129,31 @@ class Passing:
     def _host(self, scope: Variables) -> int:
         """Return the smallest clique that holds a scope."""
         if not scope:
-            return min(range(len(self.scopes)), key=lambda i: (self.cells[i], i))
-        candidates = min((self.holders[v] for v in scope), key=len)
-        fitting = [i for i in candidates if scope <= self.scopes[i]]
-        return min(fitting, key=lambda i: (self.cells[i], i))
+            return self.ascending[0]
+        candidates = min([self.holders[v] for v in scope], key=len)
+        return next(i for i in candidates if scope <= self.scopes[i])
 
-    def _send(self, sender: int, receiver: int) -> None:
-        """Send a message, and first all that it is made of."""
-        if (sender, receiver) in self.sent:
-            return
-        waiting = [(sender, receiver)]
+    def _sent(self, sender: int, receiver: int) -> int | None:
+        """Return a message; it is sent if it has not been, and first all that it is made of."""
+        received, neighbors = self.received, self.neighbors
+        waiting = [] if sender in received[receiver] else [(sender, receiver)]
         while waiting:
             source, to = waiting[-1]
-            missing = [
-                (neighbor, source)
-                for neighbor in self.neighbors[source]
-                if neighbor != to and (neighbor, source) not in self.sent
-            ]
-            if (source, to) in self.sent or not missing:
-                waiting.pop()
-                if (source, to) not in self.sent:
-                    separator = self.neighbors[source][to]
-                    self.sent[source, to] = self._contract(source, to, separator)
-            else:
-                waiting += missing
+            there = received[source]
+            missing = [n for n in neighbors[source] if n not in there and n != to]
+            if missing:
+                waiting += [(n, source) for n in missing]
+                continue
+            waiting.pop()
+            if source not in received[to]:
+                received[to][source] = self._contract(source, to, neighbors[source][to])
+        return received[receiver][sender]
 
     def _contract(self, clique: int, receiver: int | None, keep: Variables) -> int | None:
-        sent = self.sent
-        arriving = [sent[n, clique] for n in self.neighbors[clique] if n != receiver]
-        operands = self.assigned[clique] + [r for r in arriving if r is not None]
-        return self.builder.contract(operands, keep)
+        """Contract a clique's tables with the messages from all neighbors but the receiver."""
+        arrived = self.received[clique].items()
+        messages = [r for sender, r in arrived if r is not None and sender != receiver]
+        return self.builder.contract(self.assigned[clique] + messages, keep)
 
     def _add_stations(self) -> None:
         """Hang neighbors that share a separator on it, two by two."""
