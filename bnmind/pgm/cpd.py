@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -94,7 +95,7 @@ class FunctionalCPD(CheckedValue):
         values = range(-function.constant, function.modulus - function.constant)
         return cls(Variable.of_integers(name, values), tuple(parents), function)
 
-    @property
+    @cached_property
     def scope(self) -> tuple[Variable, ...]:
         """The child, then the parents."""
         return (self.variable, *self.parents)

@@ -30,6 +30,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -116,7 +117,7 @@ class NoisyExtremum(ABC, Value):
         The child is the first axis; applied twice, it changes nothing.
         """
 
-    @property
+    @cached_property
     def scope(self) -> tuple[Variable, ...]:
         """The child, then the parents."""
         return (self.variable, *self.parents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class TabularCPD(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return (TabularCPD, (self.variable, self.parents, self.values))
 
-    @property
+    @cached_property
     def scope(self) -> tuple[Variable, ...]:
         """The child, then the parents."""
         return (self.variable, *self.parents)

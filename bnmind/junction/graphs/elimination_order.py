@@ -127,9 +127,8 @@ def elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
     cliques = []
     covered = set()
     for i, v in enumerate(order):
-        later = {p for p in [place[u] for u in graph.adjacent[v]] if p > i}
-        for rest in below[i]:
-            later.update(rest)
+        later = {p for u in graph.adjacent[v] if (p := place[u]) > i}
+        later.update(*below[i])
         below[i] = []
         later.discard(i)
         rest = tuple(sorted(later))

@@ -213,7 +213,9 @@ class InteractionGraph(CheckedValue):
         )
 
 
-def graph_of_scopes(sizes: Mapping[str, int], scopes: Iterable[Collection[str]]) -> InteractionGraph:
+def graph_of_scopes(
+    sizes: Mapping[str, int], scopes: Iterable[Collection[str]]
+) -> InteractionGraph:
     """Return the graph of `InteractionGraph.from_scopes` for arguments that are known to be right.
 
     >>> graph_of_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")]).adjacent

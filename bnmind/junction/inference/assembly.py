@@ -216,7 +216,7 @@ def _reduced(
     tables: list[Table] = []
     functions, large = [], []
     for i, potential in enumerate(potentials):
-        scope = tuple(v.name for v in potential.scope if v.name in sizes)
+        scope = tuple([v.name for v in potential.scope if v.name in sizes])
         if i in unwritten:
             large.append(potential)
             continue
@@ -224,10 +224,11 @@ def _reduced(
             rows = positions(potential, domains).reshape([sizes[name] for name in scope[1:]])
             functions.append(FunctionTable(scope, rows, len(tables)))
             continue
-        values = table(potential, domains).reshape([sizes[name] for name in scope])
+        values = table(potential, domains)
+        if values.ndim > len(scope):
+            values = values.reshape([sizes[name] for name in scope])
         tables.append(made(Table, scope=scope, values=sealed(values)))
     request = replace(request, large=tuple(large))
-    protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
     whole = made(
         Reduction,
         sizes=ReadOnlyDict(sizes),
@@ -235,6 +236,7 @@ def _reduced(
         tables=tuple(tables),
         functions=tuple(functions),
     )
+    protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
     return request, whole, without_conjugates(whole, protected)
 
 
@@ -306,8 +308,8 @@ def _assemble(
         mine = [i for i in members if sources[i].scope]
         passing = Passing(shape, builder, mine)
         for target in range(len(query.targets)) if group is None else group.targets:
-            scope = model.scope(v.name for v in query.targets[target])
-            hidden = frozenset(number[name] for name in scope if name not in observed)
+            scope = model.scope([v.name for v in query.targets[target]])
+            hidden = frozenset([number[name] for name in scope if name not in observed])
             registers[target] = passing.answer(hidden)
     program = builder.build(r for r in registers.values() if r is not None)
     compiled = _compiled(

@@ -260,7 +260,7 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
     problems = [
         f"a variable is named twice in {[v.name for v in scope]}"
         for scope in [(*observed, *uncertain), *wanted, *tables.values()]
-        if len(set(scope)) != len(scope)
+        if len({v.name for v in scope}) != len(scope)
     ]
     problems += [
         f"{v.name} cannot be both evidence and in an input"

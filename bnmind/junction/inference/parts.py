@@ -49,13 +49,13 @@ class Part:
 
 def _graph(model: Reduction, request: Request) -> InteractionGraph:
     """Return the graph of what the evidence leaves open in a model."""
-    joints = [model.scope(v.name for v in scope) for scope in request.joints]
+    joints = [model.scope([v.name for v in scope]) for scope in request.joints]
     return _moral(model, request, [*model.scopes, *joints])
 
 
 def _moral(model: Reduction, request: Request, scopes: Sequence[Scope]) -> InteractionGraph:
     observed = frozenset(request.observed)
-    hidden = [tuple(name for name in scope if name not in observed) for scope in scopes]
+    hidden = [[name for name in scope if name not in observed] for scope in scopes]
     sizes = {name: model.sizes[name] for scope in hidden for name in scope}
     return graph_of_scopes(sizes, hidden)
 

@@ -172,14 +172,15 @@ def sources_of(
     sources = []
     all_signed = _are_signed([content.values for content in model.tables])
     for content, signed in zip(model.tables, all_signed, strict=True):
-        seen = tuple(name for name in content.scope if name in observed)
-        rest = tuple(name for name in content.scope if name not in observed)
-        values = content.values
-        if seen:
+        values, rest = content.values, content.scope
+        seen: tuple[str, ...] = ()
+        if not observed.isdisjoint(rest):
+            seen = tuple([name for name in content.scope if name in observed])
+            rest = tuple([name for name in content.scope if name not in observed])
             axes = [content.scope.index(name) for name in (*seen, *rest)]
             values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
         child, positions = _determined_child(len(rest), len(seen), values)
-        scope = tuple(number[name] for name in rest)
+        scope = tuple([number[name] for name in rest])
         sources.append(
             made(
                 Source,

@@ -51,7 +51,7 @@ def table(potential: Potential, domains: Domains) -> Values:
     if not isinstance(potential, Factor | TabularCPD):
         return potential.table_on(kept)
     values = potential.values
-    if all(len(k) == v.n_states for k, v in zip(kept, potential.scope, strict=True)):
+    if values.shape == tuple(map(len, kept)):
         return values
     return values[np.ix_(*[list(k) for k in kept])]
 
