@@ -101,8 +101,8 @@ class InteractionGraph(CheckedValue):
         InvalidModelError
             When a scope names an unknown variable or a variable has no state.
         """
-        scopes = [tuple(scope) for scope in scopes]
-        unknown = dict.fromkeys(name for scope in scopes for name in scope if name not in sizes)
+        members = [tuple(scope) for scope in scopes]
+        unknown = dict.fromkeys(name for scope in members for name in scope if name not in sizes)
         problems = [f"expected scopes of known variables, got {name!r}" for name in unknown]
         problems += [
             f"expected at least one state for {name}, got {size}"
@@ -111,7 +111,7 @@ class InteractionGraph(CheckedValue):
         ]
         if problems:
             raise InvalidModelError(problems)
-        return graph_of_scopes({name: int(size) for name, size in sizes.items()}, scopes)
+        return graph_of_scopes({name: int(size) for name, size in sizes.items()}, members)
 
     @classmethod
     def from_masks(
