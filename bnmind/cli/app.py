@@ -18,8 +18,8 @@ from bnmind.cli.mastermind.play import PLAY_HELP, play
 from bnmind.cli.mastermind.regret import REGRET_HELP, RegretCommand, regret
 from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strategy
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
-from bnmind.cli.mastermind.vomlel import NETWORK_HELP, network
-from bnmind.cli.networks.query import QUERY_HELP, query
+from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
+from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
 
@@ -71,6 +71,8 @@ def _root(
 
 KINDS = {
     "learn": LearnCommand,
+    "network": NetworkCommand,
+    "query": QueryCommand,
     "regret": RegretCommand,
     "simulate": AdaptiveCommand,
     "strategy": StrategyCommand,

@@ -97,7 +97,7 @@ def test_the_exponent_is_that_of_the_time() -> None:
 def test_packed_files_grow_to_a_bound(
     make: Callable[[int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bnmind.pgm.files.FILE_BYTES", 10**6)
+    monkeypatch.setattr("bnmind.pgm.formats.model_format.FILE_BYTES", 10**6)
     assert FILE_BYTES >= 2**24
     path = tmp_path / "network.bif.gz"
     path.write_bytes(gzip.compress(make(10**6 + 1)))

@@ -222,7 +222,7 @@ def test_what_is_not_packed_is_told(tmp_path: Path, cut: int) -> None:
 def test_a_file_that_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bnmind.pgm.files.FILE_BYTES", 2**22)
+    monkeypatch.setattr("bnmind.pgm.formats.model_format.FILE_BYTES", 2**22)
     path = tmp_path / "rain.bif.gz"
     path.write_bytes(gzip.compress(b" " * 2**24))
     with pytest.raises(ModelFileError, match="at most 4,194,304 bytes"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -24,7 +26,7 @@ from bnmind.cli.shared.work import working
 if TYPE_CHECKING:
     from bnmind.mastermind.network.vomlel import Stage
 
-__all__ = ["NETWORK_HELP", "network"]
+__all__ = ["NETWORK_HELP", "NetworkCommand", "network"]
 
 NETWORK_HELP = """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
 
@@ -38,6 +40,16 @@ Examples:
   bnmind network --stage 2 --no-arc --json
   bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
 """
+
+
+def _model_formats() -> Mapping[str, Described]:
+    from bnmind.pgm.files import MODEL_FORMATS
+
+    return MODEL_FORMATS
+
+
+NetworkCommand = command_with_members(Formats_of_networks=_model_formats)
+"""A command whose help lists the formats of model files."""
 
 
 def network(
@@ -70,8 +82,7 @@ def network(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the network as .bif, .xdsl, .xmlbif, .xml, .net or .json. Stage 3 needs "
-            ".json.",
+            help="Write the network, in a format from the list below. Stage 3 needs .json.",
         ),
     ] = None,
     seed: Seed = None,

@@ -12,6 +12,7 @@ import typer
 from bnmind._messages import one_line, shown
 from bnmind._registry import listed_names
 from bnmind._text_files import check_writable, write_file
+from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import interruptible, working
@@ -19,14 +20,14 @@ from bnmind.cli.shared.work import interruptible, working
 if TYPE_CHECKING:
     from bnmind.junction import Plan, Posterior
 
-__all__ = ["QUERY_HELP", "query"]
+__all__ = ["QUERY_HELP", "QueryCommand", "query"]
 
 WIDEST = 100
 """Columns beyond which a table only becomes harder to read."""
 
 QUERY_HELP = """Ask a Bayesian network for the distribution of its variables, given evidence.
 
-The model is a file: .bif, .xdsl, .xmlbif, .xml, .net, .uai or .json, or one of them in .gz.
+The model is a file in a format from the list below, or such a file packed as .gz.
 
 \b
 Examples:
@@ -34,6 +35,17 @@ Examples:
   bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
   bnmind query alarm.bif --evidence HR=HIGH --svg alarm.svg
 """
+
+
+def _model_formats() -> Mapping[str, Described]:
+    """Return the formats of model files."""
+    from bnmind.pgm.files import MODEL_FORMATS
+
+    return MODEL_FORMATS
+
+
+QueryCommand = command_with_members(Formats_of_networks=_model_formats)
+"""A command whose help lists the formats of model files."""
 
 
 def query(

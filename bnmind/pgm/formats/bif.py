@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnmind.errors import ModelFileError
-from bnmind.pgm.encoded_names import ENCODING
+from bnmind.pgm.encoded_names import ENCODING, Alphabet
 from bnmind.pgm.formats.declared import (
     DeclaredTable,
     DeclaredVariable,
@@ -41,12 +41,13 @@ from bnmind.pgm.formats.declared import (
     network_of,
     scopes_of,
 )
+from bnmind.pgm.formats.model_format import TableFormat, text_reader
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["from_bif", "to_bif"]
+__all__ = ["BIF", "from_bif", "to_bif"]
 
 # What is kept is a group: quoted strings, and a comment that does not end. Up to Python 3.11.4
 # a possessive group that looks ahead never matches; this lazy one always ends, at \Z at the latest.
@@ -293,3 +294,19 @@ def to_bif(network: Network, *, encoded: bool = False) -> str:
             given, lines = "", [f"  table {written(rows[0], ', ')};\n"]
         blocks.append(f"probability ( {cpd.variable.name}{given} ) {{\n{''.join(lines)}}}\n")
     return "".join(blocks)
+
+
+BIF = TableFormat(
+    "BIF, of bnlearn's repository",
+    to_bif,
+    text_reader(from_bif),
+    # Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
+    Alphabet(
+        re.compile(r"[^\s,;|(){}\"/]+"),
+        re.compile(r"[^\s,;|(){}\"/]+"),
+        # "table1" is read as the keyword and a number.
+        mistaken=re.compile(r"(table|default)[-0-9eE]"),
+        fold=True,
+    ),
+)
+"""The format, and the names that it can hold."""

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bnmind.pgm.encoded_names import ENCODING
+from bnmind.pgm.encoded_names import ENCODING, Alphabet
 from bnmind.pgm.formats.declared import (
     DeclaredTable,
     DeclaredVariable,
@@ -32,11 +32,12 @@ from bnmind.pgm.formats.declared import (
     network_of,
     scopes_of,
 )
+from bnmind.pgm.formats.model_format import TableFormat, text_reader
 from bnmind.pgm.formats.source import Source, number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import Network
 
-__all__ = ["from_net", "to_net"]
+__all__ = ["NET", "from_net", "to_net"]
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 # Strings are kept, whether they end or not.
@@ -231,3 +232,18 @@ def to_net(network: Network, *, encoded: bool = False) -> str:
 
 def _chunks(items: list[str], size: int) -> Iterator[list[str]]:
     return (items[start : start + size] for start in range(0, len(items), size))
+
+
+NET = TableFormat(
+    "Hugin",
+    to_net,
+    text_reader(from_net),
+    # Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
+    Alphabet(
+        re.compile(r"[A-Za-z0-9_-]+"),
+        re.compile(r"[!#$&'*+.0-9:;<=>?@A-Z\[\]^_`a-z|~\-]+"),
+        # "(a | node b)" is read as the declaration of a node b.
+        mistaken=re.compile(r"node$"),
+    ),
+)
+"""The format, and the names that it can hold."""

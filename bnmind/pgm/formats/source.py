@@ -18,7 +18,7 @@ import numpy as np
 from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 
-__all__ = ["Place", "Source", "number_list", "shown"]
+__all__ = ["Place", "Source", "number_list", "shown", "text_of"]
 
 _BLANKS = re.compile(r"\s*+")
 _FAULTY = re.compile(r"\S{1,40}+")
@@ -140,3 +140,21 @@ def _blank(comment: str) -> str:
 def shown(text: str) -> str:
     """Return a text as a message may show it: quoted, in one line, not too long."""
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+def text_of(data: bytes) -> str:
+    """Return the text of a file in UTF-8, lines ended by a line feed.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not UTF-8; with the place.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        before = data[: fault.start].decode("utf-8", errors="replace")
+        raise (
+            Source(before).place(len(before)).fault(f"expected UTF-8 text, got {fault.reason}")
+        ) from fault
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -7,12 +7,13 @@ last one fastest) and ``deterministic`` (a state for each configuration).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import numpy as np
 
-from bnmind.pgm.encoded_names import ENCODING, decoded
+from bnmind.pgm.encoded_names import ENCODING, Alphabet, decoded
 from bnmind.pgm.formats.declared import (
     DeclaredTable,
     DeclaredVariable,
@@ -22,12 +23,13 @@ from bnmind.pgm.formats.declared import (
     network_of,
     scopes_of,
 )
+from bnmind.pgm.formats.model_format import TableFormat
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.formats.table_text import rows_of, written, xml_text
 from bnmind.pgm.formats.xml_source import Element, parse_xml
 from bnmind.pgm.network import Network
 
-__all__ = ["from_xdsl", "to_xdsl"]
+__all__ = ["XDSL", "from_xdsl", "to_xdsl"]
 
 
 def from_xdsl(data: bytes, *, max_cells: int) -> ReadNetwork:
@@ -130,3 +132,12 @@ def _places(network: Network) -> Iterator[tuple[str, int, int]]:
         depths[cpd.variable.name] = depth
         columns[depth] = columns.get(depth, -1) + 1
         yield cpd.variable.name, columns[depth], depth
+
+
+XDSL = TableFormat(
+    "GeNIe and SMILE",
+    to_xdsl,
+    from_xdsl,
+    Alphabet(re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"\S+")),
+)
+"""The format, and the names that it can hold."""

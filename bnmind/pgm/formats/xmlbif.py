@@ -10,9 +10,10 @@ F. G. Cozman, *The Interchange Format for Bayesian Networks* 0.3 in XML, 1998.
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
-from bnmind.pgm.encoded_names import ENCODING
+from bnmind.pgm.encoded_names import ENCODING, Alphabet
 from bnmind.pgm.formats.declared import (
     DeclaredTable,
     DeclaredVariable,
@@ -20,12 +21,13 @@ from bnmind.pgm.formats.declared import (
     network_of,
     scopes_of,
 )
+from bnmind.pgm.formats.model_format import TableFormat
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.formats.table_text import rows_of, written, xml_text
 from bnmind.pgm.formats.xml_source import Element, parse_xml
 from bnmind.pgm.network import Network
 
-__all__ = ["from_xmlbif", "to_xmlbif"]
+__all__ = ["XMLBIF", "from_xmlbif", "to_xmlbif"]
 
 _NOTE = f"bnmind_names = {ENCODING}"
 
@@ -101,3 +103,13 @@ def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
             ElementTree.SubElement(entry, "GIVEN").text = parent.name
         ElementTree.SubElement(entry, "TABLE").text = written(rows_of(cpd).ravel().tolist())
     return xml_text(root)
+
+
+XMLBIF = TableFormat(
+    "XMLBIF 0.3",
+    to_xmlbif,
+    from_xmlbif,
+    # Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
+    Alphabet(re.compile(r"\S+(?: \S+)*+"), re.compile(r"[A-Za-z0-9_]+")),
+)
+"""The format, and the names that it can hold."""

@@ -1,0 +1,62 @@
+"""Our JSON as a format of model files; pydantic is imported when a file is read or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bnmind.pgm.encoded_names import FileNames
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.formats.model_format import ModelSource
+from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.pgm.variable import Variable
+
+__all__ = ["JsonFormat"]
+
+
+@dataclass(frozen=True)
+class JsonFormat:
+    """Our own format: it keeps functions, factors and all names."""
+
+    about: str = "JSON of our own, which keeps functions as functions"
+    """The format, in a few words."""
+
+    @property
+    def holds_factors(self) -> bool:
+        """True."""
+        return True
+
+    def names_of(self, variables: Sequence[Variable]) -> FileNames:
+        """Return no names: all are written as they are."""
+        return FileNames()
+
+    def contents(
+        self, model: Network | FactorModel, path: Path, *, max_cells: int
+    ) -> dict[Path, str]:
+        """Return the content of the file, functions kept as they are."""
+        from bnmind.pgm.formats.model_json import model_to_json
+
+        tables = [p for p in model.potentials if isinstance(p, Factor | TabularCPD)]
+        check_tables_fit(tables, max_cells=max_cells)
+        return {path: model_to_json(model, max_cells=max_cells)}
+
+    def read_network(self, source: ModelSource) -> Network:
+        """Return the network."""
+        from bnmind.pgm.formats.model_json import network_from_json
+
+        return network_from_json(source.text, max_cells=source.max_cells)
+
+    def read_model(self, source: ModelSource) -> FactorModel:
+        """Return the product of the potentials."""
+        from bnmind.pgm.formats.model_json import model_from_json
+
+        return model_from_json(source.text, max_cells=source.max_cells)
+
+    def read(self, source: ModelSource) -> Network | FactorModel:
+        """Return a network if there is one distribution for each variable."""
+        from bnmind.pgm.formats.model_json import network_or_model_from_json
+
+        return network_or_model_from_json(source.text, max_cells=source.max_cells)

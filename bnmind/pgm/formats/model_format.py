@@ -1,0 +1,172 @@
+"""What a format of model files is, and the formats that hold tables of a network only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from bnmind._bounded_files import read_bytes
+from bnmind.errors import ModelFileError, TooLargeError
+from bnmind.pgm.encoded_names import Alphabet, FileNames
+from bnmind.pgm.formats.declared import ReadNetwork
+from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.formats.source import text_of
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
+
+__all__ = [
+    "FILE_BYTES",
+    "ModelFormat",
+    "ModelSource",
+    "TableFormat",
+    "read_from",
+    "text_reader",
+]
+
+FILE_BYTES = 2**28
+"""Bytes that a file may have, unpacked."""
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A file to read a model from."""
+
+    path: Path
+    """The file."""
+    data: bytes
+    """Its bytes, unpacked."""
+    max_cells: int
+    """Cells that the tables of the model may have together."""
+
+    @property
+    def text(self) -> str:
+        """The file's text; `ModelFileError` with the place if it is not UTF-8."""
+        return text_of(self.data)
+
+
+class ModelFormat(Protocol):
+    """A format of files that hold a Bayesian network, and perhaps a product of factors."""
+
+    @property
+    def about(self) -> str:
+        """The format, in a few words."""
+
+    @property
+    def holds_factors(self) -> bool:
+        """Whether it holds a `FactorModel` whose factors are no probabilities."""
+
+    def names_of(self, variables: Sequence[Variable]) -> FileNames:
+        """Return the names that a file holds in another form."""
+
+    def contents(
+        self, model: Network | FactorModel, path: Path, *, max_cells: int
+    ) -> dict[Path, str]:
+        """Return the content of each file to be written, in the order to be written.
+
+        A `FactorModel` comes only if `holds_factors` is true.
+        """
+
+    def read_network(self, source: ModelSource) -> Network:
+        """Return the network; raise `ModelFileError` if there is none."""
+
+    def read_model(self, source: ModelSource) -> FactorModel:
+        """Return the model, that of a network as the product of its tables."""
+
+    def read(self, source: ModelSource) -> Network | FactorModel:
+        """Return the network, or the product of factors if there is no network."""
+
+
+class WritesNetwork(Protocol):
+    """Writes a network; ``encoded`` says whether its names are encoded."""
+
+    def __call__(self, network: Network, *, encoded: bool) -> str: ...
+
+
+class ReadsBytes(Protocol):
+    """Reads a network from the bytes of a file."""
+
+    def __call__(self, data: bytes, *, max_cells: int) -> ReadNetwork: ...
+
+
+class ReadsText(Protocol):
+    """Reads a network from the text of a file."""
+
+    def __call__(self, text: str, *, max_cells: int) -> ReadNetwork: ...
+
+
+def text_reader(read: ReadsText) -> ReadsBytes:
+    """Return a reader of bytes in UTF-8 from a reader of texts."""
+
+    def read_encoded(data: bytes, *, max_cells: int) -> ReadNetwork:
+        return read(text_of(data), max_cells=max_cells)
+
+    return read_encoded
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """A format that holds a network as tables."""
+
+    about: str
+    """The format, in a few words."""
+    write: WritesNetwork
+    """Return the file's text."""
+    parse: ReadsBytes
+    """Return the network in the file's bytes; raise `ModelFileError` if there is none."""
+    alphabet: Alphabet
+    """The names that the format can hold; others are encoded."""
+
+    @property
+    def holds_factors(self) -> bool:
+        """False: every table is a conditional distribution."""
+        return False
+
+    def names_of(self, variables: Sequence[Variable]) -> FileNames:
+        """Return the names that are encoded."""
+        return self.alphabet.names_of(variables)
+
+    def contents(
+        self, model: Network | FactorModel, path: Path, *, max_cells: int
+    ) -> dict[Path, str]:
+        """Return the content of the file, functions expanded to tables."""
+        assert isinstance(model, Network)  # as `holds_factors` says
+        check_tables_fit(model.cpds, max_cells=max_cells)
+        names = self.names_of(model.variables)
+        return {path: self.write(names.applied_to(model), encoded=bool(names))}
+
+    def read_network(self, source: ModelSource) -> Network:
+        """Return the network."""
+        return self.parse(source.data, max_cells=source.max_cells).network
+
+    def read_model(self, source: ModelSource) -> FactorModel:
+        """Return the product of the tables, the variables in the order of the file."""
+        return self.parse(source.data, max_cells=source.max_cells).as_model()
+
+    def read(self, source: ModelSource) -> Network:
+        """Return the network."""
+        return self.read_network(source)
+
+
+def read_from(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:
+    """Return what a reader makes of a file; its errors name the file."""
+    data = read_bytes(path, most=FILE_BYTES, packed=str(path).endswith(".gz"))
+    if not data.strip():
+        raise ModelFileError(f"expected a model in {path}, got an empty file", str(path))
+    try:
+        return read(data)
+    except ModelFileError as fault:
+        # A fault of another file beside it has that file's name already.
+        if fault.value is not None:
+            raise
+        raise ModelFileError(
+            f"{fault}, in {path}", str(path), line=fault.line, column=fault.column
+        ) from fault
+    except TooLargeError as fault:
+        raise TooLargeError(
+            f"{fault}, in {path}", needed=fault.needed, budget=fault.budget
+        ) from fault
