@@ -25,7 +25,8 @@ from bnmind.cli.shared.printable import tell
 
 __all__ = ["app"]
 
-_HELP = """Probabilistic Mastermind, exactly: replies may be false, every guess is reasoned.
+_HELP = """Adaptive testing with Bayesian networks, from Mastermind with false replies to
+tests of skills.
 
 \b
 Examples:
@@ -34,15 +35,17 @@ Examples:
   bnmind suggest --history "1123 1b1w, 2345 0b2w"
   bnmind network --stage 3
   bnmind compare entropy map --out results
+  bnmind query models/mastermind-3x4.bif --evidence T1=1 --targets P
+  bnmind test models/banks/fractions.json
 
-Codes are digits (1123) or letters (AABC), from 1 or A to the number of colors;
-separated numbers (1 1 12 3) above nine colors. A reply of one black peg (right color,
-right position) and two white ones (right color, wrong position) is 1b2w.
+Codes are digits (1123), letters (AABC) or, with more than nine colors, separated numbers
+(1 1 12 3). The reply 1b2w has one black peg (right color, right position) and two white
+ones (right color, wrong position).
 
-Noise is exact; false:P, where a reply is with probability P replaced by a random one, but
-the winning one never; independent:P, where each of the two numbers is wrong with
-probability P; or file:PATH, a CSV file with the columns true, reported, and count or
-probability.
+Noise describes how replies are falsified. exact: every reply is true. false:P: with
+probability P, a random reply replaces the true one; a win is always reported, and never
+reported falsely. independent:P: each of the two numbers is wrong with probability P.
+file:PATH: a CSV file with the columns true, reported, and count or probability.
 """
 
 app = typer.Typer(
@@ -81,17 +84,17 @@ KINDS = {
 """The commands whose help lists the members of registries."""
 
 for name, command, text, short in (
-    ("play", play, PLAY_HELP, "Guess a code that the machine hides."),
-    ("assist", assist, ASSIST_HELP, "Get help against a code-maker of your own."),
-    ("suggest", suggest, SUGGEST_HELP, "Get one guess, the reasons, the replies to doubt."),
-    ("network", network, NETWORK_HELP, "Look at the Bayesian network behind it."),
-    ("compare", compare, COMPARE_HELP, "Let strategies play the same games."),
+    ("play", play, PLAY_HELP, "Guess a code that the computer hides."),
+    ("assist", assist, ASSIST_HELP, "Get help, turn by turn, against your code-maker."),
+    ("suggest", suggest, SUGGEST_HELP, "Recommend a guess, and show the doubtful replies."),
+    ("network", network, NETWORK_HELP, "Show Vomlel's Bayesian network of a board."),
+    ("compare", compare, COMPARE_HELP, "Compare strategies on the same games."),
     ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
-    ("regret", regret, REGRET_HELP, "Say what each guess of a game lost."),
+    ("regret", regret, REGRET_HELP, "Show the loss of each guess of a game."),
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
-    ("query", query, QUERY_HELP, "Ask any Bayesian network in a file."),
+    ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
-    ("simulate", simulate, SIMULATE_HELP, "Let selectors test the same examinees."),
-    ("test", run_test, TEST_HELP, "Test one examinee with the items of a bank."),
+    ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
+    ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),
 ):
     app.command(name, cls=KINDS.get(name), help=text, short_help=short)(command)

@@ -285,11 +285,11 @@ def test_the_command_line_says_so_and_goes_on(
     write_bank(CERTAIN, "bank.json")
     shown = run("test", "bank.json", "--selector", "order", answers="1\n0\n1\n1\n\n")
     assert shown.exit_code == 0
-    assert shown.output.count("By the bank nobody gives all these answers together") == 2
+    assert shown.output.count("No examinee gives all these answers, by the bank") == 2
     assert "3. item_3" in shown.output
     Path("people.csv").write_text("item_1,item_2,item_3,item_4\n1,0,1,1\n1,1,1,0\n")
     arguments = ("--responses", "people.csv", "--selector", "order")
     shown = run("simulate", "bank.json", *arguments)
     assert shown.exit_code == 0
-    words = "order: by the bank nobody gives all the answers of 1 examinee;"
+    words = "order: by the bank, the answers of 1 examinee are impossible together;"
     assert words in " ".join(shown.output.split())

@@ -85,7 +85,7 @@ def test_states_may_hold_commas(tmp_path: Path) -> None:
     assert told("x=light, blue, size=2") == pytest.approx(0.05)
     assert told("x=red", "size=2,x") == pytest.approx(0.3)
     doubtful = run("query", path, "--evidence", "size=2,size=1,5")
-    assert_one_line_error(doubtful, "one meaning", "size=2 and size=1,5")
+    assert_one_line_error(doubtful, "two ways", "size=2 and size=1,5")
     assert_one_line_error(run("query", path, "--evidence", "size=3,5"), "size=3,5")
 
 
@@ -115,7 +115,7 @@ def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path
     ("arguments", "words"),
     [
         (["--evidence", "T1"], ["VARIABLE=STATE", "'T1'"]),
-        (["--evidence", "T1=1,T1=2"], ["T1 once"]),
+        (["--evidence", "T1=1,T1=2"], ["T1 is given twice"]),
         (["--evidence", "T1=1,,T2=1"], ["VARIABLE=STATE", "T1=1,,T2=1"]),
         (["--evidence", "T1=9"], ["state of T1", "'9'"]),
         (["--evidence", "X=1"], ["variable", "'X'"]),

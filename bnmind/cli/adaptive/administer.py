@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["TEST_HELP", "run_test"]
 
-TEST_HELP = """Test one examinee with the items of a bank, each selected by the answers before it.
+TEST_HELP = """Run an adaptive test of one examinee with the items of a bank.
 
-Type each answer; ITEM=ANSWER answers any other item, or changes its answer. s skips the
-item, u undoes, ? says why this item, q quits. With --session every answer is saved, and the
-same command resumes the test.
+Type the answer to the item shown; ITEM=ANSWER answers another item, or changes an answer. s
+skips the item, u undoes the last entry, ? explains the choice of the item, and q quits.
+With --session, the command saves every answer; run it again to resume the test.
 
 \b
 Examples:
@@ -47,8 +47,8 @@ PREPARING = "preparing the test"
 
 _COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
 _IMPOSSIBLE = (
-    "By the bank nobody gives all these answers together; each of them now counts as an error"
-    " with a chance of 1 in 1,048,576."
+    "No examinee gives all these answers, by the bank; each of them now counts as an error"
+    " with a probability of 1 in 1,048,576."
 )
 _SHOWN = 5
 """Items that a hint ranks."""
@@ -67,14 +67,14 @@ def run_test(
     bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")],
     session: Annotated[
         Path | None,
-        typer.Option("--session", metavar="FILE", help="Where every answer is saved."),
+        typer.Option("--session", metavar="FILE", help="The file of the saved session."),
     ] = None,
     selector: SelectorName = None,
     stop: StopNames = None,
     salvage: Annotated[
         bool,
         typer.Option(
-            "--salvage", help="Print what is whole in a damaged session, saved as FILE.salvaged."
+            "--salvage", help="Save the readable part of a damaged session as FILE.salvaged."
         ),
     ] = False,
     seed: Seed = None,

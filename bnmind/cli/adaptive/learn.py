@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LEARN_HELP", "LearnCommand", "learn"]
 
-LEARN_HELP = """Learn a bank from the responses of examinees: maximum likelihood, by EM.
+LEARN_HELP = """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
-RESPONSES is a CSV file, the items in its first line, then a line an examinee: 0, 1, … or
-nothing where an item was not asked. A column examinee or id says who they are. The
-Q-matrix says which skills each item needs: a column item, then a column a skill.
+RESPONSES is a CSV file. Its first line names the items. Each further line holds the
+responses of one examinee: 0, 1, …, or nothing if the item was not asked. A column examinee
+or id may name the examinees. The Q-matrix marks the skills that each item needs; it has a
+column item and a column for each skill.
 
 \b
 Examples:
@@ -67,7 +68,7 @@ def learn(
     ],
     qmatrix: Annotated[
         Path | None,
-        typer.Option("--qmatrix", metavar="FILE", help="Which skills each item needs, CSV."),
+        typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix, as CSV."),
     ] = None,
     bank: Annotated[
         Path | None,
@@ -75,7 +76,7 @@ def learn(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where the bank is written, as JSON or so."),
+        typer.Option("--out", metavar="FILE", help="The file for the learned bank."),
     ] = None,
     gate: Annotated[
         str | None,
@@ -97,22 +98,30 @@ def learn(
         ),
     ] = None,
     max_guess: Annotated[
-        float, typer.Option("--max-guess", metavar="P", help="The largest chance of a guess.")
+        float,
+        typer.Option("--max-guess", metavar="P", help="Learn no larger probability of a guess."),
     ] = 1.0,
     max_slip: Annotated[
-        float, typer.Option("--max-slip", metavar="P", help="The largest chance of a slip.")
+        float,
+        typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
     ] = 1.0,
     any_order: Annotated[
-        bool, typer.Option("--any-order", help="Let more skill lower the chance of success.")
+        bool,
+        typer.Option(
+            "--any-order", help="Allow that more skill lowers the probability of success."
+        ),
     ] = False,
     starts: Annotated[
-        int, typer.Option("--starts", min=1, metavar="N", help="Starts; the best end counts.")
+        int,
+        typer.Option(
+            "--starts", min=1, metavar="N", help="Number of starts; the best result counts."
+        ),
     ] = 1,
     iterations: Annotated[
-        int, typer.Option("--iterations", min=1, metavar="N", help="The most steps of a start.")
+        int, typer.Option("--iterations", min=1, metavar="N", help="Most EM iterations of a start.")
     ] = 5000,
     title: Annotated[
-        str | None, typer.Option("--title", help="What the bank is called.", show_default=False)
+        str | None, typer.Option("--title", help="The title of the bank.", show_default=False)
     ] = None,
     seed: Seed = None,
     json_output: Json = False,

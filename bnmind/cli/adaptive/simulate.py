@@ -37,15 +37,16 @@ DEFAULT_SELECTORS = ("entropy", "random")
 DEFAULT_EXAMINEES = 1000
 DEFAULT_FOLDS = 10
 
-SIMULATE_HELP = """Let selectors test the same examinees, and compare what they find out.
+SIMULATE_HELP = """Let selectors test the same examinees, and compare the results.
 
-The examinees are drawn from the bank, or are those of --responses: a CSV file with a column
-for each item and a row for each examinee, empty where there is no answer. An item selected
-is then answered as it was in reality. With --folds the bank's parameters are learned anew,
-for each fold from all others, so that nobody is tested with a bank that has seen the
-answers; with --qmatrix there need be no bank.
+By default, the examinees are drawn from the bank. With --responses, recorded answers are
+replayed: the CSV file has a column for each item and a row for each examinee, and is empty
+where there is no answer. With --folds, the parameters for each fold are learned from all
+other folds, so that no examinee is tested with a bank that knows the answers. With
+--qmatrix, no bank is needed.
 
-Tables (summary, curves, steps, exposure, lengths) and plots go to the directory of --out.
+The command writes tables (summary, curves, steps, exposure, lengths, attributes) and plots
+to the directory of --out.
 
 \b
 Examples:
@@ -62,12 +63,12 @@ def simulate(
     ] = None,
     responses: Annotated[
         Path | None,
-        typer.Option("--responses", metavar="FILE", help="Real answers to replay, as CSV."),
+        typer.Option("--responses", metavar="FILE", help="Recorded answers to replay, as CSV."),
     ] = None,
     qmatrix: Annotated[
         Path | None,
         typer.Option(
-            "--qmatrix", metavar="FILE", help="Instead of a bank: which skills the items need."
+            "--qmatrix", metavar="FILE", help="A Q-matrix to learn from, instead of a bank."
         ),
     ] = None,
     folds: Annotated[
@@ -76,19 +77,18 @@ def simulate(
             "--folds",
             min=2,
             metavar="N",
-            help=f"Learn the parameters for each of N folds; {DEFAULT_FOLDS} with --qmatrix.",
+            help="Learn the parameters for each of N folds from the others. [default:"
+            f" {DEFAULT_FOLDS} with --qmatrix]",
             show_default=False,
         ),
     ] = None,
     max_guess: Annotated[
         float | None,
-        typer.Option(
-            "--max-guess", metavar="P", help="In learning, the largest chance of a guess."
-        ),
+        typer.Option("--max-guess", metavar="P", help="Learn no larger probability of a guess."),
     ] = None,
     max_slip: Annotated[
         float | None,
-        typer.Option("--max-slip", metavar="P", help="In learning, the largest chance of a slip."),
+        typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
     ] = None,
     starts: Annotated[
         int | None,
@@ -96,7 +96,8 @@ def simulate(
             "--starts",
             min=1,
             metavar="N",
-            help="In learning, from how many starts; 1 unless given.",
+            help="Number of starts of the learning. [default: 1]",
+            show_default=False,
         ),
     ] = None,
     selector: Annotated[
@@ -116,15 +117,16 @@ def simulate(
             "--examinees",
             min=1,
             metavar="N",
-            help=f"How many examinees are drawn; {DEFAULT_EXAMINEES} unless given.",
+            help=f"Number of examinees to draw. [default: {DEFAULT_EXAMINEES}]",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the results are written.")
+        Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results"),
     workers: Annotated[
-        int, typer.Option("--workers", metavar="N", help="Processes that share the work; -1: all.")
+        int,
+        typer.Option("--workers", metavar="N", help="Number of processes; -1: one for each CPU."),
     ] = 1,
     seed: Seed = 0,
     as_json: Json = False,
@@ -312,9 +314,9 @@ def _show(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
     for run in result.runs:
         if run.impossible.any():
             console.print(
-                f"{run.selector}: by the bank nobody gives all the answers of"
-                f" {counted(int(run.impossible.sum()), 'examinee')}; each of these answers counts"
-                " as an error with a chance of 1 in 1,048,576.",
+                f"{run.selector}: by the bank, the answers of"
+                f" {counted(int(run.impossible.sum()), 'examinee')} are impossible together; each"
+                " of these answers counts as an error with a probability of 1 in 1,048,576.",
                 soft_wrap=True,
             )
     _show_steps(console, result)

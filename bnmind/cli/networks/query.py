@@ -1,4 +1,4 @@
-"""``bnmind query``: what a network says of its variables, given evidence."""
+"""``bnmind query``: the distributions of variables of a network, given evidence."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["QUERY_HELP", "QueryCommand", "query"]
 WIDEST = 100
 """Columns beyond which a table only becomes harder to read."""
 
-QUERY_HELP = """Ask a Bayesian network for the distribution of its variables, given evidence.
+QUERY_HELP = """Compute the distributions of variables of a Bayesian network, given evidence.
 
-The model is a file in a format from the list below, or such a file packed as .gz.
+The model is a file in a format from the list below. It may be compressed as .gz.
 
 \b
 Examples:
@@ -55,8 +55,8 @@ def query(
         typer.Option(
             "--evidence",
             metavar="A=x,B=y",
-            help="What is known: variables and their states. May be given several times. Names"
-            " and states may hold commas and =, unless that leaves two ways to read them.",
+            help="The evidence: variables and their states. Repeat the option for more. Names"
+            " and states may contain commas and = if there is only one way to read them.",
         ),
     ] = None,
     targets: Annotated[
@@ -64,8 +64,9 @@ def query(
         typer.Option(
             "--targets",
             metavar="A,B",
-            help="The variables asked for; unless given, all that are not evidence. May be given"
-            " several times. A name that holds a comma stands in double quotes, or alone.",
+            help="The variables of interest. [default: all without evidence] Repeat the option"
+            " for more. Put a name that contains a comma in double quotes.",
+            show_default=False,
         ),
     ] = None,
     show_plan: Annotated[
@@ -74,7 +75,7 @@ def query(
     picture: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="FILE", help="Draw the network with what it says, into this file."
+            "--svg", metavar="FILE", help="Draw the network with its distributions to this file."
         ),
     ] = None,
     as_json: Json = False,
@@ -93,7 +94,7 @@ def query(
 
     def planned() -> tuple[Plan, dict[str, str]]:
         plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
-        # Where the evidence decides what there is to do, its own plan is the one to show.
+        # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
     plan, given = working("planning", lambda _: planned())
@@ -116,7 +117,7 @@ def query(
 
 
 def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the findings; a state may hold ``=`` and commas, where that leaves no doubt."""
+    """Return the findings; a state may contain ``=`` and commas if only one reading is possible."""
     from bnmind.errors import BnmindError
 
     found: dict[str, str] = {}
@@ -124,20 +125,18 @@ def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict
         readings = _readings(text.split(","), states)
         if len(readings) > 1:
             both = " or ".join(" and ".join(map("=".join, reading)) for reading in readings)
-            raise BnmindError(
-                f"expected evidence of one meaning, got {shown(text)}, which may be {both}"
-            )
+            raise BnmindError(f"the evidence {shown(text)} can be read in two ways: {both}")
         for name, state in readings[0] if readings else map(_entry, text.split(",")):
             if not (name and state):
                 raise BnmindError(f"expected evidence as VARIABLE=STATE, got {shown(text)}")
             if name in found:
-                raise BnmindError(f"expected evidence on {one_line(name)} once, got it twice")
+                raise BnmindError(f"the evidence on {one_line(name)} is given twice")
             found[name] = state
     return found
 
 
 def _targets(texts: Sequence[str], known: Set[str]) -> list[str]:
-    """Return the variables asked for; a text that is the name of one stands for that one."""
+    """Return the targets; a text that is the name of a variable stands for that variable."""
     wanted: list[str] = []
     for text in texts:
         names = (text,) if text in known else listed_names(text, ",")
@@ -146,15 +145,15 @@ def _targets(texts: Sequence[str], known: Set[str]) -> list[str]:
 
 
 def _entry(text: str) -> tuple[str, str]:
-    """Return a variable and its state: the first ``=`` parts them."""
+    """Return a variable and its state, separated by the first ``=``."""
     name, _, state = text.partition("=")
     return name.strip(), state.strip()
 
 
 def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
-    """Yield the variables and states that a text may mean: the first ``=`` or later ones part them.
+    """Yield the variables and states that a text may mean, one for each ``=`` in it.
 
-    No more of these are looked at than ``most``.
+    The function tries only the first ``most`` signs.
     """
     place = -1
     for _ in range(most):
@@ -167,9 +166,9 @@ def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
 def _readings(
     parts: Sequence[str], states: Mapping[str, Sequence[str]]
 ) -> list[tuple[tuple[str, str], ...]]:
-    """Return up to two ways to read what stands between commas as states of known variables."""
-    # The readings of the first parts, for any number of them; each is the last entry and the
-    # reading before it, so that long ones are not copied.
+    """Return up to two ways to read parts between commas as states of known variables."""
+    # The readings of the first n parts, for each n. A reading is its last entry and the
+    # reading before it, so that long readings need not be copied.
     found: list[list[_Reading | None]] = [[None]]
     of_states = max((state.count(",") for known in states.values() for state in known), default=0)
     most = 1 + of_states + max((name.count(",") for name in states), default=0)

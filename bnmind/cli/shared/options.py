@@ -47,8 +47,11 @@ History: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[
     int | None,
-    typer.Option("--seed", min=0, metavar="N", help="Makes all that is random repeatable."),
+    typer.Option("--seed", min=0, metavar="N", help="Make random choices repeatable."),
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print JSON, numbers in full precision, entropies in bits.")
+    bool,
+    typer.Option(
+        "--json", help="Print JSON, with numbers in full precision and entropies in bits."
+    ),
 ]
