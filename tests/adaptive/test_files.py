@@ -107,7 +107,7 @@ def broken(change: object) -> str:
         (broken(lambda r: r.update(version=2)), "made by a newer bnmind"),
         (broken(lambda r: r.update(schema="bnmind-model")), "schema bnmind-bank"),
         (broken(lambda r: r["items"][0].update(cost=0)), "items.0.cost"),
-        (broken(lambda r: r["items"][0].update(colour="red")), "items.0.colour"),
+        (broken(lambda r: r["items"][0].update(colour="red")), "items.0: unknown fields: 'colour'"),
         (broken(lambda r: r["items"][0]["gate"].update(guess=2)), "in item item_1"),
         (
             broken(lambda r: r["items"][0]["gate"].update(kind="odd")),

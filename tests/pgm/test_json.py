@@ -210,7 +210,7 @@ SQUARES = [[0, 2 ** min(i, 30)] for i in range(40)]
         ({"kind": "table", "scope": ["B"], "values": [1.5, -0.5]}, "potentials.1: expected p"),
         ({"kind": "factor", "scope": ["B"] * 70, "values": [1]}, "potentials.1.factor.scope: List"),
         (function_of_a(function="modulo"), "potentials.1.function.function: Input tag 'modulo'"),
-        (function_of_a(function="parity", of=1), "potentials.1.function.function.parity.of: Extra"),
+        (function_of_a(function="parity", of=1), "function.parity: unknown fields: 'of'"),
         (function_of_a(function="addition", terms=[[0, 1]], modulus=0), "modulus: Input should"),
         (function_of_a(function="addition", terms=[[0, 1]], modulus=10**30), "addition.modulus:"),
         (function_of_a(function="addition", terms=[[0, 1], [0]], modulus=2), "potentials.1: exp"),

@@ -35,7 +35,7 @@ from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODE
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
-from bnmind.pgm.formats.json_records import Strict, listed, validated
+from bnmind.pgm.formats.json_records import LONG_TEXT, Names, Strict, listed, validated
 from bnmind.pgm.formats.model_json import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
@@ -58,10 +58,10 @@ class _ItemRecord(Strict):
     text: str = ""
     cost: _Positive = 1.0
     time: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-    enemies: tuple[str, ...] = ()
+    enemies: Annotated[tuple[str, ...], Field(fail_fast=True)] = ()
     testlet: str = ""
-    responses: list[str] | None = None
-    parents: list[str] | None = None
+    responses: Names | None = None
+    parents: Names | None = None
     gate: dict[str, Any] | None = None
 
 
@@ -77,6 +77,16 @@ class _RolesRecord(Strict):
 class _BankRecord(_RolesRecord):
     schema_name: Literal["bnmind-bank"] = Field(alias="schema")  # type: ignore[assignment]
     network: dict[str, Any]
+
+
+class _LongRolesRecord(_RolesRecord):
+    skills: Annotated[list[_SkillRecord], Field(fail_fast=True)]
+    items: Annotated[list[_ItemRecord], Field(fail_fast=True)]
+
+
+class _LongBankRecord(_BankRecord):
+    skills: Annotated[list[_SkillRecord], Field(fail_fast=True)]
+    items: Annotated[list[_ItemRecord], Field(fail_fast=True)]
 
 
 def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
@@ -113,7 +123,9 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
     TooLargeError
         If a few parameters in it stand for tables of more cells; none of them is made.
     """
-    record = validated(text, "bnmind-bank", {1: _BankRecord})
+    record = validated(
+        text, "bnmind-bank", {1: _BankRecord if len(text) < LONG_TEXT else _LongBankRecord}
+    )
     try:
         network = network_from_json(json.dumps(record.network), max_cells=DEFAULT_CELLS)
         cpds = list(network.cpds)
@@ -190,7 +202,9 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
     ModelFileError
         If the text is not JSON of this form, or does not fit the network.
     """
-    record = validated(text, "bnmind-roles", {1: _RolesRecord})
+    record = validated(
+        text, "bnmind-roles", {1: _RolesRecord if len(text) < LONG_TEXT else _LongRolesRecord}
+    )
     try:
         problems: list[str] = []
         items = [_item(entry, _model(entry, problems), problems) for entry in record.items]

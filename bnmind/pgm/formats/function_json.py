@@ -36,12 +36,14 @@ __all__ = ["FunctionRecord", "arity_fault", "function_to_record", "steps_work"]
 # Small enough for sums of very many in 64 bits.
 _Integer = Annotated[int, Field(ge=-(2**31), le=2**31)]
 _Position = Annotated[int, Field(ge=0, le=2**31)]
-_Positions: TypeAlias = tuple[_Position, ...]
+_Positions: TypeAlias = Annotated[tuple[_Position, ...], Field(fail_fast=True)]
+_Sets: TypeAlias = Annotated[tuple[_Positions, ...], Field(fail_fast=True)]
+_Integers: TypeAlias = Annotated[tuple[_Integer, ...], Field(fail_fast=True)]
 
 
 class _Addition(Strict):
     function: Literal["addition"]
-    terms: tuple[tuple[_Integer, ...], ...]
+    terms: Annotated[tuple[_Integers, ...], Field(fail_fast=True)]
     modulus: Annotated[int, Field(ge=1, le=2**31)]
     constant: _Integer = 0
 
@@ -80,7 +82,7 @@ class _Equality(Strict):
 class _Threshold(Strict):
     function: Literal["threshold"]
     least: _Integer
-    counted: tuple[_Positions, ...] | None = None
+    counted: _Sets | None = None
 
     def make(self) -> Function:
         return Threshold(self.least, self.counted)
@@ -89,7 +91,7 @@ class _Threshold(Strict):
 class _Exactly(Strict):
     function: Literal["exactly"]
     count: _Integer
-    counted: tuple[_Positions, ...] | None = None
+    counted: _Sets | None = None
 
     def make(self) -> Function:
         return Exactly(self.count, self.counted)
@@ -98,7 +100,7 @@ class _Exactly(Strict):
 class _Restricted(Strict):
     function: Literal["restricted"]
     of: FunctionRecord
-    states: tuple[Annotated[_Positions, Field(min_length=1)], ...]
+    states: Annotated[tuple[Annotated[_Positions, Field(min_length=1)], ...], Field(fail_fast=True)]
     results: Annotated[_Positions, Field(min_length=1)] | None = None
 
     def make(self) -> Function:
@@ -107,7 +109,9 @@ class _Restricted(Strict):
 
 class _Listed(Strict):
     function: Literal["listed"]
-    shape: Annotated[tuple[Annotated[int, Field(ge=1, le=2**31)], ...], Field(min_length=1)]
+    shape: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=2**31)], ...], Field(min_length=1, fail_fast=True)
+    ]
     results: _Positions
 
     @model_validator(mode="after")

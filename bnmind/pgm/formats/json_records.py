@@ -6,15 +6,24 @@ pydantic is imported with this module, which is therefore imported when first ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Strict", "VariableRecord", "listed", "validated", "variables_of"]
+__all__ = ["LONG_TEXT", "Names", "Strict", "VariableRecord", "listed", "validated", "variables_of"]
+
+LONG_TEXT = 2**20
+"""Characters from which a text is read by records that look for one fault of each list only.
+
+A fault takes a hundred times the memory of the entry that is wrong, and a file of ours may have
+twenty million entries.
+"""
 
 _SHOWN_FAULTS = 5
 _LONGEST_FAULT = 160
@@ -26,14 +35,28 @@ _Fault = TypeVar("_Fault")
 class Strict(BaseModel):
     """A record that has these fields, of these types, and no others."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    # Other fields are refused below, as one fault: "forbid" makes a fault of each of them.
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    @model_validator(mode="after")
+    def _no_others(self) -> Self:
+        if self.model_extra:
+            names = ", ".join(shown(name) for name in islice(self.model_extra, _SHOWN_FAULTS))
+            raise PydanticCustomError(
+                "extra_forbidden", "unknown fields: {names}", {"names": names}
+            )
+        return self
+
+
+Names: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
+"""Names or states; the first that is no text is the only one that is told."""
 
 
 class VariableRecord(Strict):
     """A variable."""
 
     name: str
-    states: list[str]
+    states: Names
 
 
 class _Head(BaseModel):

@@ -42,7 +42,14 @@ from bnmind.pgm.formats.function_json import (
     function_to_record,
     steps_work,
 )
-from bnmind.pgm.formats.json_records import Strict, VariableRecord, listed, validated, variables_of
+from bnmind.pgm.formats.json_records import (
+    LONG_TEXT,
+    Strict,
+    VariableRecord,
+    listed,
+    validated,
+    variables_of,
+)
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
@@ -60,21 +67,22 @@ JSON_VERSION = 2
 """The version that is written."""
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]
-_Scope = Annotated[list[str], Field(max_length=MOST_AXES)]
-_Family = Annotated[list[str], Field(min_length=1)]
+_Numbers = Annotated[list[_Number], Field(fail_fast=True)]
+_Scope = Annotated[list[str], Field(max_length=MOST_AXES, fail_fast=True)]
+_Family = Annotated[list[str], Field(min_length=1, fail_fast=True)]
 
 
 class _Factor(Strict):
     kind: Literal["factor"] = "factor"
     scope: _Scope
-    values: list[_Number]
-    imaginary: list[_Number] | None = None
+    values: _Numbers
+    imaginary: _Numbers | None = None
 
 
 class _Table(Strict):
     kind: Literal["table"]
-    scope: Annotated[list[str], Field(min_length=1, max_length=MOST_AXES)]
-    values: list[_Number]
+    scope: Annotated[list[str], Field(min_length=1, max_length=MOST_AXES, fail_fast=True)]
+    values: _Numbers
 
 
 class _Function(Strict):
@@ -86,8 +94,8 @@ class _Function(Strict):
 class _Noisy(Strict):
     kind: Literal["noisy_maximum", "noisy_minimum"]
     scope: _Family
-    links: list[list[list[_Number]]]
-    leak: list[_Number]
+    links: Annotated[list[Annotated[list[_Numbers], Field(fail_fast=True)]], Field(fail_fast=True)]
+    leak: _Numbers
 
 
 _Potential = Annotated[_Factor | _Table | _Function | _Noisy, Field(discriminator="kind")]
@@ -102,6 +110,20 @@ class _Version2(Strict):
 
 class _Version1(_Version2):
     potentials: Sequence[_Factor]
+
+
+class _LongVersion2(_Version2):
+    variables: Annotated[list[VariableRecord], Field(fail_fast=True)]
+    potentials: Annotated[tuple[_Potential, ...], Field(fail_fast=True)]
+
+
+class _LongVersion1(_Version1):
+    variables: Annotated[list[VariableRecord], Field(fail_fast=True)]
+    potentials: Annotated[tuple[_Factor, ...], Field(fail_fast=True)]
+
+
+_VERSIONS = {1: _Version1, 2: _Version2}
+_LONG_VERSIONS = {1: _LongVersion1, 2: _LongVersion2}
 
 
 def model_to_json(model: Network | FactorModel, *, max_cells: int) -> str:
@@ -212,7 +234,7 @@ def _invalid(fault: InvalidModelError) -> ModelFileError:
 
 def _potentials(text: str, max_cells: int) -> tuple[tuple[Potential, ...], tuple[Variable, ...]]:
     """Return the potentials, and the variables in the order of the text."""
-    record = validated(text, "bnmind-model", {1: _Version1, 2: _Version2})
+    record = validated(text, "bnmind-model", _VERSIONS if len(text) < LONG_TEXT else _LONG_VERSIONS)
     try:
         variables = variables_of(record.variables)
     except InvalidModelError as fault:

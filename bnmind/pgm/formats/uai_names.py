@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Annotated
 
 from pydantic import Field
 
@@ -26,7 +27,7 @@ __all__ = ["names_from_json", "names_to_json"]
 class _Names(Strict):
     schema_name: str = Field(alias="schema")
     version: int
-    variables: list[VariableRecord]
+    variables: Annotated[list[VariableRecord], Field(fail_fast=True)]
 
 
 def names_from_json(text: str) -> tuple[Variable, ...]:

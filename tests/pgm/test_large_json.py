@@ -1,0 +1,63 @@
+"""JSON files in which very many entries are wrong: few faults are told, and memory stays small."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bnmind.adaptive.items.bank_json import bank_from_json
+from bnmind.errors import ModelFileError
+from bnmind.pgm.formats.json_records import LONG_TEXT
+from bnmind.pgm.formats.model_json import network_or_model_from_json
+from tests.fuzz.growth import peak_of
+from tests.fuzz.readers import READERS
+
+MANY = LONG_TEXT // 4
+
+
+def model(**fields: object) -> str:
+    head = {"schema": "bnmind-model", "version": 2, "variables": [], "potentials": []}
+    return json.dumps({**head, **fields})
+
+
+BOMBS = {
+    "values": model(potentials=[{"kind": "table", "scope": ["a"], "values": [""] * MANY}]),
+    "links": model(
+        potentials=[{"kind": "noisy_maximum", "scope": ["a"], "links": [1] * MANY, "leak": []}]
+    ),
+    "states": model(variables=[{"name": "a", "states": [1] * MANY}]),
+    "variables": model(variables=[{}] * MANY),
+    "potentials": model(potentials=[{}] * MANY),
+    "fields": model(**{f"field_{i}": 1 for i in range(MANY)}),
+    "terms": model(
+        potentials=[
+            {
+                "kind": "function",
+                "scope": ["a", "b"],
+                "function": {"function": "addition", "modulus": 2, "terms": [[""] * MANY]},
+            }
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_faults_of_a_large_model_take_little_memory(name: str) -> None:
+    with pytest.raises(ModelFileError) as caught:
+        network_or_model_from_json(BOMBS[name], max_cells=2**20)
+    assert len(str(caught.value)) < 1000
+    assert peak_of(READERS["model_json"], BOMBS[name].encode()) < 50 * len(BOMBS[name])
+
+
+def test_faults_of_a_large_bank_take_little_memory() -> None:
+    head = {"schema": "bnmind-bank", "version": 1, "skills": [], "network": {}}
+    text = json.dumps({**head, "items": [{}] * MANY})
+    with pytest.raises(ModelFileError, match=r"items\.0\.name: Field required"):
+        bank_from_json(text)
+    assert peak_of(READERS["bank"], text.encode()) < 50 * len(text)
+
+
+def test_all_faults_of_a_small_model_are_told() -> None:
+    with pytest.raises(ModelFileError, match=r"variables\.0\.name.*variables\.1\.name.*more"):
+        network_or_model_from_json(model(variables=[{}, {}, {}, {}]), max_cells=100)
