@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 
 from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members
 from bnmind.cli.shared.options import Json, Seed
@@ -62,22 +63,25 @@ LearnCommand = command_with_members(
 """A command whose help lists the response models and the distributions of the skills."""
 
 
-def learn(
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """The options of the command."""
+
     responses: Annotated[
         Path, typer.Argument(metavar="RESPONSES", help="A CSV file, a row for each examinee.")
-    ],
+    ]
     qmatrix: Annotated[
         Path | None,
         typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix, as CSV."),
-    ] = None,
+    ] = None
     bank: Annotated[
         Path | None,
         typer.Option("--bank", metavar="FILE", help="A bank to learn anew, instead of a Q-matrix."),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="The file for the learned bank."),
-    ] = None,
+    ] = None
     gate: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +90,7 @@ def learn(
             help="The response model of the items, from the list below. [default: dina]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     skills: Annotated[
         str | None,
         typer.Option(
@@ -96,75 +100,79 @@ def learn(
             " 12 skills, else independent]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     max_guess: Annotated[
         float,
         typer.Option("--max-guess", metavar="P", help="Learn no larger probability of a guess."),
-    ] = 1.0,
+    ] = 1.0
     max_slip: Annotated[
         float,
         typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
-    ] = 1.0,
+    ] = 1.0
     any_order: Annotated[
         bool,
         typer.Option(
             "--any-order", help="Allow that more skill lowers the probability of success."
         ),
-    ] = False,
+    ] = False
     starts: Annotated[
         int,
         typer.Option(
             "--starts", min=1, metavar="N", help="Number of starts; the best result counts."
         ),
-    ] = 1,
+    ] = 1
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Most EM iterations of a start.")
-    ] = 5000,
+    ] = 5000
     title: Annotated[
         str | None, typer.Option("--title", help="The title of the bank.", show_default=False)
-    ] = None,
-    seed: Seed = None,
-    json_output: Json = False,
-) -> None:
+    ] = None
+    seed: Seed = None
+    json_output: Json = False
+
+
+@with_options(LearnOptions)
+def learn(options: LearnOptions) -> None:
     """Learn, write the bank, and say how well it fits."""
     from bnmind.adaptive import Bounds, LearningOptions, Responses, write_bank
     from bnmind.adaptive import learn as learned_from
     from bnmind.adaptive.learning.model import bank_to_learn
 
-    options = LearningOptions(
-        starts=starts,
-        seed=seed or 0,
-        bounds=Bounds((0.0, max_guess), (0.0, max_slip)),
-        monotone=not any_order,
-        max_iterations=iterations,
+    asked = LearningOptions(
+        starts=options.starts,
+        seed=options.seed or 0,
+        bounds=Bounds((0.0, options.max_guess), (0.0, options.max_slip)),
+        monotone=not options.any_order,
+        max_iterations=options.iterations,
     )
-    model = _model(qmatrix, bank, gate, skills)
-    start = bank_to_learn(model, _gate(gate or "dina"), _skills(skills))
-    learned_in = printable(responses.name)
-    if out is not None:
-        _check_place(start, out, title or "")
-    data = Responses.from_csv(responses)
+    model = _model(options.qmatrix, options.bank, options.gate, options.skills)
+    start = bank_to_learn(model, _gate(options.gate or "dina"), _skills(options.skills))
+    learned_in = printable(options.responses.name)
+    if options.out is not None:
+        _check_place(start, options.out, options.title or "")
+    data = Responses.from_csv(options.responses)
+    most, starts = options.iterations, options.starts
     found = working(
         "learning",
         lambda report: learned_from(
             data,
             start,
-            options=options,
-            title=title,
+            options=asked,
+            title=options.title,
             source=f"learned from {len(data)} examinees in {learned_in}",
             # A start may converge long before the most steps: no share of them tells anything.
             progress=lambda done, _: (
-                report(done // iterations, starts) if starts > 1 else report(done, None)
+                report(done // most, starts) if starts > 1 else report(done, None)
             ),
         ),
     )
-    if out is not None:
-        write_bank(found.bank, out)
-        _tell_names(found.bank, out)
-    if json_output:
-        tell_json(_as_json(found, out))
+    if options.out is not None:
+        write_bank(found.bank, options.out)
+        _tell_names(found.bank, options.out)
+    if options.json_output:
+        tell_json(_as_json(found, options.out))
     else:
-        _show(found, out)
+        _show(found, options.out)
 
 
 def _model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
 )
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
@@ -56,21 +58,24 @@ Examples:
 """
 
 
-def simulate(
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions:
+    """The options of the command."""
+
     bank: Annotated[
         Path | None,
         typer.Argument(metavar="BANK", help="The file of the item bank.", show_default=False),
-    ] = None,
+    ] = None
     responses: Annotated[
         Path | None,
         typer.Option("--responses", metavar="FILE", help="Recorded answers to replay, as CSV."),
-    ] = None,
+    ] = None
     qmatrix: Annotated[
         Path | None,
         typer.Option(
             "--qmatrix", metavar="FILE", help="A Q-matrix to learn from, instead of a bank."
         ),
-    ] = None,
+    ] = None
     folds: Annotated[
         int | None,
         typer.Option(
@@ -81,15 +86,15 @@ def simulate(
             f" {DEFAULT_FOLDS} with --qmatrix]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     max_guess: Annotated[
         float | None,
         typer.Option("--max-guess", metavar="P", help="Learn no larger probability of a guess."),
-    ] = None,
+    ] = None
     max_slip: Annotated[
         float | None,
         typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
-    ] = None,
+    ] = None
     starts: Annotated[
         int | None,
         typer.Option(
@@ -99,7 +104,7 @@ def simulate(
             help="Number of starts of the learning. [default: 1]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     selector: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,8 +114,8 @@ def simulate(
             f" [default: {' '.join(DEFAULT_SELECTORS)}]",
             show_default=False,
         ),
-    ] = None,
-    stop: StopNames = None,
+    ] = None
+    stop: StopNames = None
     examinees: Annotated[
         int | None,
         typer.Option(
@@ -120,59 +125,63 @@ def simulate(
             help=f"Number of examinees to draw. [default: {DEFAULT_EXAMINEES}]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = Path("results"),
+    ] = Path("results")
     workers: Annotated[
         int,
         typer.Option("--workers", metavar="N", help="Number of processes; -1: one for each CPU."),
-    ] = 1,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
+    ] = 1
+    seed: Seed = 0
+    as_json: Json = False
+
+
+@with_options(SimulateOptions)
+def simulate(options: SimulateOptions) -> None:
     """Simulate the tests, print what they showed, and write it to files."""
     from bnmind.adaptive import selector_by_name, stopper_by_names
     from bnmind.lab import save_simulation
 
-    names = tuple(selector or DEFAULT_SELECTORS)
+    names = tuple(options.selector or DEFAULT_SELECTORS)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
     selectors = {name: selector_by_name(name) for name in names}
-    stopper = stopper_by_names(stop or [])
-    if out.exists() and not out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {out}")
-    check_writable_directory(out)
-    if (bank is None) == (qmatrix is None):
+    stopper = stopper_by_names(options.stop or [])
+    _check(options)
+    tests = _Tests(selectors, stopper, options.seed or 0, options.workers)
+    if options.responses is None:
+        result = tests.drawn(_model(options), options.examinees or DEFAULT_EXAMINEES)
+    elif options.qmatrix is None and options.folds is None:
+        result = tests.recorded(_model(options), options.responses)
+    else:
+        result = tests.cross_validated(
+            _model(options), options.responses, options.folds or DEFAULT_FOLDS, _learning(options)
+        )
+    written = save_simulation(result, options.out)
+    if options.as_json:
+        tell_json(_as_json(result, options.seed or 0, written))
+    else:
+        _show(result, options.out, written)
+
+
+def _check(options: SimulateOptions) -> None:
+    """Raise BnmindError if the options contradict each other, or --out cannot be written."""
+    if options.out.exists() and not options.out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {options.out}")
+    check_writable_directory(options.out)
+    if (options.bank is None) == (options.qmatrix is None):
         raise BnmindError("expected either a bank or --qmatrix")
-    if responses is None and (qmatrix is not None or folds is not None):
+    learns = options.qmatrix is not None or options.folds is not None
+    if options.responses is None and learns:
         raise BnmindError("expected --responses to learn from with --qmatrix or --folds")
-    if qmatrix is None and folds is None and (max_guess, max_slip, starts) != (None,) * 3:
+    if not learns and (options.max_guess, options.max_slip, options.starts) != (None,) * 3:
         raise BnmindError(
             "expected --qmatrix or --folds, as nothing is learned without, got --max-guess,"
             " --max-slip or --starts"
         )
-    if responses is not None and examinees is not None:
+    if options.responses is not None and options.examinees is not None:
         raise BnmindError("expected either --responses or --examinees, got both")
-    tests = _Tests(selectors, stopper, seed or 0, workers)
-    if responses is None:
-        assert bank is not None
-        result = tests.drawn(_bank(bank), examinees or DEFAULT_EXAMINEES)
-    elif qmatrix is None and folds is None:
-        assert bank is not None
-        result = tests.recorded(_bank(bank), responses)
-    else:
-        result = tests.cross_validated(
-            _model(bank, qmatrix),
-            responses,
-            folds or DEFAULT_FOLDS,
-            _learning(max_guess, max_slip, starts, seed),
-        )
-    written = save_simulation(result, out)
-    if as_json:
-        tell_json(_as_json(result, seed or 0, written))
-    else:
-        _show(result, out, written)
 
 
 class _Tests:
@@ -250,32 +259,27 @@ class _Tests:
         )
 
 
-def _bank(path: Path) -> ItemBank:
-    from bnmind.adaptive import read_bank
-
-    return read_bank(path)
-
-
-def _model(bank: Path | None, qmatrix: Path | None) -> ItemBank:
+def _model(options: SimulateOptions) -> ItemBank:
     """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
-    from bnmind.adaptive import ItemBank
+    from bnmind.adaptive import ItemBank, read_bank
     from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 
-    if qmatrix is None:
-        assert bank is not None
-        return _bank(bank)
-    q = read_qmatrix(qmatrix)
+    if options.qmatrix is None:
+        assert options.bank is not None
+        return read_bank(options.bank)
+    q = read_qmatrix(options.qmatrix)
     return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
 
 
-def _learning(
-    max_guess: float | None, max_slip: float | None, starts: int | None, seed: int | None
-) -> LearningOptions:
+def _learning(options: SimulateOptions) -> LearningOptions:
     from bnmind.adaptive import Bounds, LearningOptions
 
-    guess, slip = (1.0 if most is None else most for most in (max_guess, max_slip))
+    most = (options.max_guess, options.max_slip)
+    guess, slip = (1.0 if p is None else p for p in most)
     return LearningOptions(
-        starts=starts or 1, seed=seed or 0, bounds=Bounds((0.0, guess), (0.0, slip))
+        starts=options.starts or 1,
+        seed=options.seed or 0,
+        bounds=Bounds((0.0, guess), (0.0, slip)),
     )
 
 

@@ -10,6 +10,7 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED
 from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
 from bnmind.cli.shared.prompt import Command, ask
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from bnmind.lab.mastermind.advice import Advice
     from bnmind.lab.mastermind.saved_game import SavedGame
-    from bnmind.mastermind import Belief, Channel, Reply, Turn
+    from bnmind.mastermind import Belief, Board, Channel, Reply, Turn
 
 __all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
 
@@ -45,7 +46,7 @@ Examples:
 _COMMANDS = {"u": Command.UNDO, "q": Command.QUIT}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Table:
     """The setting of a game, which stays the same from turn to turn."""
 
@@ -65,14 +66,17 @@ class _Table:
         return replace(self, content=write_game(self.path, game, before=self.content))
 
 
-def assist(
+@dataclass(frozen=True, kw_only=True)
+class AssistOptions:
+    """The options of the command."""
+
     save: Annotated[
         Path, typer.Option("--save", metavar="FILE", help="The file of the saved game.")
-    ] = DEFAULT_SAVE,
-    new: Annotated[
-        bool, typer.Option("--new", help="Begin a new game, even if one is saved.")
-    ] = False,
-    history: History = "",
+    ] = DEFAULT_SAVE
+    new: Annotated[bool, typer.Option("--new", help="Begin a new game, even if one is saved.")] = (
+        False
+    )
+    history: History = ""
     noise: Annotated[
         str | None,
         typer.Option(
@@ -81,18 +85,18 @@ def assist(
             help="How replies are falsified: exact, false:P, independent:P or file:PATH. "
             "[default: exact, or as saved]",
         ),
-    ] = None,
+    ] = None
     pegs: Annotated[
         int | None,
         typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
-    ] = None,
+    ] = None
     colors: Annotated[
         int | None,
         typer.Option(
             "--colors",
             help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]",
         ),
-    ] = None,
+    ] = None
     no_repeats: Annotated[
         bool | None,
         typer.Option(
@@ -100,43 +104,27 @@ def assist(
             help="Whether a color may occur twice. [default: it may, or as saved]",
             show_default=False,
         ),
-    ] = None,
-    seed: Seed = None,
-) -> None:
+    ] = None
+    seed: Seed = None
+
+
+@with_options(AssistOptions)
+def assist(options: AssistOptions) -> None:
     """Play a game with the help of the entropy strategy."""
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab.mastermind.advice import belief_after, ending, start
-    from bnmind.lab.mastermind.saved_game import content_of, read_game
-    from bnmind.mastermind import Board, format_history, parse_history, parse_noise
+    from bnmind.lab.mastermind.saved_game import content_of
+    from bnmind.mastermind import format_history, parse_noise
 
-    check_writable(save)
+    check_writable(options.save)
     # Read the content first: the first save notices changes by another program in between.
-    content = content_of(save)
-    saved = read_game(save) if save.exists() and not new else None
+    content = content_of(options.save)
     console = terminal()
-    if saved is not None and saved.over:
-        console.print(f"The game in {save} is over; a new one begins.")
-        saved = None
-    if saved is not None:
-        _require_same(save, saved, noise=noise, pegs=pegs, colors=colors, no_repeats=no_repeats)
-        board, noise = saved.board, saved.noise
-    else:
-        board = Board(
-            DEFAULT_PEGS if pegs is None else pegs,
-            DEFAULT_COLORS if colors is None else colors,
-            repeats=not no_repeats,
-        )
-        noise = noise or "exact"
-    turns = parse_history(board, history)
-    if saved is not None and turns != saved.turns[: len(turns)]:
-        raise InvalidHistoryError(
-            f"the game in {save} has the history {format_history(board, saved.turns) or 'none'}; "
-            f"it does not begin with {format_history(board, turns)}; --new begins a new game",
-            history,
-        )
-    turns = saved.turns if saved is not None else turns
+    saved = None if options.new else _saved(options, console)
+    board, noise = _setting(options, saved)
+    turns = _turns(options, board, saved)
     channel = parse_noise(board, noise)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel, turns, goes_on=True)
@@ -145,12 +133,15 @@ def assist(
     for turn in turns:
         belief = belief_after(belief, [turn])
         beliefs.append(belief)
-    table = _Table(console, save, channel, noise, np.random.default_rng(seed), content)
-    replies = counted(len(turns), "reply", "replies")
-    console.print(
-        f"Board {board}, noise {noise}. "
-        + (f"Resumed from {save} after {replies}." if saved else f"Saved in {save}.")
+    rng = np.random.default_rng(options.seed)
+    table = _Table(
+        console=console, path=options.save, channel=channel, noise=noise, rng=rng, content=content
     )
+    replies = counted(len(turns), "reply", "replies")
+    place = (
+        f"Resumed from {options.save} after {replies}." if saved else f"Saved in {options.save}."
+    )
+    console.print(f"Board {board}, noise {noise}. {place}")
     console.print("Enter takes what is proposed, u undoes, q quits.")
     if turns:
         console.print(f"So far: {format_history(board, turns)}")
@@ -158,28 +149,63 @@ def assist(
     _converse(table, tuple(beliefs))
 
 
-def _require_same(
-    path: Path,
-    saved: SavedGame,
-    *,
-    noise: str | None,
-    pegs: int | None,
-    colors: int | None,
-    no_repeats: bool | None,
-) -> None:
+def _saved(options: AssistOptions, console: Console) -> SavedGame | None:
+    """Return the saved game, or None if there is none or it is over."""
+    from bnmind.lab.mastermind.saved_game import read_game
+
+    saved = read_game(options.save) if options.save.exists() else None
+    if saved is not None and saved.over:
+        console.print(f"The game in {options.save} is over; a new one begins.")
+        return None
+    return saved
+
+
+def _setting(options: AssistOptions, saved: SavedGame | None) -> tuple[Board, str]:
+    """Return the board and the noise: those of the saved game, or those of the options."""
+    from bnmind.mastermind import Board
+
+    if saved is not None:
+        _require_same(options, saved)
+        return saved.board, saved.noise
+    board = Board(
+        DEFAULT_PEGS if options.pegs is None else options.pegs,
+        DEFAULT_COLORS if options.colors is None else options.colors,
+        repeats=not options.no_repeats,
+    )
+    return board, options.noise or "exact"
+
+
+def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tuple[Turn, ...]:
+    """Return the turns of --history, or those of the saved game, which must begin with them."""
+    from bnmind.mastermind import format_history, parse_history
+
+    turns = parse_history(board, options.history)
+    if saved is None:
+        return turns
+    if turns != saved.turns[: len(turns)]:
+        raise InvalidHistoryError(
+            f"the game in {options.save} has the history "
+            f"{format_history(board, saved.turns) or 'none'}; "
+            f"it does not begin with {format_history(board, turns)}; --new begins a new game",
+            options.history,
+        )
+    return saved.turns
+
+
+def _require_same(options: AssistOptions, saved: SavedGame) -> None:
     """Raise if an option contradicts the saved game."""
     board = saved.board
     asked = {
-        "--pegs": (pegs, board.pegs),
-        "--colors": (colors, board.colors),
-        "--no-repeats": (no_repeats, not board.repeats),
-        "--noise": (noise, saved.noise),
+        "--pegs": (options.pegs, board.pegs),
+        "--colors": (options.colors, board.colors),
+        "--no-repeats": (options.no_repeats, not board.repeats),
+        "--noise": (options.noise, saved.noise),
     }
     for option, (wanted, kept) in asked.items():
         if wanted is not None and wanted != kept:
             raise BnmindError(
-                f"expected {option} {kept} of the game saved in {path}, got {wanted}; --new begins "
-                f"a new game, --save names another file"
+                f"expected {option} {kept} of the game saved in {options.save}, got {wanted}; "
+                f"--new begins a new game, --save names another file"
             )
 
 

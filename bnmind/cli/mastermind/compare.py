@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable_directory
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
@@ -53,7 +55,10 @@ Examples:
 """
 
 
-def compare(
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of the command."""
+
     strategies: Annotated[
         list[str] | None,
         typer.Argument(
@@ -61,55 +66,58 @@ def compare(
             help=f"Strategies to compare. [default: {' '.join(DEFAULT_STRATEGIES)}]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     games: Annotated[
         str,
         typer.Option(
             "--games", metavar="N|all", help="Games of each strategy; all plays every code once."
         ),
-    ] = str(DEFAULT_GAMES),
-    noise: Noise = "false:0.2",
+    ] = str(DEFAULT_GAMES)
+    noise: Noise = "false:0.2"
     assume: Annotated[
         str | None,
         typer.Option(
             "--assume", metavar="NOISE", help="The noise that strategies assume, if different."
         ),
-    ] = None,
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
+    ] = None
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
     max_guesses: Annotated[
         int,
         typer.Option("--max-guesses", metavar="N", help="A longer game is lost."),
-    ] = 100,
+    ] = 100
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = Path("results"),
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
+    ] = Path("results")
+    seed: Seed = 0
+    as_json: Json = False
+
+
+@with_options(CompareOptions)
+def compare(options: CompareOptions) -> None:
     """Compare strategies, print a summary, and write all games to files."""
     from bnmind.lab import Contest, save_comparison
     from bnmind.mastermind import Board, parse_noise
     from bnmind.strategies import strategy_by_name
 
-    board = Board(pegs, colors, repeats=not no_repeats)
-    with _blamed_on(strategies or ()):
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    with _blamed_on(options.strategies or ()):
         contest = Contest(
-            tuple(strategy_by_name(name) for name in strategies or DEFAULT_STRATEGIES),
-            parse_noise(board, noise),
-            games=_number_of_games(games),
-            seed=seed or 0,
-            max_guesses=max_guesses,
-            assumed=None if assume is None else parse_noise(board, assume),
+            tuple(strategy_by_name(name) for name in options.strategies or DEFAULT_STRATEGIES),
+            parse_noise(board, options.noise),
+            games=_number_of_games(options.games),
+            seed=options.seed or 0,
+            max_guesses=options.max_guesses,
+            assumed=None if options.assume is None else parse_noise(board, options.assume),
         )
-    if out.exists() and not out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {out}")
-    check_writable_directory(out)
-    with _blamed_on(strategies or ()):
+    if options.out.exists() and not options.out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {options.out}")
+    check_writable_directory(options.out)
+    with _blamed_on(options.strategies or ()):
         comparison = _played(contest)
-    written = save_comparison(comparison, out)
-    if as_json:
+    written = save_comparison(comparison, options.out)
+    if options.as_json:
         tell_json(_as_json(comparison, written))
     else:
         _show(comparison, written)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bnmind._text_files import check_writable
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -36,57 +38,63 @@ Examples:
 """
 
 
-def fit_weights(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file for the weights.")],
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
+@dataclass(frozen=True, kw_only=True)
+class FitWeightsOptions:
+    """The options of the command."""
+
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file for the weights.")]
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
     turns: Annotated[
         int,
         typer.Option("--turns", min=1, metavar="N", help="Number of turns with separate weights."),
-    ] = 1,
+    ] = 1
     evaluations: Annotated[
         int, typer.Option("--evaluations", min=1, metavar="N", help="Number of weights to try.")
-    ] = 2000,
+    ] = 2000
     start: Annotated[
         Path | None,
         typer.Option("--start", metavar="FILE", help="Initial weights. [default: equal ones]"),
-    ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    seed: Seed = 0
+    as_json: Json = False
+
+
+@with_options(FitWeightsOptions)
+def fit_weights(options: FitWeightsOptions) -> None:
     """Search, write the best weights, and print their total number of guesses."""
     from bnmind.mastermind import Board
     from bnmind.strategies import fit_weights as fit
     from bnmind.strategies import read_weights, write_weights
 
-    check_writable(out)
-    board = Board(pegs, colors, repeats=not no_repeats)
-    given = None if start is None else read_weights(start)
+    check_writable(options.out)
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    given = None if options.start is None else read_weights(options.start)
     fitted = working(
         "fitting",
         lambda report: fit(
             board,
-            turns=turns,
-            evaluations=evaluations,
-            seed=seed or 0,
+            turns=options.turns,
+            evaluations=options.evaluations,
+            seed=options.seed or 0,
             start=given,
-            progress=lambda number, _: report(number, evaluations),
+            progress=lambda number, _: report(number, options.evaluations),
         ),
     )
-    write_weights(fitted.score, out)
-    if as_json:
+    write_weights(fitted.score, options.out)
+    if options.as_json:
         result = {
             "board": str(fitted.score.board),
             "total": fitted.total,
             "start": fitted.start,
             "evaluations": fitted.evaluations,
             "weights": [list(turn) for turn in fitted.score.weights],
-            "file": str(out),
+            "file": str(options.out),
         }
         tell_json(result)
         return
     tell(
         f"{fitted.total:,} guesses in all, from {fitted.start:,}, after {fitted.evaluations:,} "
-        f"evaluations. Written: {out}"
+        f"evaluations. Written: {options.out}"
     )

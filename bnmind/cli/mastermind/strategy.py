@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from bnmind._registry import Registered
 from bnmind._text_files import write_file
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
@@ -70,21 +72,24 @@ StrategyCommand = command_with_members(Strategies=_strategies, Formats_of_trees=
 """A command whose help lists the strategies and the formats of trees."""
 
 
-def strategy(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The strategy.")],
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
+@dataclass(frozen=True, kw_only=True)
+class StrategyOptions:
+    """The options of the command."""
+
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The strategy.")]
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
     first: Annotated[
         str | None,
         typer.Option("--first", metavar="CODE", help="Make this first guess."),
-    ] = None,
+    ] = None
     consistent: Annotated[
         bool, typer.Option("--consistent", help="Guess only codes that are still possible.")
-    ] = False,
+    ] = False
     random_ties: Annotated[
         bool, typer.Option("--random-ties", help="Break ties at random, and play games.")
-    ] = False,
+    ] = False
     max_guesses: Annotated[
         int | None,
         typer.Option(
@@ -93,18 +98,18 @@ def strategy(
             metavar="N",
             help="Count the codes found within N guesses; optimal strategies find all within N.",
         ),
-    ] = None,
+    ] = None
     determining: Annotated[
         bool, typer.Option("--determining", help="End the game when one code is left.")
-    ] = False,
+    ] = False
     weights: Annotated[
         Path | None,
         typer.Option("--weights", metavar="FILE", help="Weights for weighted-entropy."),
-    ] = None,
+    ] = None
     tree: Annotated[
         Path | None,
         typer.Option("--tree", metavar="FILE", help=_TREE_HELP),
-    ] = None,
+    ] = None
     games: Annotated[
         int | None,
         typer.Option(
@@ -115,10 +120,13 @@ def strategy(
             f"{DEFAULT_GAMES}]",
             show_default=False,
         ),
-    ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    seed: Seed = 0
+    as_json: Json = False
+
+
+@with_options(StrategyOptions)
+def strategy(options: StrategyOptions) -> None:
     """Print the total, the mean, the worst case and the distribution."""
     from dataclasses import replace
 
@@ -126,37 +134,29 @@ def strategy(
     from bnmind.strategies import Goal, Optimal, measure_games, measure_tree, strategy_tree
     from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 
-    board = Board(pegs, colors, repeats=not no_repeats)
-    opening = None if first is None else board.parse(first)
-    goal = Goal.DETERMINING if determining else Goal.REVEALING
-    player = _player(name, opening, consistent=consistent, random_ties=random_ties, weights=weights)
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    opening = None if options.first is None else board.parse(options.first)
+    goal = Goal.DETERMINING if options.determining else Goal.REVEALING
+    player = _player(options, opening)
     if isinstance(player, Optimal):
-        player = replace(player, goal=goal, max_guesses=max_guesses)
+        player = replace(player, goal=goal, max_guesses=options.max_guesses)
     optimum: Optimum | None = None
     grown: StrategyTree | None = None
     searched = is_searched(player, board)
-    if tree is not None:
-        _check_tree(tree, name, grows=not searched and games is None and player.deterministic)
-    if searched:
-        measured = working(
-            "playing",
-            lambda report: measure_search(
-                player,
-                board,
-                games=games or DEFAULT_GAMES,
-                seed=seed or 0,
-                first=opening,
-                progress=report,
-            ),
+    if options.tree is not None:
+        _check_tree(
+            options.tree,
+            options.name,
+            grows=not searched and options.games is None and player.deterministic,
         )
-    elif games is not None or not player.deterministic:
+    if searched or options.games is not None or not player.deterministic:
         measured = working(
             "playing",
-            lambda report: measure_games(
+            lambda report: (measure_search if searched else measure_games)(
                 player,
                 board,
-                games=games or DEFAULT_GAMES,
-                seed=seed or 0,
+                games=options.games or DEFAULT_GAMES,
+                seed=options.seed or 0,
                 first=opening,
                 progress=report,
             ),
@@ -170,38 +170,34 @@ def strategy(
             lambda report: strategy_tree(player, board, progress=report),
         )
         grown, measured = tree_of, measure_tree(player.name, tree_of, goal=goal)
-    if determining and grown is None:
-        raise BnmindError(f"--determining needs a strategy that has a tree; {name} plays games")
-    if tree is not None and grown is not None:
-        _write(grown, tree)
-    if as_json:
+    if options.determining and grown is None:
+        raise BnmindError(
+            f"--determining needs a strategy that has a tree; {options.name} plays games"
+        )
+    if options.tree is not None and grown is not None:
+        _write(grown, options.tree)
+    if options.as_json:
         certificate = {} if optimum is None else {"certificate": _certificate(optimum)}
-        tell_json(_as_json(measured, grown, max_guesses) | certificate)
+        tell_json(_as_json(measured, grown, options.max_guesses) | certificate)
     else:
-        _show(measured, grown, max_guesses)
+        _show(measured, grown, options.max_guesses)
         if optimum is not None:
             _show_certificate(optimum)
 
 
-def _player(
-    name: str,
-    first: tuple[int, ...] | None,
-    *,
-    consistent: bool,
-    random_ties: bool,
-    weights: Path | None,
-) -> Strategy:
+def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy:
     """Return the strategy; raise if it does not support an option."""
     from dataclasses import replace
 
     from bnmind.strategies import Among, Myopic, Optimal, Ties, read_weights, strategy_by_name
     from bnmind.strategies.trees.myopic_tree import myopic_rule
 
+    name, consistent, random_ties = options.name, options.consistent, options.random_ties
     player = strategy_by_name(name)
-    if weights is not None:
+    if options.weights is not None:
         if name != "weighted-entropy":
             raise BnmindError(f"--weights applies only to weighted-entropy, not to {name}")
-        player = Myopic(read_weights(weights), name=name)
+        player = Myopic(read_weights(options.weights), name=name)
     if not (first is not None or consistent or random_ties):
         return player
     if isinstance(player, Optimal):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import (
@@ -52,11 +54,14 @@ NetworkCommand = command_with_members(Formats_of_networks=_model_formats)
 """A command whose help lists the formats of model files."""
 
 
-def network(
-    stage: Annotated[int, typer.Option("--stage", help="1, 2 or 3.")] = 1,
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """The options of the command."""
+
+    stage: Annotated[int, typer.Option("--stage", help="1, 2 or 3.")] = 1
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
     guess: Annotated[
         str | None,
         typer.Option(
@@ -64,11 +69,11 @@ def network(
             metavar="CODE",
             help="The guess to insert at stages 2 and 3. [default: the first colors in order]",
         ),
-    ] = None,
+    ] = None
     no_arc: Annotated[
         bool,
         typer.Option("--no-arc", help="Omit the arc from P to C, as in a comparison of the paper."),
-    ] = False,
+    ] = False
     noise: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +81,7 @@ def network(
             metavar="NOISE",
             help="Add the reports P' and C', distorted by this noise, to the file.",
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -84,45 +89,48 @@ def network(
             metavar="FILE",
             help="Write the network, in a format from the list below. Stage 3 needs .json.",
         ),
-    ] = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    seed: Seed = None
+    as_json: Json = False
+
+
+@with_options(NetworkOptions)
+def network(options: NetworkOptions) -> None:
     """Show a stage of Vomlel's network, and optionally write it to a file."""
     from bnmind.junction import BestOrder
     from bnmind.mastermind import Board, parse_noise
     from bnmind.mastermind.network.vomlel import stage as stage_of
 
-    if out is not None:
+    if options.out is not None:
         from bnmind.pgm.files import NETWORK_SUFFIXES
 
-        check_place(out, NETWORK_SUFFIXES, "network")
-    board = Board(pegs, colors, repeats=not no_repeats)
-    channel = None if noise is None else parse_noise(board, noise)
-    code = None if guess is None else board.parse(guess)
+        check_place(options.out, NETWORK_SUFFIXES, "network")
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    channel = None if options.noise is None else parse_noise(board, options.noise)
+    code = None if options.guess is None else board.parse(options.guess)
     shown = working(
         "looking for the smallest junction tree",
         lambda _: stage_of(
             board,
-            stage,
+            options.stage,
             guess=code,
-            arc=not no_arc,
+            arc=not options.no_arc,
             channel=channel,
-            order=None if seed is None else BestOrder(seed=seed),
+            order=None if options.seed is None else BestOrder(seed=options.seed),
         ),
     )
-    if shown.guess is None and guess is not None:
+    if shown.guess is None and options.guess is not None:
         say("note: stage 1 has no guess yet; --guess is not used")
-    if out is not None:
+    if options.out is not None:
         from bnmind.pgm.files import write_model
 
-        write_model(shown.model, out)
-    if as_json:
+        write_model(shown.model, options.out)
+    if options.as_json:
         tell_json(_as_json(shown, None if channel is None else channel.name))
         return
     tell(str(shown))
-    if out is not None:
-        tell(f"written to {out}")
+    if options.out is not None:
+        tell(f"written to {options.out}")
 
 
 def _as_json(stage: Stage, noise: str | None) -> dict[str, object]:
