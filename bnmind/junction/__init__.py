@@ -16,8 +16,10 @@ from bnmind.junction.triangulation.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.triangulation.registry import ORDER_FINDERS
 
 __all__ = [
+    "ORDER_FINDERS",
     "BatchPosterior",
     "BestOrder",
     "Clique",

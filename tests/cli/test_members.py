@@ -9,6 +9,7 @@ import pytest
 from bnmind._registry import Registered, usage
 from bnmind.adaptive import RESPONSE_MODELS, SELECTORS, SKILL_DISTRIBUTIONS, STOPPERS
 from bnmind.cli.shared.members import Described
+from bnmind.junction import ORDER_FINDERS
 from bnmind.pgm.files import MODEL_FORMATS
 from bnmind.strategies import SCORES, STRATEGIES, TREE_FORMATS
 from tests.command_line import run
@@ -24,7 +25,7 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
         ("test", (SELECTORS, STOPPERS)),
         ("strategy", (STRATEGIES, TREE_FORMATS)),
         ("regret", (SCORES,)),
-        ("query", (MODEL_FORMATS,)),
+        ("query", (MODEL_FORMATS, ORDER_FINDERS)),
         ("network", (MODEL_FORMATS,)),
     ],
 )

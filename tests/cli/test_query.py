@@ -14,6 +14,7 @@ import pytest
 
 from bnmind.cli.networks.query import _evidence
 from bnmind.errors import BnmindError
+from bnmind.junction import ORDER_FINDERS
 from bnmind.mastermind import Board, Reply, TableBelief
 from bnmind.mastermind.noise_parser import parse_noise
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
@@ -59,6 +60,20 @@ def test_text_and_plan() -> None:
     assert "multiplications in a run" in result.stdout
     plan = run_json("query", MODEL, "--targets", "P", "--plan")["plan"]
     assert plan["total_size"] == sum(clique["size"] for clique in plan["cliques"])
+
+
+@pytest.mark.parametrize("name", ORDER_FINDERS)
+def test_every_order_gives_the_same_answer(name: str) -> None:
+    asked = ("query", MODEL, "--evidence", GUESS, "--targets", "P")
+    found = run_json(*asked, "--order", name)
+    usual = run_json(*asked)
+    assert found["log_evidence"] == pytest.approx(usual["log_evidence"], abs=1e-12)
+    assert found["marginals"]["P"] == pytest.approx(usual["marginals"]["P"], abs=1e-12)
+
+
+def test_an_unknown_order_finder_is_named() -> None:
+    result = run("query", MODEL, "--order", "min-fil")
+    assert_one_line_error(result, "order finder among", "did you mean min-fill")
 
 
 def test_states_may_hold_an_equals_sign(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.junction import (
+    ORDER_FINDERS,
     BestOrder,
     ExactOrder,
     GivenOrder,
@@ -35,13 +36,9 @@ from tests.graphs import (
 )
 
 ALL_FINDERS: tuple[OrderFinder, ...] = (
-    MinFill(),
-    MinWeight(),
-    WeightedMinFill(),
+    *(make() for make in ORDER_FINDERS.values()),
     RandomizedGreedy(restarts=5),
-    ExactOrder(),
     LocalSearch(MinWeight()),
-    BestOrder(),
 )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from bnmind._messages import one_line, shown
-from bnmind._registry import listed_names
+from bnmind._registry import listed_names, made_by_name
 from bnmind._text_files import check_writable, write_file
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import Json
@@ -24,6 +24,8 @@ __all__ = ["QUERY_HELP", "QueryCommand", "query"]
 
 WIDEST = 100
 """Columns beyond which a table only becomes harder to read."""
+
+DEFAULT_ORDER = "randomized"
 
 QUERY_HELP = """Compute the distributions of variables of a Bayesian network, given evidence.
 
@@ -44,8 +46,16 @@ def _model_formats() -> Mapping[str, Described]:
     return MODEL_FORMATS
 
 
-QueryCommand = command_with_members(Formats_of_networks=_model_formats)
-"""A command whose help lists the formats of model files."""
+def _order_finders() -> Mapping[str, Described]:
+    from bnmind.junction import ORDER_FINDERS
+
+    return ORDER_FINDERS
+
+
+QueryCommand = command_with_members(
+    Formats_of_networks=_model_formats, Order_finders=_order_finders
+)
+"""A command whose help lists the formats of model files and the order finders."""
 
 
 def query(
@@ -69,6 +79,16 @@ def query(
             show_default=False,
         ),
     ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--order",
+            metavar="NAME",
+            help="How to find the elimination order, from the list below."
+            f" [default: {DEFAULT_ORDER}]",
+            show_default=False,
+        ),
+    ] = None,
     show_plan: Annotated[
         bool, typer.Option("--plan", help="Show the junction tree and its cost too.")
     ] = False,
@@ -81,10 +101,11 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Print the marginals of the targets and the probability of the evidence."""
-    from bnmind.junction import compile_plan
+    from bnmind.junction import ORDER_FINDERS, compile_plan
     from bnmind.pgm.files import read_model
     from bnmind.views import belief_view
 
+    finder = made_by_name("order finder", ORDER_FINDERS, order or DEFAULT_ORDER)
     if picture is not None:
         check_writable(picture)
     network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
@@ -93,7 +114,8 @@ def query(
     names = wanted or [v.name for v in network.variables if v.name not in known]
 
     def planned() -> tuple[Plan, dict[str, str]]:
-        plan = compile_plan(network, evidence=known, targets=[[name] for name in names])
+        targets = [[name] for name in names]
+        plan = compile_plan(network, evidence=known, targets=targets, order=finder)
         # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 

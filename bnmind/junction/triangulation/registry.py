@@ -1,0 +1,32 @@
+"""The registry of finders of elimination orders.
+
+A new finder is a file in this folder and a line here. The contract tests run over every member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from bnmind._registry import Registered
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
+from bnmind.junction.triangulation.local_search import LocalSearch
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+
+__all__ = ["ORDER_FINDERS"]
+
+ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
+    {
+        "randomized": Registered("the best of many randomized greedy orders", RandomizedGreedy),
+        "best": Registered("randomized, then local and exact search", BestOrder),
+        "exact": Registered("branch and bound, proven smallest if it ends", ExactOrder),
+        "local": Registered("a randomized order, improved part by part", LocalSearch),
+        "min-fill": Registered("greedy, the fewest edges added", MinFill),
+        "min-weight": Registered("greedy, the smallest clique", MinWeight),
+        "weighted-min-fill": Registered("greedy, the lightest edges added", WeightedMinFill),
+    }
+)
+"""The finder of each name."""
