@@ -188,6 +188,8 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
         When it is not an order of exactly the variables of the graph.
     """
     index = {name: i for i, name in enumerate(graph.names)}
+    if len(variables) == len(index) and index.keys() == set(variables):
+        return tuple([index[name] for name in variables])
     given = Counter(variables)
     problems = [
         f"expected a variable of the graph in the elimination order, got {name!r}"
@@ -199,9 +201,7 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
         for name in index
         if given[name] != 1
     ]
-    if problems:
-        raise InvalidModelError(problems)
-    return tuple(index[name] for name in variables)
+    raise InvalidModelError(problems)
 
 
 @dataclass(frozen=True)

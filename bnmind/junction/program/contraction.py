@@ -67,6 +67,7 @@ class ProgramBuilder:
     functions: Mapping[int, Function] = field(default_factory=dict)
     """The registers that are deterministic."""
     _members: list[Variables] = field(init=False)
+    _cells: list[int] = field(init=False)
     _steps: list[Step] = field(default_factory=list)
     _recipes: dict[tuple[object, ...], Recipe] = field(default_factory=dict)
     _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
@@ -80,6 +81,7 @@ class ProgramBuilder:
         self._n_inputs = len(self.scopes)
         self._has_rows = any(r == f.positions for r, f in self.functions.items())
         self._members = [frozenset(scope) for scope in self.scopes]
+        self._cells = [math.prod([self.sizes[v] for v in scope]) for scope in self.scopes]
         self._products = Products(self.sizes)
 
     def variables(self, register: int) -> Variables:
@@ -208,16 +210,17 @@ class ProgramBuilder:
         """Add the steps of a recipe for few tables, which is not worth being looked for."""
         left = list(operands)
         while len(left) > 2:
-            first, second = self._cheapest([self._members[register] for register in left], keep)
-            j, i = left.pop(second), left.pop(first)
+            i, j = self._cheapest(left, keep)
+            second, first = left.pop(j), left.pop(i)
             needed = keep.union(*[self._members[register] for register in left])
-            left.append(self._multiply(i, j, needed))
+            left.append(self._multiply(first, second, needed))
         return self._multiply(left[0], left[1], keep)
 
-    def _cheapest(self, scopes: Sequence[Variables], keep: Variables) -> tuple[int, int]:
+    def _cheapest(self, tables: Sequence[int], keep: Variables) -> tuple[int, int]:
         """Return which of several tables to multiply next, as in recipes."""
         sizes = self.sizes
-        cells = [math.prod([sizes[v] for v in scope]) for scope in scopes]
+        scopes = [self._members[register] for register in tables]
+        cells = [self._cells[register] for register in tables]
         best: tuple[int, int, int, int] | None = None
         for j, second in enumerate(scopes):
             for i in range(j):
@@ -225,9 +228,9 @@ class ProgramBuilder:
                 if first == second:
                     return i, j
                 union = first | second
-                others = [scope for k, scope in enumerate(scopes) if k not in (i, j)]
-                growth = math.prod([sizes[v] for v in union & keep.union(*others)])
-                score = (growth - cells[i] - cells[j], math.prod([sizes[v] for v in union]), i, j)
+                needed = keep.union(*scopes[:i], *scopes[i + 1 : j], *scopes[j + 1 :])
+                growth = math.prod([sizes[v] for v in union & needed]) - cells[i] - cells[j]
+                score = (growth, math.prod([sizes[v] for v in union]), i, j)
                 if best is None or score < best:
                     best = score
         assert best is not None
@@ -240,10 +243,9 @@ class ProgramBuilder:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
             return self._reduce(self._add(operation, first, second, scope), keep)
         first, second = self._reduce(first, keep | others), self._reduce(second, keep | held)
+        if self._cells[first] < self._cells[second]:
+            first, second = second, first
         left, right = self.scopes[first], self.scopes[second]
-        sizes = self.sizes
-        if math.prod([sizes[v] for v in left]) < math.prod([sizes[v] for v in right]):
-            first, second, left, right = second, first, right, left
         summed = held & others - keep
         if summed:
             operation, scope = self._products.summed(left, right, summed)
@@ -258,8 +260,7 @@ class ProgramBuilder:
             return register
         if register not in self._tables:
             scope = self.scopes[register]
-            cost = math.prod([self.sizes[v] for v in scope])
-            operation = Expand(self.sizes[known.child], cost)
+            operation = Expand(self.sizes[known.child], self._cells[register])
             self._tables[register] = self._add(operation, register, register, scope)
         return self._tables[register]
 
@@ -269,9 +270,7 @@ class ProgramBuilder:
             return register
         scope = self.scopes[register]
         axes = tuple([axis for axis, v in enumerate(scope) if v not in keep])
-        cost = 1
-        for v in scope:
-            cost *= self.sizes[v]
+        cost = self._cells[register]
         operation = self._sums.get((axes, cost))
         if operation is None:
             operation = self._sums[axes, cost] = Sum(axes, cost)
@@ -283,4 +282,5 @@ class ProgramBuilder:
         self._steps.append(Step(operation, left, right))
         self.scopes.append(scope)
         self._members.append(frozenset(scope))
+        self._cells.append(math.prod([self.sizes[v] for v in scope]))
         return len(self.scopes) - 1

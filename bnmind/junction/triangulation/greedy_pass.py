@@ -285,16 +285,18 @@ def _key(
         return lambda v: weighted_fill[v]
 
     least = -(1 << 62)
+    by_weight, mixed = score == Score.NOISY_WEIGHT, score == Score.NOISY_MIXTURE
+    scores = fill if score == Score.NOISY_FILL else weighted_fill
 
     def noisy(v: int) -> int:
         if not fill[v]:
             return least
-        if score == Score.NOISY_WEIGHT:
+        if by_weight:
             return weight[v] + noise[v]
-        x = fill[v] if score == Score.NOISY_FILL else weighted_fill[v]
+        x = scores[v]
         cut = max(x.bit_length() - MANTISSA, 0)
         logarithm = table[x >> cut] + (cut << shift)
-        if score == Score.NOISY_MIXTURE:
+        if mixed:
             logarithm += weight[v] >> 1
         return logarithm + noise[v]
 

@@ -99,7 +99,7 @@ def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
         gone.update(light)
         kept = [v for v in kept if v not in gone]
     place = {v: i for i, v in enumerate(kept)}
-    inside = [clique for clique in covered if clique and gone.isdisjoint(clique)]
+    inside = [clique for clique in covered if clique and gone.isdisjoint(clique)] if kept else []
     return (
         first,
         kept,
