@@ -14,6 +14,7 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.selection.drawing import DrawingSelector, drawn, luck_of
 from bnmind.adaptive.selection.selector import (
     TOLERANCE,
     BatchSelection,
@@ -21,9 +22,7 @@ from bnmind.adaptive.selection.selector import (
     Selection,
     checked_allowed,
     checked_tolerance,
-    drawn,
     in_bank_order,
-    luck_of,
 )
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
@@ -32,34 +31,21 @@ __all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_
 
 
 @dataclass(frozen=True)
-class RandomItem(CheckedValue):
-    """Select any item, all with the same chance: what others are compared with."""
+class RandomItem(DrawingSelector, CheckedValue):
+    """Select any item, all with the same chance: a baseline for other selectors.
 
-    @checked
-    def select(
-        self,
-        belief: SkillBelief,
-        items: Sequence[str],
-        *,
-        rng: np.random.Generator | None = None,
-    ) -> Selection:
-        """Return an item drawn; its score is the luck that it had."""
-        ordered = in_bank_order(belief, items)
-        luck = luck_of(belief, rng)[[belief.bank.position(name) for name in ordered]]
-        item = ordered[int(np.argmax(luck))]
-        return Selection(item, ordered, luck, (item,))
+    The score of an item is its random number.
+    """
 
-    @checked
-    def select_batch(
-        self,
-        beliefs: BatchBelief,
-        allowed: NDArray[np.bool_],
-        *,
-        luck: ArrayLike | None = None,
+    def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
+        scores = luck[[belief.bank.position(name) for name in ordered]]
+        item = ordered[int(np.argmax(scores))]
+        return Selection(item, ordered, scores, (item,))
+
+    def _selected_batch(
+        self, beliefs: BatchBelief, allowed: NDArray[np.bool_], luck: Floats
     ) -> BatchSelection:
-        """Return an item drawn for each examinee: the one with most luck."""
-        checked_allowed(beliefs, allowed)
-        scores = np.where(allowed, drawn(luck, allowed.shape), -np.inf)
+        scores = np.where(allowed, luck, -np.inf)
         items = np.where(allowed.any(axis=1), np.argmax(scores, axis=1), MISSING)
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
 

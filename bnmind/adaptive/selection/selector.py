@@ -16,11 +16,10 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, number_array
+from bnmind._arguments import check_shape, checked
 from bnmind._messages import shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
 
@@ -33,9 +32,7 @@ __all__ = [
     "Selector",
     "by_rank",
     "checked_tolerance",
-    "drawn",
     "in_bank_order",
-    "luck_of",
 ]
 
 TOLERANCE = 1e-9
@@ -250,35 +247,6 @@ def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
         order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1
     )
     return places
-
-
-def luck_of(belief: SkillBelief, rng: np.random.Generator | None) -> Floats:
-    """Return the luck of one examinee, a number for each item of the bank.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Without a generator.
-    """
-    n_items = len(belief.bank.items)
-    return drawn(None if rng is None else rng.random(n_items), (n_items,))
-
-
-def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
-    """Return the luck for a batch, checked.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there is none, or its shape is another one.
-    """
-    found = None if luck is None else number_array(luck, "luck")
-    if found is None or found.shape != shape:
-        raise InvalidArgumentError(
-            f"expected luck of shape {shape} for a selector that draws, got"
-            f" {'none' if found is None else f'shape {found.shape}'}"
-        )
-    return found
 
 
 def checked_tolerance(tolerance: float) -> None:

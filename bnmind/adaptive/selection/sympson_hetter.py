@@ -11,26 +11,23 @@ r_max          ``limit``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.drawing import DrawingSelector
 from bnmind.adaptive.selection.selector import (
     BatchSelection,
     ScoringSelector,
     Selection,
     by_rank,
-    checked_allowed,
-    drawn,
-    in_bank_order,
-    luck_of,
 )
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -39,7 +36,7 @@ __all__ = ["SympsonHetter"]
 
 
 @dataclass(frozen=True)
-class SympsonHetter:
+class SympsonHetter(DrawingSelector):
     """Ask the item selected with a chance of its own only, else the next best.
 
     An item that is selected and not asked is set aside for the rest of the test: see
@@ -91,40 +88,23 @@ class SympsonHetter:
             {name: limit / share if share > limit else 1.0 for name, share in selected.items()},
         )
 
-    @checked
-    def select(
-        self,
-        belief: SkillBelief,
-        items: Sequence[str],
-        *,
-        rng: np.random.Generator | None = None,
-    ) -> Selection:
-        """Return the best item that passes its draw."""
-        ordered = in_bank_order(belief, items)
-        luck = luck_of(belief, rng)[[belief.bank.position(name) for name in ordered]]
+    def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
+        own_luck = luck[[belief.bank.position(name) for name in ordered]]
         scores = self.scored.scores(belief, ordered)
         ranked = by_rank(scores, self.scored.tolerance)
         rates = np.array([self.rates.get(name, 1.0) for name in ordered])
-        passed = (luck < rates)[ranked]
+        passed = (own_luck < rates)[ranked]
         first = int(np.argmax(passed))  # the best one if none passes
         item = ordered[int(ranked[first])]
         aside = tuple(ordered[i] for i in ranked[:first])
         return Selection(item, ordered, scores, (item,), aside)
 
-    @checked
-    def select_batch(
-        self,
-        beliefs: BatchBelief,
-        allowed: NDArray[np.bool_],
-        *,
-        luck: ArrayLike | None = None,
+    def _selected_batch(
+        self, beliefs: BatchBelief, allowed: NDArray[np.bool_], luck: Floats
     ) -> BatchSelection:
-        """Return for each examinee the best item that passes its draw."""
-        checked_allowed(beliefs, allowed)
-        given = drawn(luck, allowed.shape)
         scores = self.scored.allowed_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)
-        passed = np.take_along_axis(allowed & (given < self._rates(beliefs.bank)), ranked, axis=1)
+        passed = np.take_along_axis(allowed & (luck < self._rates(beliefs.bank)), ranked, axis=1)
         first = np.argmax(passed, axis=1)
         rows = np.arange(len(ranked))
         items = np.where(allowed.any(axis=1), ranked[rows, first], MISSING)
