@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
 from bnmind._registry import Registered
@@ -171,8 +171,9 @@ class Hierarchy(CheckedValue):
     Examples
     --------
     >>> skills = [Variable.of_integers(name, range(2)) for name in ("count", "add")]
-    >>> Hierarchy({"add": ("count",)}).permitted(skills).tolist()
-    [[True, False], [True, True]]
+    >>> add = Hierarchy({"add": ("count",)}, mastery=0.6).cpds(skills)[1]
+    >>> add.to_factor().values[1].tolist()  # the chance to add, without and with counting
+    [0.0, 0.6]
     """
 
     prerequisites: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -193,18 +194,6 @@ class Hierarchy(CheckedValue):
             )
             cpds.append(TabularCPD(skill, parents, values))
         return tuple(cpds)
-
-    @checked
-    def permitted(self, skills: Sequence[Variable]) -> NDArray[np.bool_]:
-        """Return which profiles may occur, with an axis for each skill."""
-        self._check(skills)
-        axes = np.ix_(*[np.arange(v.n_states) for v in skills])
-        place = {v.name: axis for v, axis in zip(skills, axes, strict=True)}
-        allowed = np.ones(tuple(v.n_states for v in skills), dtype=bool)
-        for name, needed in self.prerequisites.items():
-            for other in needed:
-                allowed &= (place[name] == 0) | (place[other] > 0)
-        return allowed
 
     def _check(self, skills: Sequence[Variable]) -> dict[str, Variable]:
         by_name = {v.name: v for v in skills}
