@@ -13,6 +13,7 @@ from bnmind.information import Floats
 __all__ = [
     "Profile",
     "SkillBelief",
+    "answers_without",
     "checked_response",
     "impossible_responses",
 ]
@@ -141,11 +142,22 @@ def checked_response(
     number = bank.response(item, response)
     if item in responses:
         raise InvalidResponseError(
-            f"expected an item without a response, got {item}, answered"
-            f" {bank.responses(item)[responses[item]]}; take that away first",
+            f"{item} was answered already, with {bank.responses(item)[responses[item]]};"
+            " remove that response first",
             item,
         )
     return number
+
+
+def answers_without(
+    bank: ItemBank, answers: tuple[tuple[str, int], ...], item: str
+) -> tuple[tuple[str, int], ...]:
+    """Return answers but for that to one item; `InvalidResponseError` if it was not answered."""
+    remaining = tuple(pair for pair in answers if pair[0] != item)
+    if len(remaining) == len(answers):
+        bank.position(item)
+        raise InvalidResponseError(f"{item} was not answered", item)
+    return remaining
 
 
 def impossible_responses(bank: ItemBank, responses: Mapping[str, int]) -> ImpossibleEvidenceError:
@@ -153,5 +165,5 @@ def impossible_responses(bank: ItemBank, responses: Mapping[str, int]) -> Imposs
     shown = {item: bank.responses(item)[number] for item, number in responses.items()}
     listed = ", ".join(f"{item}={state}" for item, state in shown.items())
     return ImpossibleEvidenceError(
-        f"expected responses that some profile of the skills explains, got {listed}", shown
+        f"no profile of the skills explains the responses {listed}", shown
     )

@@ -15,7 +15,7 @@ from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.marginal_sums import SubsetSums
 from bnmind.adaptive.beliefs.response_errors import likelihood
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import TooLargeError
+from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats
 
 __all__ = ["DEFAULT_PROFILES", "ProfileSpace", "n_profiles"]
@@ -132,6 +132,8 @@ class ProfileSpace:
 
     def marginal(self, table: Floats, name: str) -> Floats:
         """Return the distribution of a hidden variable, ``(…, states)``."""
+        if name not in self.place:
+            raise UnknownNameError("skill", name, self.place)
         axis = self.place[name]
         before, after = math.prod(self.shape[:axis]), math.prod(self.shape[axis + 1 :])
         view = table.reshape(*table.shape[:-1], before, self.shape[axis], after)

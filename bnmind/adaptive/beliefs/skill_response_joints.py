@@ -147,21 +147,21 @@ def _tree_rows(belief: TreeBelief, skills: Sequence[str]) -> Iterator[Floats]:
     tree = belief.tree
     sizes = [belief.bank.variable(name).n_states for name in skills]
     homes = [tree.home([name]) for name in skills]
-    nothing: Floats | None = None
+    zeros: Floats | None = None
     for levels in product(*map(range, sizes)):
-        said = list(belief.said)
+        likelihoods = list(belief.likelihoods)
         for name, level, home in zip(skills, levels, homes, strict=True):
             axis, size = tree.scopes[home].index(name), tree.bank.variable(name).n_states
             wide = [size if other == axis else 1 for other in range(len(tree.scopes[home]))]
-            said[home] = said[home] * (np.arange(size) == level).reshape(wide)
+            likelihoods[home] = likelihoods[home] * (np.arange(size) == level).reshape(wide)
         try:
-            found = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
+            posterior = tree.plan.run({}, dict(zip(tree.input_names, likelihoods, strict=True)))
         except ImpossibleEvidenceError:
-            if nothing is None:
-                nothing = np.zeros_like(
+            if zeros is None:
+                zeros = np.zeros_like(
                     tree.marginals([np.real(joint) for joint in belief.posterior.joints])
                 )
-            yield nothing
+            yield zeros
             continue
-        weight = math.exp(found.log_evidence - belief.posterior.log_evidence)
-        yield weight * tree.marginals([np.real(joint) for joint in found.joints])
+        weight = math.exp(posterior.log_evidence - belief.posterior.log_evidence)
+        yield weight * tree.marginals([np.real(joint) for joint in posterior.joints])

@@ -1,4 +1,4 @@
-"""The junction tree of a bank's hidden variables, and what its cliques' tables say.
+"""The junction tree of a bank's hidden variables, and results computed from its cliques.
 
 Items are leaves, so they are not in the tree: a response is a column of the item's
 channel, multiplied into a clique that holds the cause. The tree is therefore the same
@@ -33,7 +33,7 @@ from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.marginal_sums import SubsetSums
 from bnmind.adaptive.beliefs.tree_most_probable import most_probable_states
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import TooLargeError
+from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats, entropy
 from bnmind.junction import InteractionGraph, JunctionTree, OrderFinder, Plan, compile_plan
 from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
@@ -42,10 +42,10 @@ from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 __all__ = ["DEFAULT_TREE_CELLS", "SkillTree"]
 
 DEFAULT_TREE_CELLS = 2**24
-"""Cells that a tree may have unless the caller says otherwise."""
+"""The default limit of cells in a tree."""
 
 _BYTES_OF_A_CELL, _WORK_OF_A_CELL = 256, 256
-"""What a plan for a tree may take for each cell that the tree may have: more than any does."""
+"""Limits of a plan for each cell that the tree may have; no plan needs as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +57,14 @@ class SkillTree:
     bank
         The item bank.
     max_cells
-        The most cells that all cliques may have together.
+        The limit of cells in all cliques together.
     order
-        How to look for an elimination order.
+        The method that finds an elimination order.
 
     Raises
     ------
     TooLargeError
-        If the tree has more cells; it says how many, and nothing is allocated for it.
+        If the tree has more cells; the message says how many. No table is allocated.
     """
 
     bank: ItemBank
@@ -72,14 +72,14 @@ class SkillTree:
     order: OrderFinder | None = None
 
     def __post_init__(self) -> None:
-        if self.cells > self.max_cells:
+        if self.total_size > self.max_cells:
             largest = max(self.tree.cliques, key=lambda clique: clique.size)
             raise TooLargeError(
-                f"expected a junction tree of at most {self.max_cells:,} cells, got"
-                f" {self.cells:,} for {len(self.bank.hidden)} hidden variables and the causes of"
-                f" {len(self.bank.items)} items; the largest clique is"
-                f" {{{', '.join(largest.variables)}}} with {largest.size:,} cells",
-                needed=self.cells,
+                f"the junction tree of {len(self.bank.hidden)} hidden variables and the causes of"
+                f" {len(self.bank.items)} items has {self.total_size:,} cells; the limit is"
+                f" {self.max_cells:,}. The largest clique is {{{', '.join(largest.variables)}}}"
+                f" with {largest.size:,} cells",
+                needed=self.total_size,
                 budget=self.max_cells,
             )
 
@@ -95,8 +95,8 @@ class SkillTree:
         return JunctionTree.from_order(graph, (self.order or RandomizedGreedy())(graph))
 
     @property
-    def cells(self) -> int:
-        """The cells of all cliques together, known before any table is made."""
+    def total_size(self) -> int:
+        """The number of cells of all cliques together, known before any table is made."""
         return self.tree.total_size
 
     @cached_property
@@ -112,12 +112,12 @@ class SkillTree:
 
     @cached_property
     def input_names(self) -> tuple[str, ...]:
-        """The plan's name for what the responses say about each clique."""
+        """The name of the plan's input for each clique: the likelihood of its responses."""
         return tuple(f"responses {number}" for number in range(len(self.scopes)))
 
     @cached_property
     def plan(self) -> Plan:
-        """From what the responses say about each clique to the joint of each clique."""
+        """The plan from the likelihoods of all cliques to their joint distributions."""
         return compile_plan(
             self.bank.hidden_network(),
             targets=self.scopes,
@@ -143,7 +143,7 @@ class SkillTree:
 
     @cached_property
     def _inside(self) -> tuple[tuple[SubsetSums, ...], tuple[int, ...], tuple[slice, ...]]:
-        """The sums in each clique; where causes start, and where separators lie, in the row."""
+        """The sums in each clique, the start of each cause and the slice of each separator."""
         wanted: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in self.scopes]
         for number, cause in enumerate(self.bank.causes):
             wanted[self.homes[number]].append((number, cause))
@@ -158,11 +158,12 @@ class SkillTree:
         sums, end = [], 0
         for scope, shape, sets in zip(self.scopes, self.shapes, wanted, strict=True):
             axes = [sorted(scope.index(name) for name in names) for _, names in sets]
-            made = SubsetSums.compile(shape, axes)
-            for (number, _), start, size in zip(sets, made.starts, made.sizes, strict=True):
+            clique_sums = SubsetSums.compile(shape, axes)
+            places = zip(sets, clique_sums.starts, clique_sums.sizes, strict=True)
+            for (number, _), start, size in places:
                 starts[number], lengths[number] = end + start, size
-            sums.append(made)
-            end += made.n_cells
+            sums.append(clique_sums)
+            end += clique_sums.n_cells
         causes = tuple(starts[i] for i in range(n_causes))
         separators = tuple(
             slice(starts[i], starts[i] + lengths[i]) for i in starts if i >= n_causes
@@ -171,7 +172,7 @@ class SkillTree:
 
     @cached_property
     def index(self) -> CauseIndex:
-        """Where the masses of each item are in the row of `marginals`."""
+        """The places of each item's masses in the row of `marginals`."""
         return CauseIndex.of(self.bank, self._inside[1])
 
     def marginals(self, joints: Sequence[Floats]) -> Floats:
@@ -197,7 +198,7 @@ class SkillTree:
         joints
             As for `marginals`.
         row
-            What `marginals` says of them.
+            The result of `marginals`.
         """
         total: Any = 0.0
         for joint, shape in zip(joints, self.shapes, strict=True):
@@ -209,6 +210,8 @@ class SkillTree:
 
     def marginal(self, joints: Sequence[Floats], name: str) -> Floats:
         """Return the distribution of a hidden variable, ``(…, states)``."""
+        if name not in self._places:
+            raise UnknownNameError("skill", name, self._places)
         clique = self._places[name]
         joint, scope = joints[clique], self.scopes[clique]
         axes = tuple(i - len(scope) for i, other in enumerate(scope) if other != name)
@@ -220,7 +223,7 @@ class SkillTree:
         return {v.name: self.home([v.name]) for v in self.bank.hidden}
 
     def spread(self, cause: int, column: Floats) -> Floats:
-        """Return a function of a cause as a table that fits into the clique of that cause."""
+        """Return a function of a cause as a table that broadcasts over the clique of that cause."""
         clique = self.homes[cause]
         names = self.bank.causes[cause]
         n_states = dict(zip(self.scopes[clique], self.shapes[clique], strict=True))
@@ -229,32 +232,32 @@ class SkillTree:
         wide = [n_states[name] if name in names else 1 for name in self.scopes[clique]]
         return np.transpose(values, order).reshape(wide)
 
-    def profile(self, joints: Sequence[Floats], given: Mapping[str, Floats]) -> Profile:
+    def profile(self, joints: Sequence[Floats], inputs: Mapping[str, Floats]) -> Profile:
         """Return the most probable profile of the skills.
 
         Parameters
         ----------
         joints
             The joint of each clique.
-        given
-            The plan's inputs that they come from: with hidden variables beside the skills,
-            these are summed out by a plan of its own.
+        inputs
+            The plan's inputs that led to these joints. Hidden variables other than the skills
+            are summed out first, by a plan of their own.
 
         Raises
         ------
         TooLargeError
-            If the tree without them is too large.
+            If the tree over the skills alone is too large.
         """
         tree = self.tree
         if len(self.bank.hidden) > len(self.bank.skills):
             tree = self.skills_tree
-            joints = [np.real(joint) for joint in self._skills_plan.run({}, given).joints]
+            joints = [np.real(joint) for joint in self._skills_plan.run({}, inputs).joints]
         states, probability = most_probable_states(tree, joints)
         return Profile(tuple(states[name] for name in self.bank.skills), probability)
 
     @cached_property
     def skills_tree(self) -> JunctionTree:
-        """The junction tree over the skills alone, when all else is summed out first."""
+        """The junction tree over the skills alone, after all other variables are summed out."""
         near: dict[str, set[str]] = {v.name: set() for v in self.bank.hidden}
         for scope in self.scopes:
             for name in scope:
@@ -275,8 +278,8 @@ class SkillTree:
         tree = JunctionTree.from_order(graph, (self.order or RandomizedGreedy())(graph))
         if tree.total_size > self.max_cells:
             raise TooLargeError(
-                f"expected a tree of the skills alone of at most {self.max_cells:,} cells, got"
-                f" {tree.total_size:,}",
+                f"the junction tree of the skills alone has {tree.total_size:,} cells; the limit"
+                f" is {self.max_cells:,}",
                 needed=tree.total_size,
                 budget=self.max_cells,
             )
@@ -294,5 +297,5 @@ class SkillTree:
 
 
 def _flat(joint: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return joints ``(…, *shape)`` with a single axis for their cells."""
+    """Return joints ``(…, *shape)`` as ``(…, cells)``."""
     return joint.reshape(*joint.shape[: joint.ndim - len(shape)], math.prod(shape))

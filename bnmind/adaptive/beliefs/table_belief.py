@@ -12,13 +12,17 @@ import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._values import CheckedValue, ReadOnlyDict
-from bnmind.adaptive.beliefs.belief import Profile, checked_response, impossible_responses
+from bnmind.adaptive.beliefs.belief import (
+    Profile,
+    answers_without,
+    checked_response,
+    impossible_responses,
+)
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.item_information import ItemMasses
 from bnmind.adaptive.beliefs.profile_space import DEFAULT_PROFILES, ProfileSpace
 from bnmind.adaptive.beliefs.response_errors import checked_error_chances
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import InvalidResponseError, UnknownNameError
 from bnmind.information import Floats, entropy, tied_best
 
 __all__ = ["TableBelief"]
@@ -101,10 +105,7 @@ class TableBelief(ItemMasses, CheckedValue):
     @checked
     def without(self, item: str) -> TableBelief:
         """Return the belief as if an item had not been answered."""
-        remaining = tuple(pair for pair in self.answers if pair[0] != item)
-        if len(remaining) == len(self.answers):
-            self.bank.position(item)
-            raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
+        remaining = answers_without(self.bank, self.answers, item)
         return _again(self.space, remaining, self.error_chance)
 
     @checked
@@ -115,8 +116,6 @@ class TableBelief(ItemMasses, CheckedValue):
     @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, or of another hidden variable."""
-        if skill not in self.space.place:
-            raise UnknownNameError("skill", skill, self.space.place)
         return self.space.marginal(self.table, skill)
 
     @cached_property

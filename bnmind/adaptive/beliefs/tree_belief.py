@@ -1,4 +1,4 @@
-"""The belief by a junction tree over the skills: for banks of any number of skills."""
+"""A belief by a junction tree over the skills, for banks with any number of skills."""
 
 from __future__ import annotations
 
@@ -12,25 +12,31 @@ import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._values import CheckedValue, ReadOnlyDict
-from bnmind.adaptive.beliefs.belief import Profile, checked_response, impossible_responses
+from bnmind.adaptive.beliefs.belief import (
+    Profile,
+    answers_without,
+    checked_response,
+    impossible_responses,
+)
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.item_information import ItemMasses
 from bnmind.adaptive.beliefs.response_errors import checked_error_chances, likelihood
 from bnmind.adaptive.beliefs.skill_tree import DEFAULT_TREE_CELLS, SkillTree
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError, UnknownNameError
+from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import OrderFinder, Posterior
 
-__all__ = ["TreeBelief", "belief_after", "said_of"]
+__all__ = ["TreeBelief", "belief_after", "clique_likelihood"]
 
 
 @dataclass(frozen=True, eq=False)
 class TreeBelief(ItemMasses, CheckedValue):
-    """A belief kept as the joints of the cliques of a tree; one run of a plan a response.
+    """A belief stored as the joint distribution of each clique of a junction tree.
 
-    Made by `start`, and from then on by `update`. See `SkillBelief`. The same responses
-    give the same numbers to the last bit in whatever order they come.
+    Created by `start`, then by `update`; each update is one run of a plan. See
+    `SkillBelief`. The order of the responses does not change the result, not even by
+    rounding.
 
     Examples
     --------
@@ -43,12 +49,12 @@ class TreeBelief(ItemMasses, CheckedValue):
     tree: SkillTree
     answers: tuple[tuple[str, int], ...]
     """The items answered and the positions of the responses, in the order of the answers."""
-    said: tuple[Floats, ...]
-    """What the responses say about each clique: likelihoods, up to a power of two."""
+    likelihoods: tuple[Floats, ...]
+    """For each clique the likelihood of the responses, divided by a power of two."""
     powers: tuple[int, ...]
-    """These powers, for each clique."""
+    """The exponent of two for each clique."""
     posterior: Posterior
-    """What the plan says."""
+    """The answer of the tree's plan."""
     error_chance: float = 0.0
     """The chance that each response was an error; see `with_errors`."""
 
@@ -68,14 +74,14 @@ class TreeBelief(ItemMasses, CheckedValue):
         bank
             The item bank.
         max_cells
-            The most cells that the cliques may have together.
+            The limit of cells in all cliques together.
         order
-            How to look for an elimination order.
+            The method that finds an elimination order.
 
         Raises
         ------
         TooLargeError
-            If the tree has more cells; it says how many.
+            If the tree has more cells; the message says how many.
         """
         return belief_after(SkillTree(bank, max_cells, order), (), 0.0)
 
@@ -83,7 +89,7 @@ class TreeBelief(ItemMasses, CheckedValue):
         return (belief_after, (self.tree, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
-        return f"TreeBelief({self.tree.cells} cells, {len(self.answers)} responses)"
+        return f"TreeBelief({self.tree.total_size} cells, {len(self.answers)} responses)"
 
     @property
     def bank(self) -> ItemBank:
@@ -108,11 +114,7 @@ class TreeBelief(ItemMasses, CheckedValue):
     @checked
     def without(self, item: str) -> TreeBelief:
         """Return the belief as if an item had not been answered."""
-        remaining = tuple(pair for pair in self.answers if pair[0] != item)
-        if len(remaining) == len(self.answers):
-            self.bank.position(item)
-            raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
-        return self._changed(remaining, item)
+        return self._changed(answers_without(self.bank, self.answers, item), item)
 
     @checked
     def with_errors(self, chance: float) -> TreeBelief:
@@ -120,12 +122,12 @@ class TreeBelief(ItemMasses, CheckedValue):
         return belief_after(self.tree, self.answers, float(checked_error_chances(chance)))
 
     def _changed(self, answers: tuple[tuple[str, int], ...], item: str) -> TreeBelief:
-        """Return the belief after these answers, which differ from ours in one item."""
+        """Return the belief after other answers, which differ in one item."""
         clique = self.tree.homes[self.bank.cause_numbers[self.bank.position(item)]]
-        table, power = said_of(self.tree, clique, answers, self.error_chance)
-        said = (*self.said[:clique], table, *self.said[clique + 1 :])
+        table, power = clique_likelihood(self.tree, clique, answers, self.error_chance)
+        likelihoods = (*self.likelihoods[:clique], table, *self.likelihoods[clique + 1 :])
         powers = (*self.powers[:clique], power, *self.powers[clique + 1 :])
-        return _run(self.tree, answers, said, powers, self.error_chance)
+        return _run(self.tree, answers, likelihoods, powers, self.error_chance)
 
     @cached_property
     def log_evidence(self) -> float:
@@ -148,36 +150,34 @@ class TreeBelief(ItemMasses, CheckedValue):
     @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:
         """Return the probability of each level of a skill, or of another hidden variable."""
-        names = [v.name for v in self.bank.hidden]
-        if skill not in names:
-            raise UnknownNameError("skill", skill, names)
         return self.tree.marginal(self._joints, skill)
 
     def profile(self) -> Profile:
         """Return the most probable profile of the skills.
 
-        Of several equally probable ones it is any, but always the same.
+        Ties are broken arbitrarily, but always in the same way.
         """
         return self.tree.profile(
-            self._joints, dict(zip(self.tree.input_names, self.said, strict=True))
+            self._joints, dict(zip(self.tree.input_names, self.likelihoods, strict=True))
         )
 
 
-def said_of(
+def clique_likelihood(
     tree: SkillTree, clique: int, answers: Sequence[tuple[str, int]], error_chance: float
 ) -> tuple[Floats, int]:
-    """Return the likelihood of the responses that go into a clique, times a power of two.
+    """Return the likelihood of the responses that belong to a clique.
 
     Returns
     -------
     tuple
-        The table over the clique, and the power of two that it must be multiplied by.
+        The likelihood as a table over the clique, divided by a power of two so that it does
+        not underflow, and the exponent of that power.
     """
     bank = tree.bank
     table, power = np.ones(tree.shapes[clique]), 0
     columns: dict[int, Floats] = {}
     powers: dict[int, int] = {}
-    # In the order of the bank, so that the order of the answers leaves no trace.
+    # In the order of the bank, so that the order of the answers does not change the result.
     for item, response in sorted(answers, key=lambda pair: bank.position(pair[0])):
         cause = int(bank.cause_numbers[bank.position(item)])
         if tree.homes[cause] != clique:
@@ -196,21 +196,23 @@ def said_of(
 def _run(
     tree: SkillTree,
     answers: tuple[tuple[str, int], ...],
-    said: tuple[Floats, ...],
+    likelihoods: tuple[Floats, ...],
     powers: tuple[int, ...],
     error_chance: float,
 ) -> TreeBelief:
     try:
-        posterior = tree.plan.run({}, dict(zip(tree.input_names, said, strict=True)))
+        posterior = tree.plan.run({}, dict(zip(tree.input_names, likelihoods, strict=True)))
     except ImpossibleEvidenceError:
         raise impossible_responses(tree.bank, dict(answers)) from None
-    return TreeBelief(tree, answers, said, powers, posterior, error_chance)
+    return TreeBelief(tree, answers, likelihoods, powers, posterior, error_chance)
 
 
 def belief_after(
     tree: SkillTree, answers: tuple[tuple[str, int], ...], error_chance: float
 ) -> TreeBelief:
-    """Return the belief after some answers, each of them an error with some chance."""
-    made = [said_of(tree, clique, answers, error_chance) for clique in range(len(tree.scopes))]
-    tables, powers = tuple(t for t, _ in made), tuple(p for _, p in made)
+    """Return the belief after some answers, each an error with the given chance."""
+    pairs = [
+        clique_likelihood(tree, clique, answers, error_chance) for clique in range(len(tree.scopes))
+    ]
+    tables, powers = tuple(t for t, _ in pairs), tuple(p for _, p in pairs)
     return _run(tree, answers, tables, powers, error_chance)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, checked, positions, whole_array
 from bnmind._messages import listed, many
-from bnmind.adaptive.beliefs.batch_belief import MISSING, checked_responses
+from bnmind.adaptive.beliefs.batch_answers import checked_responses
+from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.responses import Responses

@@ -223,7 +223,7 @@ def simulate(
 
 def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     """Return how many examinees are computed at once: it depends on the bank alone."""
-    cells = prior.tree.cells if isinstance(prior, TreeBatch) else n_profiles(bank)
+    cells = prior.tree.total_size if isinstance(prior, TreeBatch) else n_profiles(bank)
     widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
     cells = max(cells, widest * len(bank.items))
     most: int = _BATCH_CELLS // cells

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.adaptive.beliefs.batch_belief import impossible_rows
+from bnmind.adaptive.beliefs.batch_answers import impossible_rows
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expected, Patterns
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
