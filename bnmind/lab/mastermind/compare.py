@@ -349,8 +349,8 @@ def _require_possible(board: Board, games: int | None, n_strategies: int) -> Non
         raise InvalidArgumentError(f"expected at least one game, got {games}", games)
     if number * n_strategies > MAX_ROWS:
         raise TooLargeError(
-            f"expected at most {MAX_ROWS:,} games in a comparison, got {many(number)} of each of"
-            f" {n_strategies} strategies",
+            f"a comparison holds at most {MAX_ROWS:,} games, and this one would have"
+            f" {many(number * n_strategies)}; play fewer games",
             needed=number * n_strategies,
             budget=MAX_ROWS,
         )

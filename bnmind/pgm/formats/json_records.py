@@ -112,7 +112,8 @@ def _told(error: Mapping[str, Any]) -> str:
     path = [
         shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
     ]
-    return f"{'.'.join(path) or 'the whole'}: {' '.join(error['msg'].split())}"
+    told = " ".join(error["msg"].split())
+    return f"{'.'.join(path)}: {told}" if path else told
 
 
 def listed(faults: Sequence[_Fault], told: Callable[[_Fault], str] = str) -> str:
