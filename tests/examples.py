@@ -573,23 +573,26 @@ def keep(moment: adaptive.Moment) -> Any:
     adaptive.Moment,
     adaptive.Measure,
     adaptive.SelectorRun,
+    adaptive.SimulationOptions,
     adaptive.SimulationResult,
 )
 def _simulations() -> Any:
     people = adaptive.Examinees.drawn(bank(), 5, seed=1)
     measure = adaptive.Measure("zero", keep)
+    options = adaptive.SimulationOptions(measures=[measure], seed=1, workers=1)
     result = adaptive.simulate(
         bank(),
         people,
         {"entropy": adaptive.MinimalEntropy()},
         adaptive.MaximalItems(2),
-        measures=[measure],
+        options=options,
     )
     codes = people.responses
     tree = adaptive.TreeBatch.start(bank(), 5)
     table = adaptive.TableBatch.start(bank(), 5)
     allowed = np.ones((5, 3), dtype=bool)
     return [
+        options,
         result,
         *result.runs,
         adaptive.Measure("score", score),

@@ -329,10 +329,7 @@ def of_functions() -> Iterator[Call]:
     tests = {
         "selectors": selectors,
         "stopper": stopper,
-        "rules": (adaptive.Enemies(),),
-        "measures": (adaptive.ENTROPY,),
-        "seed": 1,
-        "workers": 1,
+        "options": adaptive.SimulationOptions(seed=1),
         "progress": lambda done, total: None,
     }
     calls: list[tuple[Callable[..., Any], dict[str, Any]]] = [
@@ -393,7 +390,7 @@ def of_functions() -> Iterator[Call]:
         ),
         (
             adaptive.simulate,
-            {"bank": BANK, "examinees": PEOPLE, **tests, "eligible": ALLOWED, "batch_size": 2},
+            {"bank": BANK, "examinees": PEOPLE, **tests, "eligible": ALLOWED},
         ),
         (adaptive.standard_errors, {"learned": learned()}),
         (adaptive.start_belief, {"bank": BANK}),

@@ -110,6 +110,7 @@ from bnmind.adaptive.simulation.measures import (
     Moment,
     default_measures,
 )
+from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.replay import replay
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
 from bnmind.adaptive.simulation.simulate import simulate
@@ -222,6 +223,7 @@ __all__ = [
     "Sequential",
     "Session",
     "SessionReport",
+    "SimulationOptions",
     "SimulationResult",
     "SkillBelief",
     "SkillEntropy",

@@ -33,6 +33,7 @@ from bnmind.adaptive import (
     Rule,
     Selector,
     Session,
+    SimulationOptions,
     SkillBelief,
     SkillsCertain,
     StopBy,
@@ -68,7 +69,9 @@ def asked(session: Session) -> str:
 
 def simulated(bank: ItemBank, rules: tuple[Rule, ...], stopper: Stopper) -> tuple[str, str]:
     people = Examinees.recorded(bank, np.ones((2, len(bank.items)), dtype=int))
-    run = simulate(bank, people, {"order": FixedOrder()}, stopper, rules=rules).runs[0]
+    run = simulate(
+        bank, people, {"order": FixedOrder()}, stopper, options=SimulationOptions(rules=rules)
+    ).runs[0]
     assert np.array_equal(run.asked[0], run.asked[1])
     names = "".join(bank.item_names[i] for i in run.asked[0] if i != MISSING)
     return names, str(run.reasons[0])
@@ -126,7 +129,13 @@ def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
     session = ended(Design(BANK, control, AT_ONCE, (ContentBalance({"z": 2}),)))
     assert asked(session) == "h"
     people = Examinees.recorded(BANK, np.ones((2, 8), dtype=int))
-    run = simulate(BANK, people, {"x": control}, AT_ONCE, rules=(ContentBalance({"z": 2}),))
+    run = simulate(
+        BANK,
+        people,
+        {"x": control},
+        AT_ONCE,
+        options=SimulationOptions(rules=(ContentBalance({"z": 2}),)),
+    )
     assert run.runs[0].asked.tolist() == [[7]] * 2
 
 
@@ -188,7 +197,9 @@ def test_minima_are_met_if_they_can_be_and_live_and_simulated_tests_agree(
     selector = data.draw(st.sampled_from(selectors))
     answers = rng.integers(0, 2, (3, len(codes)))
     people = Examinees.recorded(bank, answers)
-    run = simulate(bank, people, {"x": selector}, stopper, rules=rules).runs[0]
+    run = simulate(
+        bank, people, {"x": selector}, stopper, options=SimulationOptions(rules=rules)
+    ).runs[0]
     for row in range(3):
         design = Design(bank, selector, stopper, rules)
         session = Session.start(design)

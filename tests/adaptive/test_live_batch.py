@@ -35,6 +35,7 @@ from bnmind.adaptive import (
     Progress,
     Rule,
     Session,
+    SimulationOptions,
     SkillBelief,
     Testlets,
     irt_bank,
@@ -206,7 +207,9 @@ def _live(design: Design, responses: list[int]) -> Outcome:
 def _simulated(
     bank: ItemBank, people: Examinees, selector: Any, stopper: Any, rules: Any
 ) -> list[Outcome]:
-    run = simulate(bank, people, {"x": selector}, stopper, rules=rules, seed=7).runs[0]
+    run = simulate(
+        bank, people, {"x": selector}, stopper, options=SimulationOptions(rules=rules, seed=7)
+    ).runs[0]
     names = np.array(bank.item_names, dtype=object)
     return [
         (

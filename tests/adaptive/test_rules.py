@@ -35,6 +35,7 @@ from bnmind.adaptive import (
     Progress,
     Randomesque,
     Session,
+    SimulationOptions,
     SkillsCertain,
     StopBy,
     Stopper,
@@ -109,7 +110,9 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
     # In a simulation, too: of the testlet an item is set aside, and the test goes on.
     control = SympsonHetter(FixedOrder(("c", "e", "f")), {"e": 0.0})
     people = Examinees.drawn(BANK, 2)
-    run = simulate(BANK, people, {"x": control}, rules=(Testlets(),)).run_of("x")
+    run = simulate(
+        BANK, people, {"x": control}, options=SimulationOptions(rules=(Testlets(),))
+    ).run_of("x")
     assert ["".join(NAMES[i] for i in row) for row in run.asked] == ["cfabd"] * 2
 
 

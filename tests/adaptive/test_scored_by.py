@@ -21,6 +21,7 @@ from bnmind.adaptive import (
     ScoredBy,
     Selector,
     Session,
+    SimulationOptions,
     SkillBelief,
     SympsonHetter,
     TableBatch,
@@ -76,7 +77,11 @@ def live(selector: Selector[SkillBelief], row: int) -> list[int]:
 )
 def test_one_function_serves_both(selector: Selector[SkillBelief]) -> None:
     run = simulate(
-        BANK, PEOPLE, {"x": selector}, MaximalItems(4), rules=(Enemies(),), batch_size=5
+        BANK,
+        PEOPLE,
+        {"x": selector},
+        MaximalItems(4),
+        options=SimulationOptions(rules=(Enemies(),), batch_size=5),
     ).runs[0]
     for row in range(len(PEOPLE)):
         assert [place for place in run.asked[row] if place != MISSING] == live(selector, row)
@@ -89,7 +94,9 @@ def test_it_is_called_once_for_each_examinee_and_question() -> None:
         calls.append(items)
         return nearest(belief, items)
 
-    simulate(BANK, PEOPLE, {"x": ScoredBy(scores)}, MaximalItems(3), rules=())
+    simulate(
+        BANK, PEOPLE, {"x": ScoredBy(scores)}, MaximalItems(3), options=SimulationOptions(rules=())
+    )
     assert sorted(map(len, calls)) == [4] * 12 + [5] * 12 + [6] * 12
 
 

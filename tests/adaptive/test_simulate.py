@@ -42,6 +42,7 @@ from bnmind.adaptive import (
     RandomItem,
     Selector,
     Session,
+    SimulationOptions,
     SimulationResult,
     SkillBelief,
     SympsonHetter,
@@ -167,7 +168,9 @@ def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
 )
 def test_a_live_test_draws_as_the_first_examinee_of_a_simulation(selector: Any, seed: int) -> None:
     """`Design.rng` makes the generator of each question, of the seed and the number asked."""
-    result = simulate(BANK, PEOPLE.take([0]), {"drawn": selector}, seed=seed)
+    result = simulate(
+        BANK, PEOPLE.take([0]), {"drawn": selector}, options=SimulationOptions(seed=seed)
+    )
     session = Session.start(Design(BANK, selector, seed=seed))
     asked = []
     while not session.stop_reason:
@@ -202,14 +205,18 @@ def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_tests_do_not_depend_on_the_size_of_a_batch(size: int) -> None:
-    other = simulate(BANK, PEOPLE, SELECTORS, MaximalItems(4), batch_size=size)
+    other = simulate(
+        BANK, PEOPLE, SELECTORS, MaximalItems(4), options=SimulationOptions(batch_size=size)
+    )
     assert same(RESULT, other, exactly=False)
 
 
 def test_tests_do_not_depend_on_the_workers() -> None:
     named = {name: one for name, one in SELECTORS.items() if name != "yours"}
-    alone = simulate(BANK, PEOPLE, named, MaximalItems(4), batch_size=20)
-    shared = simulate(BANK, PEOPLE, named, MaximalItems(4), batch_size=20, workers=2)
+    alone = simulate(BANK, PEOPLE, named, MaximalItems(4), options=SimulationOptions(batch_size=20))
+    shared = simulate(
+        BANK, PEOPLE, named, MaximalItems(4), options=SimulationOptions(batch_size=20, workers=2)
+    )
     assert same(alone, shared)
 
 
@@ -231,7 +238,8 @@ def test_examinees_are_the_same_however_many_there_are() -> None:
 def test_the_luck_of_selectors_is_another_for_each_seed_and_examinee() -> None:
     random = {"random": RandomItem()}
     one = simulate(BANK, PEOPLE, random, MaximalItems(4)).runs[0].asked
-    other = simulate(BANK, PEOPLE, random, MaximalItems(4), seed=1).runs[0].asked
+    options = SimulationOptions(seed=1)
+    other = simulate(BANK, PEOPLE, random, MaximalItems(4), options=options).runs[0].asked
     assert not np.array_equal(one, other)
     assert len(np.unique(one, axis=0)) > 100
     counts = np.bincount(one.ravel(), minlength=len(Q))
@@ -281,7 +289,9 @@ def test_enemies_testlets_and_balance_are_heeded() -> None:
     )
     people = Examinees.drawn(bank, 50, seed=1)
     rules = (Enemies(), Testlets(), ContentBalance(maxima={"y": 2}))
-    run = simulate(bank, people, {"random": RandomItem()}, rules=rules).runs[0]
+    run = simulate(
+        bank, people, {"random": RandomItem()}, options=SimulationOptions(rules=rules)
+    ).runs[0]
     mask = run.asked_mask
     assert not np.any(mask[:, 1] & mask[:, 2])
     assert np.all(mask[:, 2:].sum(axis=1) <= 2)
@@ -358,7 +368,13 @@ def test_banks_with_many_profiles_are_simulated_by_a_tree() -> None:
     assert n_profiles(bank) > 2**16
     assert isinstance(start_beliefs(bank, 1), TreeBatch)
     people = Examinees.drawn(bank, 6, seed=int(rng.integers(9)))
-    result = simulate(bank, people, {"x": MinimalEntropy()}, MaximalItems(3), batch_size=4)
+    result = simulate(
+        bank,
+        people,
+        {"x": MinimalEntropy()},
+        MaximalItems(3),
+        options=SimulationOptions(batch_size=4),
+    )
     for row in range(2):
         belief = start_belief(bank)
         for number in result.runs[0].asked[row]:
@@ -409,7 +425,9 @@ def test_measures_of_yours_are_told_everything() -> None:
         return counts
 
     measures = (Measure("asked", asked), UNASKED_ACCURACY)
-    result = simulate(BANK, PEOPLE, {"x": MinimalEntropy()}, measures=measures)
+    result = simulate(
+        BANK, PEOPLE, {"x": MinimalEntropy()}, options=SimulationOptions(measures=measures)
+    )
     assert np.array_equal(result.mean("x", "asked")[0], np.arange(len(Q) + 1))
     assert np.all(np.isnan(result.values("x", "unasked_accuracy")[:, -1]))
     with pytest.raises(UnknownNameError, match="measure"):
@@ -423,7 +441,7 @@ def test_progress_is_told_and_nothing_printed(capsys: pytest.CaptureFixture[str]
         PEOPLE,
         {"a": MinimalEntropy(), "b": RandomItem()},
         MaximalItems(2),
-        batch_size=50,
+        options=SimulationOptions(batch_size=50),
         progress=lambda done, total: told.append((done, total)),
     )
     assert told == [(n, 240) for n in (50, 100, 120, 170, 220, 240)]
@@ -444,11 +462,11 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(InvalidArgumentError, match="at least one selector"):
         simulate(BANK, PEOPLE, {})
     with pytest.raises(InvalidArgumentError, match="expected at least 1 worker"):
-        simulate(BANK, PEOPLE, SELECTORS, workers=0)
+        simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(workers=0))
     with pytest.raises(InvalidArgumentError, match="a batch of at least 1"):
-        simulate(BANK, PEOPLE, SELECTORS, batch_size=0)
+        simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(batch_size=0))
     with pytest.raises(InvalidArgumentError, match="seed of at least 0"):
-        simulate(BANK, PEOPLE, SELECTORS, seed=-1)
+        simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(seed=-1))
     with pytest.raises(InvalidArgumentError, match="at least 1 examinee"):
         Examinees.drawn(BANK, 0)
     with pytest.raises(ResponseTableError, match="row 2, column item_3, got 2"):

@@ -22,6 +22,7 @@ from bnmind.adaptive import (
     MinimalEntropy,
     ProfileCertain,
     RandomItem,
+    SimulationOptions,
     SimulationResult,
     irt_bank,
     logistic_items,
@@ -125,7 +126,9 @@ def test_files_hold_the_frames(tmp_path: Path) -> None:
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
     bank = irt_bank(logistic_items([[1.0, 0.0], [1.0, 1.0]]))
     people = Examinees.drawn(bank, 5)
-    of_ability = simulate(bank, people, {"x": RandomItem()}, measures=[ABILITY])
+    of_ability = simulate(
+        bank, people, {"x": RandomItem()}, options=SimulationOptions(measures=[ABILITY])
+    )
     names = {path.name for path in save_simulation(of_ability, tmp_path / "ability")}
     assert "measure-ability.png" in names
     assert not names & {"attributes.csv", "attributes.png"}

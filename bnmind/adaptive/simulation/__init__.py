@@ -17,6 +17,7 @@ from bnmind.adaptive.simulation.measures import (
     Moment,
     default_measures,
 )
+from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.replay import replay
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
 from bnmind.adaptive.simulation.simulate import simulate
@@ -37,6 +38,7 @@ __all__ = [
     "Measure",
     "Moment",
     "SelectorRun",
+    "SimulationOptions",
     "SimulationResult",
     "default_measures",
     "replay",

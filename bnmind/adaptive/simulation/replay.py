@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +14,10 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.adaptive.selection.rules import Rule
 from bnmind.adaptive.selection.selector import Selector
-from bnmind.adaptive.simulation.measures import Measure
+from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
-from bnmind.adaptive.simulation.simulate import DEFAULT_RULES, ProgressOfTests, simulate
+from bnmind.adaptive.simulation.simulate import ProgressOfTests, simulate
 from bnmind.adaptive.stopping.stopper import Stopper
 from bnmind.errors import InvalidArgumentError
 
@@ -37,10 +36,7 @@ def replay(
     *,
     folds: int = 10,
     fold_seed: int = 1,
-    rules: Sequence[Rule] = DEFAULT_RULES,
-    measures: Sequence[Measure] | None = None,
-    seed: int = 0,
-    workers: int = 1,
+    options: SimulationOptions | None = None,
     progress: ProgressOfTests | None = None,
 ) -> SimulationResult:
     """Return what adaptive tests of recorded examinees show, cross-validated.
@@ -55,7 +51,7 @@ def replay(
         such as ``lambda others: learn(others, q_matrix).bank``.
     responses
         What all of them answered.
-    selectors, stopper, rules, measures, seed, workers
+    selectors, stopper, options
         As for `simulate`.
     folds, fold_seed
         As for `fold_numbers`.
@@ -87,10 +83,7 @@ def replay(
                 everyone.take(rows),
                 selectors,
                 stopper,
-                rules=rules,
-                measures=measures,
-                seed=seed,
-                workers=workers,
+                options=options,
             )
         )
         done += len(rows)

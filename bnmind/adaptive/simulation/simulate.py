@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
@@ -20,19 +19,16 @@ from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.examinees import Examinees, Levels
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
-from bnmind.adaptive.simulation.measures import Measure, Predictor, default_measures
+from bnmind.adaptive.simulation.measures import Predictor, default_measures
+from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.adaptive.stopping.stopper import Stopper
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["DEFAULT_RULES", "ProgressOfTests", "simulate"]
-
-DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
-"""As those of a live test: no enemies together, and testlets without a break."""
+__all__ = ["ProgressOfTests", "simulate"]
 
 ProgressOfTests: TypeAlias = Callable[[int, int], None]
 """Called with the number of tests done so far, and of tests in all."""
@@ -73,13 +69,13 @@ class _Task:
             )
             parts.append(
                 SelectorRun(
-                    self.name,
-                    found.asked,
-                    found.reasons,
-                    found.set_aside,
-                    found.values,
-                    found.classified,
-                    found.impossible,
+                    selector=self.name,
+                    asked=found.asked,
+                    reasons=found.reasons,
+                    set_aside=found.set_aside,
+                    values=found.values,
+                    classified=found.classified,
+                    impossible=found.impossible,
                 )
             )
         return joined_runs(parts, np.arange(len(self.numbers)))
@@ -92,12 +88,8 @@ def simulate(
     selectors: Mapping[str, Selector[SkillBelief]],
     stopper: Stopper | None = None,
     *,
-    rules: Sequence[Rule] = DEFAULT_RULES,
     eligible: ArrayLike | None = None,
-    measures: Sequence[Measure] | None = None,
-    seed: int = 0,
-    batch_size: int | None = None,
-    workers: int = 1,
+    options: SimulationOptions | None = None,
     progress: ProgressOfTests | None = None,
 ) -> SimulationResult:
     """Return what adaptive tests of the same examinees show with each of some selectors.
@@ -121,20 +113,11 @@ def simulate(
         What selects the items, by the names in the results.
     stopper
         Says when a test is over; without one it ends when no item is left.
-    rules
-        Which items may be asked, each restricting those before it.
     eligible
         ``(examinees, items)``, which items may be asked of whom at all, as
         `ItemEligibility.draw` says; all unless given.
-    measures
-        What is measured after every answer; `default_measures` unless given.
-    seed
-        At least 0: the luck of selectors that draw. Each examinee has a generator of its own
-        for each question, the same for every selector.
-    batch_size
-        How many examinees are computed at once; as fits the bank unless given.
-    workers
-        How many processes share the work; −1 for one for each core.
+    options
+        The rules, the measures, the seed, and how the work is shared.
     progress
         Called now and then with the number of tests done so far, and of tests in all.
 
@@ -145,7 +128,7 @@ def simulate(
     InvalidResponseError
         If an answer is not one that the item has.
     InvalidArgumentError
-        If there is no selector, or a number is out of range.
+        If there is no selector, or ``eligible`` does not fit.
     TooLargeError
         If the bank's junction tree is too large.
 
@@ -162,21 +145,13 @@ def simulate(
     >>> bool(more[2] > 2 * error[2])
     True
     """
-    problems = []
     if not selectors:
-        problems.append("expected at least one selector, got none")
-    if not seed >= 0:
-        problems.append(f"expected a seed of at least 0, got {seed}")
-    if batch_size is not None and not batch_size >= 1:
-        problems.append(f"expected a batch of at least 1 examinee, got {batch_size}")
-    if not (workers >= 1 or workers == -1):
-        problems.append(f"expected at least 1 worker, or -1 for all cores, got {workers}")
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
+        raise InvalidArgumentError("expected at least one selector, got none", selectors)
+    asked = options or SimulationOptions()
     responses, levels = examinees.responses_to(bank), examinees.levels_in(bank)
     abilities = examinees.abilities_in(bank)
     truth = bool(np.any(levels != MISSING) or np.any(~np.isnan(abilities)))
-    measured = default_measures(bank, truth=truth) if measures is None else tuple(measures)
+    measures = default_measures(bank, truth=truth) if asked.measures is None else asked.measures
     may = responses != MISSING
     if eligible is not None:
         given = np.asarray(eligible)
@@ -188,27 +163,34 @@ def simulate(
             )
         may = may & given
     prior = start_beliefs(bank, 1)
-    protocol = TestProtocol(prior, stopper, tuple(rules), measured, Predictor.of(bank), seed)
-    size = batch_size or _batch_size(bank, prior)
-    blocks = _blocks(len(examinees), size, workers)
+    protocol = TestProtocol(
+        prior=prior,
+        stopper=stopper,
+        rules=tuple(asked.rules),
+        measures=tuple(measures),
+        predictor=Predictor.of(bank),
+        seed=asked.seed,
+    )
+    size = asked.batch_size or _batch_size(bank, prior)
+    blocks = _blocks(len(examinees), size, asked.workers)
     tasks = [
         _Task(
-            protocol,
-            name,
-            selector,
-            examinees.numbers[rows],
-            responses[rows],
-            levels[rows],
-            abilities[rows],
-            may[rows],
-            size,
+            protocol=protocol,
+            name=name,
+            selector=selector,
+            numbers=examinees.numbers[rows],
+            responses=responses[rows],
+            levels=levels[rows],
+            abilities=abilities[rows],
+            eligible=may[rows],
+            batch_size=size,
         )
         for name, selector in selectors.items()
         for rows in blocks
     ]
     parts: list[SelectorRun] = []
     done = 0
-    for part in results_of([task.run for task in tasks], workers):
+    for part in results_of([task.run for task in tasks], asked.workers):
         parts.append(part)
         done += len(part.asked)
         if progress is not None:
@@ -218,7 +200,14 @@ def simulate(
         joined_runs(parts[first : first + len(blocks)], order)
         for first in range(0, len(parts), len(blocks))
     )
-    return SimulationResult(bank.item_names, bank.skills, measured, responses, levels, runs)
+    return SimulationResult(
+        items=bank.item_names,
+        skills=bank.skills,
+        measures=tuple(measures),
+        responses=responses,
+        levels=levels,
+        runs=runs,
+    )
 
 
 def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:

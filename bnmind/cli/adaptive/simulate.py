@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ItemBank,
         LearningOptions,
         Selector,
+        SimulationOptions,
         SimulationResult,
         SkillBelief,
         Stopper,
@@ -210,8 +211,7 @@ class _Tests:
                 people,
                 self.selectors,
                 self.stopper,
-                seed=self.seed,
-                workers=self.workers,
+                options=SimulationOptions(seed=self.seed, workers=self.workers),
                 progress=report,
             ),
         )
@@ -229,8 +229,7 @@ class _Tests:
                 people,
                 self.selectors,
                 self.stopper,
-                seed=self.seed,
-                workers=self.workers,
+                options=SimulationOptions(seed=self.seed, workers=self.workers),
                 progress=report,
             ),
         )
@@ -252,8 +251,7 @@ class _Tests:
                 self.selectors,
                 self.stopper,
                 folds=folds,
-                seed=self.seed,
-                workers=self.workers,
+                options=SimulationOptions(seed=self.seed, workers=self.workers),
                 progress=report,
             ),
         )
