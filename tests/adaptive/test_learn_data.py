@@ -88,7 +88,6 @@ def test_chances_kept_off_zero_cost_little_likelihood(
         assert unbounded.log_likelihood == pytest.approx(free, abs=2e-3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("least_chance", [1e-4, 0.0])
 def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero(
     least_chance: float,

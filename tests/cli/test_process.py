@@ -8,11 +8,9 @@ import subprocess
 import sys
 import threading
 from _thread import interrupt_main
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from bnmind.cli.process import BROKEN_PIPE
 from bnmind.cli.shared.work import interruptible, is_working, working
@@ -45,11 +43,6 @@ def _shell(
     )
 
 
-def _one_and(names: Iterable[str], one: str) -> list[ParameterSet]:
-    """Return the names as parameters of everyday tests for one of them, else of slow ones."""
-    return [pytest.param(name, marks=() if name == one else pytest.mark.slow) for name in names]
-
-
 @pytest.mark.parametrize("name", DIALOGUES)
 def test_a_closed_standard_input_is_an_empty_one(name: str, tmp_path: Path) -> None:
     closed = _shell(DIALOGUES[name], "<&-", tmp_path)
@@ -57,7 +50,7 @@ def test_a_closed_standard_input_is_an_empty_one(name: str, tmp_path: Path) -> N
     assert closed.stdout
 
 
-@pytest.mark.parametrize("name", _one_and(DIALOGUES, "test"))
+@pytest.mark.parametrize("name", DIALOGUES)
 def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
     result = _shell(DIALOGUES[name], f"0>{tmp_path / 'written'}", tmp_path)
     assert result.returncode == 2
@@ -65,7 +58,7 @@ def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", _one_and(COMMANDS, "play"))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_closed_standard_output_is_refused(name: str, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], ">&-", tmp_path)
     assert result.returncode == 2
@@ -85,7 +78,7 @@ def test_a_standard_error_that_cannot_be_written_changes_nothing(
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("unbuffered", [False, True])
-@pytest.mark.parametrize("name", _one_and(COMMANDS, "help"))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], f">{FULL}", tmp_path, unbuffered=unbuffered)
     assert result.returncode == 2
@@ -93,7 +86,7 @@ def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: 
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", _one_and(COMMANDS, "assist"))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_output_that_nobody_reads_ends_the_process_in_silence(name: str, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], "| true", tmp_path)
     assert (result.returncode, result.stderr) == (BROKEN_PIPE, "")

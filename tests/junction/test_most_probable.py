@@ -381,7 +381,6 @@ def _log_probability(network: Network, states: dict[str, str]) -> float:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["link", "munin1", "pigs"])
 def test_large_explanations_are_local_optima_and_have_the_probability_they_claim(
     name: str,

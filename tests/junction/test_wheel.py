@@ -85,7 +85,7 @@ def rows(text: str) -> Iterator[tuple[str, list[str], list[str], Floats]]:
             )
 
 
-@pytest.mark.parametrize("name", [*SMALL, *SLOW_ONES])
+@pytest.mark.parametrize("name", NAMES)
 def test_rows_are_those_of_the_file_normalized(name: str) -> None:
     network, worst = network_of(name), 0.0
     # The child's axis last here.

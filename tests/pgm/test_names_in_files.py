@@ -250,7 +250,6 @@ def real_networks() -> list[Any]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", real_networks())
 def test_real_networks_keep_their_names_in_every_format(path: Path, tmp_path: Path) -> None:
     nodes = json.loads(gzip.decompress(path.read_bytes()))["nodes"]
