@@ -1,4 +1,4 @@
-"""Compiled: the tree of a rule, from a set of codes on."""
+"""Growing the tree of a myopic rule from a set of codes, compiled."""
 
 from __future__ import annotations
 
@@ -12,73 +12,79 @@ from bnmind._jit import njit
 from bnmind.strategies.kernels.best_guess_kernel import RuleArrays, best_guess
 from bnmind.strategies.kernels.reply_arrays import BoardArrays, pair_of
 
-__all__ = ["SLICE", "grow"]
+__all__ = ["SLICE", "Root", "grow"]
 
 SLICE = 50_000_000
-"""Pairs of guess and code that are looked at until Python is asked for: a tenth of a second."""
+"""Pairs of guess and code in one call of compiled code: a tenth of a second."""
 
 _N_NODES, _HEIGHT, _SETTLED = 0, 1, 2  # places in `Growth.counts`
 
 
 class Growth(NamedTuple):
-    """A tree that is growing: its nodes, and which of them are still to be looked at."""
+    """A growing tree: its nodes, and those that the kernel has not visited yet."""
 
     parents: NDArray[np.int32]
     """``(nodes,)`` the parent of each node, −1 for the first."""
     possible: NDArray[np.int32]
-    """How many codes are possible."""
+    """The number of possible codes."""
     guesses: NDArray[np.int32]
-    """The guess, −1 if it has none."""
+    """The guess, −1 at a leaf."""
     replies: NDArray[np.int32]
-    """The place of the reply that led to it."""
+    """The index of the reply that led to it."""
     starts: NDArray[np.int32]
-    """Where its codes begin in the order of all."""
+    """Where its codes begin in the order of all codes."""
     turns: NDArray[np.int32]
-    """How many guesses were made before."""
+    """The number of guesses made before."""
     frees: NDArray[np.uint64]
     """The colors that can be renamed into each other, as bits."""
     stack: NDArray[np.int32]
-    """The nodes that are still to be looked at."""
+    """The nodes that the kernel has not visited yet."""
     counts: NDArray[np.int64]
-    """How many nodes there are, how many are on the stack, how many codes are settled."""
+    """The number of nodes, of nodes on the stack, and of codes whose leaves are reached."""
+
+
+class Root(NamedTuple):
+    """The position that a tree grows from, beside the possible codes."""
+
+    turn: int
+    """The number of guesses made before."""
+    free: np.uint64
+    """The colors that can be renamed into each other, as bits."""
+    candidates: NDArray[np.int32]
+    """The guesses among which the first one is chosen; all if empty."""
+    forced: int = -1
+    """The first guess, or −1 to choose it."""
 
 
 def grow(
     board: BoardArrays,
     rule: RuleArrays,
     order: NDArray[np.int32],
+    root: Root,
     *,
-    turn: int,
-    free: np.uint64,
     deepest: int,
-    candidates: NDArray[np.int32],
-    forced: int = -1,
     tell: Callable[[int], None] | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the tree of a rule from a set of codes on, node by node, parents before children.
+    """Return the tree of a rule from a position on, node by node, parents before children.
 
     Parameters
     ----------
     board, rule
         As for `best_guess`.
     order
-        The set, ascending; it is reordered by classes, leaf by leaf.
-    turn, free
-        As for `best_guess`.
+        The possible codes, ascending; the function sorts them by classes, leaf by leaf.
+    root
+        The position.
     deepest
-        After so many guesses in all, the tree is cut.
-    candidates
-        The guesses among which the first one is chosen; all if empty.
-    forced
-        The first guess, or −1.
+        The tree is cut off after this number of guesses in all.
     tell
-        Called from time to time with the number of codes that are settled.
+        Called from time to time with the number of codes whose leaves are reached.
 
     Returns
     -------
     tuple
-        Of each node: its parent, −1 for the first; how many codes are possible; its guess,
-        −1 if it has none; the place of the reply that led to it.
+        For each node: its parent, −1 for the first; the number of possible codes; its guess,
+        −1 at a leaf; the index of the reply that led to it.
     """
     room = 2 * order.size
     nodes, frees = np.full((7, room), -1, dtype=np.int32), np.zeros(room, dtype=np.uint64)
@@ -86,9 +92,9 @@ def grow(
     counts = np.array([1, 1, 0], dtype=np.int64)
     growth = Growth(parents, possible, guesses, replies, starts, turns, frees, stack, counts)
     replies[0] = starts[0] = stack[0] = 0
-    possible[0], turns[0], frees[0] = order.size, turn, free
+    possible[0], turns[0], frees[0] = order.size, root.turn, root.free
     while counts[_HEIGHT]:
-        _grow_on(board, rule, growth, order, deepest, candidates, forced, SLICE)
+        _grow_on(board, rule, growth, order, deepest, root.candidates, root.forced, SLICE)
         if tell is not None:
             tell(int(counts[_SETTLED]))
     n = int(counts[_N_NODES])
@@ -106,7 +112,7 @@ def _grow_on(
     forced: int,
     most: int,
 ) -> None:
-    """Let a tree grow until it is complete, or about so many pairs were looked at."""
+    """Grow a tree until it is complete, or for about ``most`` pairs of guess and code."""
     n_all = board.digits.shape[0]
     parents, possible, guesses = growth.parents, growth.possible, growth.guesses
     replies, starts, turns, frees = growth.replies, growth.starts, growth.turns, growth.frees
@@ -135,7 +141,7 @@ def _grow_on(
             guess, _ = best_guess(board, rule, turns[node], codes, is_possible, frees[node], listed)
             for code in codes:
                 is_possible[code] = 0
-            if guess < 0:  # none tells anything
+            if guess < 0:  # no guess is informative
                 counts[_SETTLED] += n
                 continue
         guesses[node] = guess

@@ -25,6 +25,7 @@ __all__ = [
     "Game",
     "Memo",
     "Symmetry",
+    "Task",
     "Work",
     "make_game",
     "make_memo",
@@ -93,6 +94,20 @@ class Memo(NamedTuple):
     """``(entries, 2)``; zeros are an empty entry."""
     values: NDArray[np.int64]
     """``(entries, 2)``: a bound, and the best guess; see `branch_and_bound_memo`."""
+
+
+class Task(NamedTuple):
+    """A set of codes whose total is searched for."""
+
+    codes: NDArray[np.int64]
+    """The set, ascending."""
+    guesses: NDArray[np.int64]
+    """The previous guesses. A negative first guess means that ``work.masks[0]`` marks the
+    guesses to try."""
+    limit: int
+    """A total that is not less is of no interest."""
+    left: int
+    """The number of guesses left; `INFINITE` if there is no limit."""
 
 
 class Work(NamedTuple):

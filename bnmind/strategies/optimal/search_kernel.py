@@ -35,7 +35,7 @@ from bnmind.strategies.optimal.partition_kernel import (
     total_of_three,
 )
 from bnmind.strategies.optimal.scan_kernel import SCANNED_CODES, count_classes, parting_code, scan
-from bnmind.strategies.optimal.search_arrays import INFINITE, Game, Memo, Symmetry, Work
+from bnmind.strategies.optimal.search_arrays import INFINITE, Game, Memo, Symmetry, Task, Work
 from bnmind.strategies.optimal.search_frames import (
     BEST,
     BEST_GUESS,
@@ -81,10 +81,7 @@ def search_slice(
     symmetry: Symmetry,
     memo: Memo,
     work: Work,
-    codes: Integers,
-    guesses: Integers,
-    limit: int,
-    left: int,
+    task: Task,
     most: int,
 ) -> int:
     """Return the total of a set if it is less than a limit, else a bound not less than it.
@@ -98,15 +95,8 @@ def search_slice(
     game, symmetry, memo, work
         The game, and what is worked with. The memo may be used again for the same game, and
         for no other.
-    codes
-        The set, ascending.
-    guesses
-        The guesses made before; a first guess that is negative says that those to try are
-        marked in ``work.masks[0]``.
-    limit
-        The limit.
-    left
-        How many guesses may still be made; `INFINITE` if any number.
+    task
+        The set, the guesses made before, and the limit.
     most
         After about so many operations it pauses.
 
@@ -115,6 +105,7 @@ def search_slice(
     int
         Or `PAUSED`, or `GIVEN_UP`.
     """
+    codes, guesses, limit, left = task.codes, task.guesses, task.limit, task.left
     is_given = guesses.size == 1 and guesses[0] < 0
     first = 0 if is_given else guesses.size
     depth = first

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.strategies.optimal.search_arrays import Game, Memo, Symmetry, Work
+from bnmind.strategies.optimal.search_arrays import Game, Memo, Symmetry, Task, Work
 from bnmind.strategies.optimal.search_frames import RESUMED
 from bnmind.strategies.optimal.search_kernel import PAUSED, search_slice
 
@@ -29,9 +29,9 @@ def search(
     left: int,
 ) -> int:
     """Run `search_slice` until it is done; see there for the parameters."""
-    members = np.asarray(codes, dtype=np.int64)
+    task = Task(np.asarray(codes, dtype=np.int64), guesses, limit, left)
     work.counts[RESUMED] = 0
     total = PAUSED
     while total == PAUSED:
-        total = search_slice(game, symmetry, memo, work, members, guesses, limit, left, SLICE)
+        total = search_slice(game, symmetry, memo, work, task, SLICE)
     return int(total)

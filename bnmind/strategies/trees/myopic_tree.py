@@ -19,7 +19,7 @@ from bnmind.mastermind.masses.guess_symmetry import guess_classes
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.kernels.best_guess_kernel import RuleArrays, best_guess
 from bnmind.strategies.kernels.reply_arrays import MOST_COLORS, MOST_PEGS, board_arrays
-from bnmind.strategies.kernels.tree_kernel import grow
+from bnmind.strategies.kernels.tree_kernel import Root, grow
 from bnmind.strategies.players.knuth import Knuth
 from bnmind.strategies.players.myopic import Among, Myopic
 from bnmind.strategies.scores.worst_case import WorstCase
@@ -138,37 +138,20 @@ def grow_exactly(
         if progress is not None and codes:
             progress(start + codes, board.n_codes)
 
-    parts = [
-        grow(
-            arrays,
-            rule,
-            every,
-            turn=0,
-            free=arrays.all_colors,
-            deepest=1,
-            candidates=second,
-            forced=first,
-        )
-    ]
+    parts = [grow(arrays, rule, every, Root(0, arrays.all_colors, second, forced=first), deepest=1)]
     for reply, size in zip(parts[0][3][1:].tolist(), parts[0][1][1:].tolist(), strict=True):
         codes = every[start : start + size].copy()
+        root = Root(1, free, second)
         parents, possible_, guesses, replies = grow(
-            arrays,
-            rule,
-            codes,
-            turn=1,
-            free=free,
-            deepest=max_guesses,
-            candidates=second,
-            tell=settled,
+            arrays, rule, codes, root, deepest=max_guesses, tell=settled
         )
         start += size
         parents = np.where(parents < 0, 0, parents + grown).astype(np.int32)
         replies[0] = reply
         parts.append((parents, possible_, guesses, replies))
         grown += len(parents)
-    root = [column[:1] for column in parts[0]]
-    columns = [np.concatenate([root[i], *(part[i] for part in parts[1:])]) for i in range(4)]
+    first_node = [column[:1] for column in parts[0]]
+    columns = [np.concatenate([first_node[i], *(part[i] for part in parts[1:])]) for i in range(4)]
     return GrownTree(columns[0], columns[1], columns[2], columns[3], winning)
 
 
