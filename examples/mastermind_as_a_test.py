@@ -51,8 +51,8 @@ def bank_of_guesses(channel: Channel) -> ItemBank:
         chances = channel.matrix[true].T.reshape(-1, *(board.colors,) * board.pegs)
         cpds.append(TabularCPD(Variable(name, replies), pegs, chances))
     return ItemBank.from_network(
-        Network(tuple(cpds)), [peg.name for peg in pegs], names, title=f"Mastermind {board}"
-    )
+        Network(tuple(cpds)), [peg.name for peg in pegs], names
+    ).with_title(f"Mastermind {board}")
 
 
 @dataclass(frozen=True)

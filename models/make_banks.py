@@ -61,9 +61,7 @@ def fractions() -> ItemBank:
         skills=Hierarchy({"denominator": ["addition"]}, mastery=(0.7, 0.6, 0.6, 0.5)),
         items=items,
         skill_names=skills,
-        title="Fractions",
-        source="made up for bnmind",
-    )
+    ).with_title("Fractions", "made up for bnmind")
 
 
 def ability() -> ItemBank:
@@ -75,7 +73,7 @@ def ability() -> ItemBank:
         GradedResponse(a, (b - 0.8, b, b + 0.8)) if number % 4 == 3 else Logistic(a, b, 0.1)
         for number, (a, b) in enumerate(zip(slopes, difficulties, strict=True))
     ]
-    return irt_bank(gates, title="One ability", source="made up for bnmind")
+    return irt_bank(gates).with_title("One ability", "made up for bnmind")
 
 
 def banks() -> dict[str, ItemBank]:

@@ -339,8 +339,8 @@ def bank() -> adaptive.ItemBank:
         adaptive.Item("b", content="y", testlet="t"),
         "c",
     ]
-    return adaptive.ItemBank.from_qmatrix(
-        Q, skill_names=["S", "T"], items=items, title="title", source="source"
+    return adaptive.ItemBank.from_qmatrix(Q, skill_names=["S", "T"], items=items).with_title(
+        "title", "source"
     )
 
 

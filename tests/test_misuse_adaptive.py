@@ -166,8 +166,6 @@ def special() -> dict[str, Any]:
         "ItemBank.from_qmatrix.levels": 2,
         "ItemBank.from_qmatrix.items": ["a", adaptive.Item("b")],
         "ItemBank.from_qmatrix.skill_names": ["S", "T"],
-        "ItemBank.from_qmatrix.title": "t",
-        "ItemBank.from_qmatrix.source": "s",
         "ItemBank.from_network.model": BANK.network,
         "ItemBank.from_network.skills": ["S", "T"],
         "ItemBank.from_network.items": ["a", adaptive.Item("b"), "c"],
@@ -226,6 +224,8 @@ def special() -> dict[str, Any]:
         "ItemBank.item.name": "c",
         "ItemBank.variable.name": "S",
         "ItemBank.channels.items": ("b", "c"),
+        "ItemBank.with_title.title": "t",
+        "ItemBank.with_title.source": "s",
     }
     for name in ("MaximalItems", "MaximalCost", "MaximalTime", "EntropyBelow", "GainBelow"):
         found[f"{name}.stop_batch.progress"] = batch
@@ -363,8 +363,6 @@ def of_functions() -> Iterator[Call]:
                 "grid": adaptive.AbilityGrid.normal(n_points=5),
                 "items": ["a"],
                 "ability": "x",
-                "title": "t",
-                "source": "s",
             },
         ),
         (adaptive.item_cost, {"item": BANK.items[0]}),

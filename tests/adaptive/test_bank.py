@@ -131,7 +131,7 @@ def test_enemies_are_mutual() -> None:
 
 
 def test_banks_survive_pickling() -> None:
-    bank = ItemBank.from_qmatrix(Q, title="t", source="s")
+    bank = ItemBank.from_qmatrix(Q).with_title("t", "s")
     bank.channels()
     copy = pickle.loads(pickle.dumps(bank))
     assert (copy.title, copy.source, copy.items) == (bank.title, bank.source, bank.items)

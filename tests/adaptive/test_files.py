@@ -32,9 +32,7 @@ BANK = ItemBank.from_qmatrix(
         Item("item_1", "fractions", "½ + ½", 2.0, 30.0, ("item_2",), "t"),
         Item("item_2"),
     ],
-    title="A bank",
-    source="made up",
-)
+).with_title("A bank", "made up")
 
 
 def assert_same(found: ItemBank, bank: ItemBank, *, with_models: bool = True) -> None:

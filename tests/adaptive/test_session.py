@@ -57,8 +57,7 @@ BANK = ItemBank.from_qmatrix(
     guess=[0.1, 0.2, 0.15, 0.2, 0.25, 0.1],
     slip=[0.1, 0.1, 0.2, 0.05, 0.1, 0.15],
     skills=Independent([0.5, 0.6]),
-    title="Two skills",
-)
+).with_title("Two skills")
 NAMES = BANK.item_names
 
 
@@ -335,7 +334,7 @@ def test_bad_files_are_told_and_left_alone(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     damaged(path, "UTF-8")
     path.write_text(text)
-    other = ItemBank.from_qmatrix([[1, 0], [0, 1]], title="Another")
+    other = ItemBank.from_qmatrix([[1, 0], [0, 1]]).with_title("Another")
     damaged(path, "of the bank Another", "Two skills", bank=other)
     with pytest.raises(SessionFileError, match="can be read"):
         Session.load(tmp_path / "none.json", BANK)
@@ -371,7 +370,7 @@ def test_banks_are_told_apart_by_what_matters() -> None:
     q, skills = [[1, 0], [0, 1]], ["a", "b"]
     bank = ItemBank.from_qmatrix(q, guess=0.2, skill_names=skills)
     worded = [Item("item_1", text="1 + 1", cost=2.0), Item("item_2")]
-    same = ItemBank.from_qmatrix(q, guess=0.2, skill_names=skills, items=worded, title="T")
+    same = ItemBank.from_qmatrix(q, guess=0.2, skill_names=skills, items=worded).with_title("T")
     assert bank_fingerprint(bank) == bank_fingerprint(same)
     for other in (
         ItemBank.from_qmatrix(q, guess=0.21, skill_names=skills),

@@ -74,7 +74,7 @@ def test_tables_and_texts_on_the_terminal_are_harmless(capsys: pytest.CaptureFix
 
 
 def bank() -> ItemBank:
-    plain = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1, title=f"Title {EVIL}")
+    plain = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1).with_title(f"Title {EVIL}")
     items = tuple(replace(item, text=f"Text {EVIL}") for item in plain.items)
     return replace(plain, items=items, labels=(f"Label {EVIL}",), source=f"Source {EVIL}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -97,9 +97,6 @@ class ItemBank:
         model: Any,
         skills: Iterable[str | int],
         items: Iterable[Item | str | int] | None = None,
-        *,
-        title: str = "",
-        source: str = "",
     ) -> ItemBank:
         """Return the bank of a network with skills and items named.
 
@@ -111,8 +108,6 @@ class ItemBank:
             The names of the skills.
         items
             The items, or their names; every leaf that is no skill unless given.
-        title, source
-            As for the bank itself.
         """
         if not isinstance(model, Network):
             from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
@@ -123,7 +118,7 @@ class ItemBank:
             parents = {v.name for cpd in model.cpds for v in cpd.parents}
             items = [v.name for v in model.variables if v.name not in parents | set(named)]
         made = tuple(i if isinstance(i, Item) else Item(label_text(i)) for i in items)
-        return cls(model, named, made, title, source)
+        return cls(model, named, made)
 
     @classmethod
     @checked
@@ -138,8 +133,6 @@ class ItemBank:
         levels: int | Sequence[int] = 2,
         items: Sequence[Item | str | int] | None = None,
         skill_names: Sequence[str | int] | None = None,
-        title: str = "",
-        source: str = "",
     ) -> ItemBank:
         """Return a bank of items with two responses from the skills that each needs.
 
@@ -163,8 +156,6 @@ class ItemBank:
             The items or their names, in the order of the rows.
         skill_names
             The names of the skills, in the order of the columns.
-        title, source
-            As for the bank itself.
 
         Raises
         ------
@@ -174,7 +165,7 @@ class ItemBank:
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         models = q.response_models(guess, slip, gate)
-        return cls(*bank_parts(q, models, skills, levels), title, source)
+        return cls(*bank_parts(q, models, skills, levels))
 
     @classmethod
     @checked
@@ -187,8 +178,6 @@ class ItemBank:
         levels: int | Sequence[int] = 2,
         items: Sequence[Item | str | int] | None = None,
         skill_names: Sequence[str | int] | None = None,
-        title: str = "",
-        source: str = "",
     ) -> ItemBank:
         """Return a bank with a response model of its own for each item, graded ones too.
 
@@ -196,7 +185,7 @@ class ItemBank:
         which say themselves which levels they require.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        return cls(*bank_parts(q, response_models, skills, levels), title, source)
+        return cls(*bank_parts(q, response_models, skills, levels))
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.network, self.skills, self.items, self.title, self.source, self.labels)
@@ -205,6 +194,17 @@ class ItemBank:
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""
         return f"ItemBank({title}{len(self.items)} items, {len(self.skills)} skills)"
+
+    @checked
+    def with_title(self, title: str, source: str = "") -> ItemBank:
+        """Return this bank with a title, and the source of its parameters.
+
+        Examples
+        --------
+        >>> ItemBank.from_qmatrix([[1, 0], [1, 1]]).with_title("Fractions")
+        ItemBank(Fractions: 2 items, 2 skills)
+        """
+        return replace(self, title=title, source=source)
 
     @cached_property
     def item_names(self) -> tuple[str, ...]:

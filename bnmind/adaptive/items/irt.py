@@ -152,8 +152,6 @@ def irt_bank(
     *,
     items: Sequence[Item | str] | None = None,
     ability: str = ABILITY,
-    title: str = "",
-    source: str = "",
 ) -> ItemBank:
     """Return the bank of items that measure one ability.
 
@@ -167,8 +165,6 @@ def irt_bank(
         The items or their names, in the order of the response models.
     ability
         The name of the latent variable.
-    title, source
-        As for the bank itself.
 
     Examples
     --------
@@ -184,6 +180,4 @@ def irt_bank(
         skills=network,
         items=items,
         skill_names=[ability],
-        title=title,
-        source=source,
     )
