@@ -356,6 +356,8 @@ def of_functions() -> Iterator[Call]:
         (adaptive.default_measures, {"bank": BANK, "truth": True}),
         (adaptive.person_fit, {"belief": belief.update("a", 1), "items": ["a"]}),
         (adaptive.fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
+        (adaptive.selector_by_name, {"text": "randomesque:2"}),
+        (adaptive.stopper_by_names, {"texts": ["items:3+entropy:1", "profile:0.9"]}),
         (
             adaptive.irt_bank,
             {

@@ -245,6 +245,10 @@ class Board:
         """
         return self._text(self.checked(code))
 
+    def code_text(self, index: int) -> str:
+        """Return the code with an index as `format` writes it; errors as `code`."""
+        return self._text(self.code(index))
+
     def checked(self, code: Sequence[int]) -> tuple[int, ...]:
         """Return a code as plain integers.
 

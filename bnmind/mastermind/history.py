@@ -131,7 +131,7 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
                 fault = fault or error
     if fault is not None:
         raise InvalidHistoryError(f"entry {number} of the history: {fault}", entry) from fault
-    example = board.format(board.code(0))
+    example = board.code_text(0)
     raise InvalidHistoryError(
         f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
         f"history, got {shown(entry.strip())}",

@@ -59,11 +59,11 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
         If the item was not answered.
     """
     bank = belief.bank
-    bank.position(item)
     if item not in belief.responses:
+        bank.position(item)  # raises if there is no such item
         raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
     channel = bank.channel(item)
-    chances = likelihood(bank, item, belief.responses[item], belief.error_chance)
+    chances = likelihood(channel, belief.responses[item], belief.error_chance)
     if chances.min() < _LEAST:
         return belief.without(item).predict(item)
     before = belief.masses([item])[0][: len(channel)] / chances

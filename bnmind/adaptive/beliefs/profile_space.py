@@ -123,7 +123,7 @@ class ProfileSpace:
     def likely(self, table: Floats, item: int, response: int, error_chance: float = 0.0) -> Floats:
         """Return a table ``(…, profiles)`` times the likelihood of a response to an item."""
         view, factor = self.views[self.bank.cause_numbers[item]]
-        column = likelihood(self.bank, self.bank.item_names[item], response, error_chance)
+        column = likelihood(self.bank.item_channels[item], response, error_chance)
         front = table.shape[:-1]
         product: Floats = (table.reshape(*front, *view) * column.reshape(factor)).reshape(
             table.shape

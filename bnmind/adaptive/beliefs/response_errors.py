@@ -32,7 +32,6 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     from bnmind.adaptive.beliefs.batch_belief import BatchBelief
     from bnmind.adaptive.beliefs.belief import SkillBelief
-    from bnmind.adaptive.items.bank import ItemBank
 
 __all__ = [
     "ERROR_CHANCE",
@@ -49,9 +48,18 @@ _NEARLY_IMPOSSIBLE = 1e-6
 """Responses predicted with a smaller chance are tried one by one."""
 
 
-def likelihood(bank: ItemBank, item: str, response: int, error_chance: float) -> Floats:
-    """Return the likelihood of a response that may be an error, ``(configurations,)``."""
-    channel = bank.channel(item)
+def likelihood(channel: Floats, response: int, error_chance: float) -> Floats:
+    """Return the likelihood of a response that may be an error, ``(configurations,)``.
+
+    Parameters
+    ----------
+    channel
+        The channel of the item, as `ItemBank.channel` returns it.
+    response
+        The position of the response.
+    error_chance
+        The chance that it is an error.
+    """
     column: Floats = channel[:, response]
     if not error_chance:
         return column

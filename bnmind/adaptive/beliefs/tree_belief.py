@@ -178,11 +178,13 @@ def clique_likelihood(
     columns: dict[int, Floats] = {}
     powers: dict[int, int] = {}
     # In the order of the bank, so that the order of the answers does not change the result.
-    for item, response in sorted(answers, key=lambda pair: bank.position(pair[0])):
-        cause = int(bank.cause_numbers[bank.position(item)])
+    for place, response in sorted((bank.position(item), number) for item, number in answers):
+        cause = int(bank.cause_numbers[place])
         if tree.homes[cause] != clique:
             continue
-        column = columns.get(cause, 1.0) * likelihood(bank, item, response, error_chance)
+        column = columns.get(cause, 1.0) * likelihood(
+            bank.item_channels[place], response, error_chance
+        )
         shift = int(np.frexp(column.max())[1])
         columns[cause] = np.ldexp(column, -shift)
         powers[cause] = powers.get(cause, 0) + shift

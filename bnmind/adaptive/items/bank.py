@@ -215,6 +215,10 @@ class ItemBank:
     def _place(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.item_names)}
 
+    @cached_property
+    def _states(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(self.network.variable(name).states for name in self.item_names)
+
     @checked_if_it_fails
     def position(self, item: str) -> int:
         """Return the place of an item among ``items``; `UnknownNameError` if it is none."""
@@ -236,8 +240,7 @@ class ItemBank:
     @checked_if_it_fails
     def responses(self, item: str) -> tuple[str, ...]:
         """Return the names of the responses to an item, the worst first."""
-        self.position(item)
-        return self.network.variable(item).states
+        return self._states[self.position(item)]
 
     @checked_if_it_fails
     def response(self, item: str, given: int | str) -> int:
@@ -306,7 +309,8 @@ class ItemBank:
         return math.prod(self.network.variable(name).n_states for name in cause)
 
     @cached_property
-    def _channels(self) -> tuple[Floats, ...]:
+    def item_channels(self) -> tuple[Floats, ...]:
+        """The channel of each item, by its position; see `channel`."""
         pairs = zip(self.item_names, self._causes, strict=True)
         return tuple(item_channel(self.network, item, cause) for item, cause in pairs)
 
@@ -316,7 +320,7 @@ class ItemBank:
 
         The rows sum to one; the last variable of `cause` changes fastest.
         """
-        return self._channels[self.position(item)]
+        return self.item_channels[self.position(item)]
 
     @checked_if_it_fails
     def channels(self, items: Sequence[str] | None = None) -> Floats:
@@ -331,17 +335,17 @@ class ItemBank:
         if self._stack is not None:
             height, width = self._shapes[positions].max(axis=0, initial=1)
             return self._stack[positions, :height, :width]
-        return stacked([self._channels[position] for position in positions])
+        return stacked([self.item_channels[position] for position in positions])
 
     @cached_property
     def _shapes(self) -> NDArray[np.intp]:
-        return np.array([channel.shape for channel in self._channels], dtype=np.intp)
+        return np.array([channel.shape for channel in self.item_channels], dtype=np.intp)
 
     @cached_property
     def _stack(self) -> Floats | None:
         """All the channels padded, unless that is much more than the channels."""
         cells = len(self.items) * int(np.prod(self._shapes.max(axis=0)))
-        return stacked(self._channels) if cells <= _STACKED_CELLS else None
+        return stacked(self.item_channels) if cells <= _STACKED_CELLS else None
 
     @cached_property
     def q_matrix(self) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bnmind._arguments import checked
 from bnmind._registry import COUNT, NAMES, Registered, made_by_name
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.baselines import FixedOrder, PerCost, RandomItem, item_time
@@ -59,6 +60,7 @@ SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
 """The selector of each name."""
 
 
+@checked
 def selector_by_name(text: str) -> Selector[SkillBelief]:
     """Return the selector that a text names, such as ``gdi`` or ``randomesque:3``.
 

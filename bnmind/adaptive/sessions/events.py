@@ -72,8 +72,17 @@ class SessionState(Value):
         """The items asked that have no answer."""
         return tuple(item for item in self.asked if item not in self.responses)
 
-    def after(self, bank: ItemBank, event: Event) -> SessionState:
+    def after(self, bank: ItemBank, event: Event, *, response: int | None = None) -> SessionState:
         """Return the state after one more event.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        event
+            The event.
+        response
+            The position of the event's response, if the caller has looked it up in the bank.
 
         Raises
         ------
@@ -84,7 +93,7 @@ class SessionState(Value):
             was not), or there is nothing to undo.
         """
         replay = Replay(bank, self)
-        replay.add(event)
+        replay.add(event, response=response)
         return replay.state()
 
 
@@ -116,15 +125,18 @@ class Replay:
             tuple(self._asked), dict(self._responses), tuple(self._set_aside), self._steps
         )
 
-    def add(self, event: Event) -> None:
-        """Add an event; raises as `SessionState.after`."""
+    def add(self, event: Event, *, response: int | None = None) -> None:
+        """Add an event; parameters and errors are those of `SessionState.after`."""
         if event.kind is EventKind.UNDO:
             self._undo()
             return
         item = event.item
-        self._bank.position(item)
+        if response is None:
+            self._bank.position(item)  # raises if there is no such item
         previous = self._responses.get(item)
-        response = self._response(event, previous)
+        self._refuse(event, previous)
+        if response is None and event.kind is not EventKind.SKIP:
+            response = self._bank.response(item, event.response)
         new = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
         step = Step(event, item not in self._asked, previous, len(new))
         self._steps = self._steps.after(step)
@@ -133,8 +145,8 @@ class Replay:
             self._responses[item] = response
         self._set_aside.update(dict.fromkeys(new))
 
-    def _response(self, event: Event, previous: int | None) -> int | None:
-        """Return the position of the response of an event; None if it skips the item."""
+    def _refuse(self, event: Event, previous: int | None) -> None:
+        """Raise `InvalidResponseError` if the event cannot follow those before it."""
         item = event.item
         if event.kind is EventKind.CHANGE:
             if previous is None:
@@ -146,11 +158,8 @@ class Replay:
             raise InvalidResponseError(
                 f"{item} was answered already, with {name}; change that answer, or undo it", item
             )
-        elif event.kind is EventKind.SKIP:
-            if item in self._asked:
-                raise InvalidResponseError(f"{item} was skipped already", item)
-            return None
-        return self._bank.response(item, event.response)
+        elif event.kind is EventKind.SKIP and item in self._asked:
+            raise InvalidResponseError(f"{item} was skipped already", item)
 
     def _undo(self) -> None:
         if not self._steps:

@@ -251,9 +251,10 @@ class Session(CheckedValue):
         FileWriteError
             If the file cannot be written.
         """
-        self.bank.position(item)
-        name = self.bank.responses(item)[self.bank.response(item, response)]
-        return self._after(Event(EventKind.ANSWER, item, name, at, self._withheld(item)))
+        number = self.bank.response(item, response)
+        name = self.bank.responses(item)[number]
+        event = Event(EventKind.ANSWER, item, name, at, self._withheld(item))
+        return self._after(event, response=number)
 
     @checked
     def skip(self, item: str, *, at: str = "") -> Session:
@@ -263,9 +264,9 @@ class Session(CheckedValue):
     @checked_if_it_fails
     def change(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session with another answer to an item answered; errors as `answer`."""
-        self.bank.position(item)
-        name = self.bank.responses(item)[self.bank.response(item, response)]
-        return self._after(Event(EventKind.CHANGE, item, name, at))
+        number = self.bank.response(item, response)
+        name = self.bank.responses(item)[number]
+        return self._after(Event(EventKind.CHANGE, item, name, at), response=number)
 
     @checked
     def undo(self, *, at: str = "") -> Session:
@@ -399,8 +400,10 @@ class Session(CheckedValue):
         selection = self.selection
         return selection.set_aside if selection.item == item else ()
 
-    def _after(self, event: Event) -> Session:
-        state, usual = self.state.after(self.bank, event), self.prior.error_chance
+    def _after(self, event: Event, *, response: int | None = None) -> Session:
+        """Return the session after an event; ``response`` as for `SessionState.after`."""
+        state = self.state.after(self.bank, event, response=response)
+        usual = self.prior.error_chance
         belief = believed(self.belief, state.responses, error_chance=usual)
         after = dataclasses.replace(
             self, history=self.history.after(event), state=state, belief=belief

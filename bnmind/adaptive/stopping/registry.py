@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from bnmind._arguments import checked
 from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
 from bnmind.adaptive.stopping.certainty import (
     DeviationBelow,
@@ -42,6 +43,7 @@ STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(
 """The stopper of each name."""
 
 
+@checked
 def stopper_by_names(texts: Sequence[str]) -> Stopper | None:
     """Return the stopper of texts such as ``items:10`` or ``items:5+certainty:0.9``.
 

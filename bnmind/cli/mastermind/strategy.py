@@ -321,4 +321,4 @@ def _as_json(
 
 def _first(tree: StrategyTree, board: Board) -> str | None:
     guess = tree.root.guess
-    return None if guess is None else board.format(board.code(guess))
+    return None if guess is None else board.code_text(guess)

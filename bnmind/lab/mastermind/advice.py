@@ -121,7 +121,7 @@ def most_probable(belief: Belief, n: int = 10) -> tuple[tuple[str, float], ...]:
     """Return the most probable codes and their probabilities."""
     board = belief.board
     return tuple(
-        (board.format(board.code(index)), probability)
+        (board.code_text(index), probability)
         for index, probability in belief.codes.most_probable(n)
     )
 
@@ -145,7 +145,7 @@ def advise(belief: Belief, rng: np.random.Generator) -> Advice:
     board = belief.board
     guess, info = Entropy(once=True).choose(belief, rng)
     return Advice(
-        guess=board.format(board.code(guess)),
+        guess=board.code_text(guess),
         information=info.information,
         expected_entropy=info.expected_entropy,
         entropy=belief.codes.entropy(),

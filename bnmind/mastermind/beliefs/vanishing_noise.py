@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind._values import CheckedValue
+from bnmind._values import CheckedValue, made, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
 from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history
-from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.mastermind.masses.reply_table import replies_of
 from bnmind.mastermind.reply import Reply
 
 __all__ = ["VanishingBelief"]
@@ -162,11 +162,12 @@ class VanishingBelief(CheckedValue):
                 f"board {self.board}, got {reply}",
                 reply,
             )
-        turn = Turn(self.board.checked(guess), reply)
+        index = self.board.index(guess)
+        turn = Turn(self.board.code(index), reply)
         true = self.board.true_replies
         # A reply that is not a true reply gets the index after the last one, which no code has.
         reported = true.index(turn.reply) if turn.reply in true else len(true)
-        differs = replies_to(self.board, turn.guess) != reported
+        differs = replies_of(self.board, index) != reported
         history = (*self.history, turn)
         if self.ends and len({one.guess for one in history}) == self.board.n_codes:
             raise ImpossibleEvidenceError(
@@ -175,7 +176,15 @@ class VanishingBelief(CheckedValue):
                 impossible_history(self.channel, history).evidence,
             )
         counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
-        return VanishingBelief(self.board, self.reports, history, counts, self.ends)
+        # What follows from a belief that was checked is right.
+        return made(
+            VanishingBelief,
+            board=self.board,
+            reports=self.reports,
+            history=history,
+            counts=sealed(counts),
+            ends=self.ends,
+        )
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return, for each turn, the probability that its reply was misreported."""

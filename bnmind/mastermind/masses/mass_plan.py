@@ -32,7 +32,7 @@ from bnmind.mastermind.masses.color_elimination import (
     masses_by_elimination,
 )
 from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
-from bnmind.mastermind.masses.reply_table import replies_to, reply_masses
+from bnmind.mastermind.masses.reply_table import replies_to, reply_masses, reply_rows
 
 __all__ = ["MAX_BYTES", "MassPlan", "Method", "Way", "plan_masses"]
 
@@ -258,9 +258,8 @@ def _plain_masses(board: Board, belief: Floats, guesses: NDArray[np.intp]) -> Fl
     codes = np.flatnonzero(belief)
     weights = belief[codes]
     masses = np.empty((len(guesses), n_replies))
-    for row, guess in enumerate(guesses):
-        replies = replies_to(board, board.code(int(guess)))[codes]
-        masses[row] = np.bincount(replies, weights=weights, minlength=n_replies)
+    for row, replies in zip(masses, reply_rows(board, guesses), strict=True):
+        row[:] = np.bincount(replies[codes], weights=weights, minlength=n_replies)
     return masses
 
 

@@ -32,8 +32,10 @@ __all__ = [
     "MAX_TABLE_BYTES",
     "bayes_rule",
     "guess_masses",
+    "replies_of",
     "replies_to",
     "reply_masses",
+    "reply_rows",
     "reply_table",
 ]
 
@@ -82,17 +84,34 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
     >>> board.true_replies[replies[board.index((3, 1, 1, 1))]]
     Reply(black=1, white=2)
     """
-    index = board.index(guess)
+    return replies_of(board, board.index(guess))
+
+
+def replies_of(board: Board, index: int) -> NDArray[np.uint8]:
+    """Return the true reply of each code to the guess with an index, which is not checked again.
+
+    Parameters, result and errors are those of `replies_to`, but for the guess: it is the index of a
+    code of the board.
+    """
     if _is_small(board):
         return np.asarray(reply_table(board)[index], dtype=np.uint8)
     require_believable(board)
     if board.repeats:
-        row = split_replies(board, guess).replies()
+        row = split_replies(board, board.code(index)).replies()
     else:
         ((_, replies),) = _blocks(board, np.array([index]), board.codes)
         row = np.asarray(replies[0], dtype=np.uint8)
     row.setflags(write=False)
     return row
+
+
+def reply_rows(board: Board, guesses: NDArray[np.intp]) -> Iterator[NDArray[np.uint8]]:
+    """Yield `replies_of` each of some guesses."""
+    if _is_small(board):
+        table = reply_table(board)
+        yield from (table[guess] for guess in guesses)
+    else:
+        yield from (replies_of(board, guess) for guess in guesses.tolist())
 
 
 def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:

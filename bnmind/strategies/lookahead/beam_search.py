@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.mastermind.masses.reply_table import replies_of
 from bnmind.strategies.kernels.estimate_kernel import UNWANTED
 from bnmind.strategies.kernels.reply_arrays import board_arrays
 from bnmind.strategies.lookahead.endgame import (
@@ -212,7 +212,7 @@ class _Search:
         return Endgame(self._board, codes, breadth)
 
     def _classes(self, guess: int, codes: Codes) -> dict[int, Codes]:
-        replies = replies_to(self._board, self._board.code(guess))[codes]
+        replies = replies_of(self._board, guess)[codes]
         return {place: codes[replies == place] for place in np.unique(replies).tolist()}
 
     def node(self, plan: _Plan, codes: Codes, before: int) -> TreeNode:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.masses.reply_table import replies_to, reply_table
+from bnmind.mastermind.masses.reply_table import replies_of, reply_table
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.optimal.search_arrays import (
     INFINITE,
@@ -218,7 +218,7 @@ class BoardSearch:
                 return first
             left = np.arange(board.n_codes)
             for guess, outcome in path:
-                left = left[replies_to(board, board.code(guess))[left] == outcome]
+                left = left[replies_of(board, guess)[left] == outcome]
             solved = self.solve(left, [guess for guess, _ in path])
             if solved is None:
                 raise InvalidArgumentError(

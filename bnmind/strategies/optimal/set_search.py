@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.masses.reply_table import replies_to
+from bnmind.mastermind.masses.reply_table import reply_rows
 from bnmind.strategies.optimal.board_search import SearchRules, Solved, best_known, require_set
 from bnmind.strategies.optimal.search_arrays import (
     INFINITE,
@@ -69,7 +69,7 @@ class SetSearch:
         codes = require_set(board, codes)
         self.board, self.rules, self.codes = board, rules, codes
         # Replies are symmetric in guess and code.
-        replies = np.array([replies_to(board, board.code(int(code))) for code in codes])
+        replies = np.array(list(reply_rows(board, codes)))
         _, first, kind_of = np.unique(
             replies.astype(np.uint8).T, axis=0, return_index=True, return_inverse=True
         )

@@ -97,7 +97,7 @@ def check_tree(tree: StrategyTree) -> None:
         if got != wanted:
             problems.append(f"expected nodes for outcomes {wanted} at {where}, got {got}")
             return
-        guess = board.format(board.code(node.guess))
+        guess = board.code_text(node.guess)
         for outcome, child in node.children:
             kept = after[outcome] > 0
             here = codes[kept]

@@ -43,7 +43,7 @@ def tree_to_svg(tree: StrategyTree, *, width: int = 1200) -> str:
             return
         deepest = max(deepest, depth)
         if node.guess is not None:
-            text = board.format(board.code(node.guess))
+            text = board.code_text(node.guess)
             hue = 210 if depth % 2 else 190
             color = f"hsl({hue}, 60%, {min(90, 55 + 7 * depth)}%)"
         else:

@@ -60,14 +60,14 @@ def outline_of(tree: StrategyTree) -> Outline:
             if node.found:
                 return Outline("=")
             if node.possible == 1:
-                return Outline(f"= {board.format(board.code(int(codes[0])))}")
+                return Outline(f"= {board.code_text(int(codes[0]))}")
             return Outline(f"? {node.possible}")
         replies = replies_among(board, node.guess, codes)
         below: dict[str, Outline] = {}
         for outcome, child in node.children:
             place = places[outcome]
             below[str(board.true_replies[place])] = entry(child, codes[replies == place])
-        return Outline(board.format(board.code(node.guess)), below)
+        return Outline(board.code_text(node.guess), below)
 
     return entry(tree.root, np.arange(board.n_codes))
 
@@ -185,7 +185,7 @@ def _leaf(board: Board, codes: NDArray[np.intp], before: tuple[str, ...], *, is_
         return "a guess"
     if before and before[-1].endswith(f" {board.winning}"):
         return "="
-    return f"= {board.format(board.code(int(codes[0])))}"
+    return f"= {board.code_text(int(codes[0]))}"
 
 
 def _turn(entry: Outline, reply: str) -> str:
