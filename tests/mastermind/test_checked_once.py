@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bnmind.lab.mastermind.advice import advise, belief_after, start
+from bnmind.lab.mastermind import advise
+from bnmind.lab.mastermind.advice import belief_after, start
 from bnmind.mastermind import Board, Reply, Turn, VanishingBelief, parse_noise, replies_to
 from bnmind.mastermind.masses.reply_table import replies_of, reply_rows
 
