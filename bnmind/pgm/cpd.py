@@ -1,4 +1,4 @@
-"""Conditional distributions by function, and all the kinds there are.
+"""Conditional distributions given by functions, and the type of all conditional distributions.
 
 Tables are in `bnmind.pgm.tabular`, noisy functions in `bnmind.pgm.noisy`.
 """
@@ -29,7 +29,7 @@ __all__ = ["CPD", "DEFAULT_CELLS", "FunctionalCPD", "TabularCPD"]
 
 @dataclass(frozen=True)
 class FunctionalCPD(CheckedValue):
-    """A variable that is a function of its parents; the table is made only when asked for.
+    """A variable that is a function of its parents; the table is computed only on request.
 
     Parameters
     ----------
@@ -50,9 +50,11 @@ class FunctionalCPD(CheckedValue):
         problems = []
         name = self.variable.name
         if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(f"expected distinct variables for {name}")
+            problems.append(
+                f"the parents of {name} must be distinct variables and not {name} itself"
+            )
         if not self.parents:
-            problems.append(f"expected at least one parent of the functional variable {name}")
+            problems.append(f"the functional variable {name} must have at least one parent")
         # The corners show a wrong number of arguments or a range that is too large.
         for corner in (0, -1):
             at = [np.asarray(corner % v.n_states, dtype=np.intp) for v in self.parents]
@@ -80,9 +82,10 @@ class FunctionalCPD(CheckedValue):
     def sum_of(
         cls, name: str, parents: Sequence[Variable], *, signs: Sequence[int] | None = None
     ) -> FunctionalCPD:
-        """Return the sum of the parents' positions, with the possible sums as states.
+        """Return the distribution of the sum of the parents' positions.
 
-        ``signs`` are 1 or −1 (or any integer weight) for each parent, 1 unless given.
+        The states of the child are the possible sums. ``signs`` holds 1 or −1 (or any integer
+        weight) for each parent; the default is 1.
 
         Examples
         --------
@@ -106,7 +109,7 @@ class FunctionalCPD(CheckedValue):
         return math.prod(v.n_states for v in self.scope)
 
     def value(self, positions: Sequence[int]) -> int:
-        """Return the child's state position for these of the parents."""
+        """Return the state position of the child for state positions of the parents."""
         return int(self.function(*[np.asarray(i, dtype=np.intp) for i in positions]))
 
     @checked
@@ -131,7 +134,7 @@ class FunctionalCPD(CheckedValue):
     def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
         """Return the table on fewer states: positions for each variable of ``scope``, in order.
 
-        The whole table is not made on the way.
+        The method does not compute the whole table.
         """
         child, *arguments = np.ix_(*state_positions(self.scope, states))
         shape = tuple(len(kept) for kept in states)
@@ -139,7 +142,7 @@ class FunctionalCPD(CheckedValue):
         return np.broadcast_to(same, shape)
 
     def possible(self, states: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-        """Return the states among those given that have support in the others.
+        """Return the given states that are possible together with the given states of the others.
 
         Parameters
         ----------
@@ -149,9 +152,9 @@ class FunctionalCPD(CheckedValue):
         Returns
         -------
         tuple
-            As ``states``, without the positions that the function excludes; all
-            empty if none is left. A function that is not `Stepwise` excludes
-            nothing. No table is made.
+            ``states`` without the positions that the function excludes; all empty if none is
+            left. A function that is not `Stepwise` excludes nothing. The method does not compute
+            a table.
         """
         steps = self._steps(states[1:])
         if steps is None:
@@ -168,7 +171,7 @@ class FunctionalCPD(CheckedValue):
         )
 
     def _results_must_fit(self) -> bool:
-        """Return whether no sum can be too large: then its steps need not be followed."""
+        """Return whether no sum can be too large, so that the steps need not be checked."""
         function = self.function
         return isinstance(function, Addition) and function.modulus <= self.variable.n_states
 
@@ -181,7 +184,7 @@ class FunctionalCPD(CheckedValue):
     def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD | FunctionalCPD:
         """Return the distribution on fewer states, as for `TabularCPD.restrict`.
 
-        It stays a function as long as a parent is left.
+        The result is a function as long as a parent is left.
         """
         keep = [tuple(states.get(v.name, range(v.n_states))) for v in self.parents]
         results = tuple(states.get(self.variable.name, range(self.variable.n_states)))
@@ -191,7 +194,7 @@ class FunctionalCPD(CheckedValue):
         )
         if not parents:
             value = self.value([kept[0] for kept in keep])
-            # A certain result that was cut away leaves zeros, which is refused.
+            # If the certain result is removed, only zeros are left: an invalid table.
             return TabularCPD(child, (), np.array([float(i == value) for i in results]))
         function = self.function.restrict(keep)
         if results != tuple(range(self.variable.n_states)):

@@ -1,4 +1,4 @@
-"""Probability distributions that are read by the names of states."""
+"""Probability distributions indexed by the names of states."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["Distribution", "label", "probability_text"]
 _Default = TypeVar("_Default")
 
 _MOST_ROWS = 18
-"""Rows of probabilities that a distribution shows of itself."""
+"""The largest number of rows in the text of a distribution."""
 
 _TOLERANCE = 1e-6
-"""How far from one the sum of the probabilities that a user gives may be."""
+"""The largest deviation from one of the sum of the probabilities."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +37,7 @@ class Distribution(Value, Mapping[Any, float]):
     """A mapping from the states of one or several variables to their probabilities.
 
     The keys of a distribution of one variable are its states. The keys of a joint distribution
-    are tuples of states, in the order of `scope`; ``{variable: state}`` is understood too.
+    are tuples of states, in the order of `scope`; ``{variable: state}`` works as well.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Distribution(Value, Mapping[Any, float]):
     Raises
     ------
     InvalidModelError
-        If the array does not have the shape of the scope, or is not of real, finite numbers.
+        If the array does not have the shape of the scope, or holds other than real, finite numbers.
     InvalidProbabilityError
         If a number is negative, or they do not sum to one.
 
@@ -183,7 +183,7 @@ class Distribution(Value, Mapping[Any, float]):
         return "\n".join([title, *(f"{states:<{width}}  {text}".strip() for states, text in rows)])
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return the distribution as an HTML table, which notebooks display."""
         heads = "".join(f"<th>{escape(label(name))}</th>" for name in self.names)
         rows = []
         for states, text in self._rows():
@@ -214,7 +214,7 @@ class Distribution(Value, Mapping[Any, float]):
 
 
 def probability_text(probability: float) -> str:
-    """Return a probability as tables show it: 0 and 1 only if it is exactly that.
+    """Return a probability as text; ``0`` and ``1`` mean exactly 0 and 1.
 
     >>> [probability_text(p) for p in (0.0, 1e-9, 0.0004, 0.25, 1.0)]
     ['0', '1.0e-09', '4.0e-04', '0.250', '1']
@@ -225,7 +225,7 @@ def probability_text(probability: float) -> str:
 
 
 def label(name: str) -> str:
-    """Return the name of a variable or a state as tables show it: printable, in one line, short.
+    """Return the name of a variable or a state as a printable, short text in one line.
 
     >>> label("a state with a very long name")
     'a state with a very lon…'

@@ -1,10 +1,11 @@
-"""Names that a file format cannot hold, written in letters that it can.
+"""Encoding of names for file formats that do not allow all characters.
 
-A character that the format cannot hold is written as ``_xHHHH_``, its code point in four to six
+A character that the format does not allow becomes ``_xHHHH_``, with its code point in four to six
 hexadecimal digits, as in SQL/XML (ISO 9075-14, *identifier escaping*) and in .NET's
-``XmlConvert.EncodeName``: ``item.1`` becomes ``item_x002E_1``. A file with such names says so,
-and only then are names decoded when it is read; in it an underscore before an ``x`` is written
-as ``_x005F_``, so that no name is mistaken for an encoded one. The empty text is ``_x_``.
+``XmlConvert.EncodeName``: ``item.1`` becomes ``item_x002E_1``. A file with encoded names contains
+a note, and readers decode names only in files with this note. In such a file an underscore before
+an ``x`` becomes ``_x005F_``, so that no plain name looks like an encoded one. The empty text
+becomes ``_x_``.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from bnmind.pgm.variable import Variable
 __all__ = ["ENCODING", "Alphabet", "FileNames", "decoded", "decoded_variable"]
 
 ENCODING = "_xHHHH_"
-"""What a file with encoded names says of them."""
+"""The note in files with encoded names."""
 
 _ESCAPED = re.compile(r"_x([0-9A-F]{4}|[1-9A-F][0-9A-F]{4,5})_")
 _LAST_CODE_POINT = 0x10FFFF
 
 
 def decoded(text: str) -> str:
-    """Return the name that an encoded one stands for.
+    """Return the original of an encoded name.
 
     >>> decoded("item_x002E_1"), decoded("_x_")
     ('item.1', '')
@@ -43,7 +44,7 @@ def decoded_variable(variable: Variable) -> Variable:
     Raises
     ------
     InvalidModelError
-        If they then are no name, or states that do not differ.
+        If the decoded name is not valid, or decoded states are equal.
     """
     return Variable(decoded(variable.name), tuple(map(decoded, variable.states)))
 
@@ -59,7 +60,7 @@ def _escape(character: str) -> str:
 
 @dataclass(frozen=True)
 class FileNames(Value):
-    """The names of a model that stand in its file in another form.
+    """The names of a model that are encoded in its file.
 
     Examples
     --------
@@ -68,9 +69,9 @@ class FileNames(Value):
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    """The name in the file of each variable that has another there."""
+    """For each variable with an encoded name, the name in the file."""
     states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """For each variable, the names in the file of its states that have others there."""
+    """For each variable, the encoded states with their names in the file."""
 
     def __post_init__(self) -> None:
         states = {name: of for name, of in self.states.items() if of}
@@ -87,10 +88,10 @@ class FileNames(Value):
             for name, of in self.states.items()
             for state, text in of.items()
         ]
-        return "; ".join(told) or "all names are written as they are"
+        return "; ".join(told) or "no name is encoded"
 
     def applied_to(self, network: Network) -> Network:
-        """Return the network with its names as they stand in the file."""
+        """Return the network with the names of the file."""
         if not self:
             return network
         return Network(tuple(_renamed(cpd, self._in_file) for cpd in network.cpds))
@@ -114,19 +115,19 @@ def _renamed(cpd: CPD, rename: Callable[[Variable], Variable]) -> CPD:
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The names that a format of networks can hold."""
+    """The names that a file format allows."""
 
     variable: re.Pattern[str]
-    """A name of a variable that is written as it is; letters, digits and ``_`` are."""
+    """Matches the names of variables that need no encoding."""
     state: re.Pattern[str]
-    """A name of a state that is written as it is; letters, digits and ``_`` are."""
+    """Matches the names of states that need no encoding."""
     mistaken: re.Pattern[str] | None = None
-    """A part of a variable's name that readers mistake for something else."""
+    """A part of variable names that other readers misinterpret."""
     fold: bool = False
-    """Whether names that differ in case only are the same."""
+    """Whether names that differ only in case are the same."""
 
     def names_of(self, variables: Sequence[Variable]) -> FileNames:
-        """Return the names that are written in another form: all of them as they are if possible.
+        """Return the names that need encoding; none if the format allows all names.
 
         >>> plain = re.compile(r"[A-Za-z0-9_]+")
         >>> Alphabet(plain, plain).names_of([Variable("Hören", ("no", "a lot"))])
@@ -155,7 +156,7 @@ class Alphabet:
         return name.lower() if self.fold else name
 
     def _forms(self, name: str) -> list[str]:
-        """Return the forms in which a name may be written; the last differs from all others'."""
+        """Return the candidate encodings of a name; the last one is unique."""
         wrong = {m.start() for m in self.mistaken.finditer(name)} if self.mistaken else set()
         forms = [] if wrong else [_encoded(name, self.variable)]
         forms.append(_encoded(name, self.variable, wrong or {0}))

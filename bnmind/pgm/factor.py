@@ -1,7 +1,7 @@
 """Dense factors: a scope and an array over it.
 
-Values may be negative or complex (factors of a rank-one factorization are), so
-nothing here takes logarithms or assumes probabilities.
+Values may be negative or complex, as in rank-one factorizations. The functions in this file
+therefore take no logarithms and do not assume probabilities.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def numbers_of(values: Any, what: str, *, real: bool = False) -> Values:
     Raises
     ------
     InvalidModelError
-        If they are no such numbers; ``what`` says where.
+        If the values are not such numbers; ``what`` names them in the message.
 
     Examples
     --------
@@ -91,11 +91,11 @@ class Factor(Value):
         shape = tuple([v.n_states for v in self.scope])
         problems = []
         if len(set(names)) != len(names):
-            problems.append(f"expected distinct variables in a factor, got {names}")
+            problems.append(f"the variables of a factor must be distinct, got {names}")
         if values.shape != shape:
             problems.append(f"expected an array of shape {shape} over {names}, got {values.shape}")
         if not np.isfinite(values).all():
-            problems.append(f"expected finite values over {names}")
+            problems.append(f"the values over {names} must be finite")
         if problems:
             raise InvalidModelError(problems)
 
@@ -147,7 +147,7 @@ class Factor(Value):
 
     @checked
     def product(self, other: Factor) -> Factor:
-        """Return the product, over this scope followed by what the other adds."""
+        """Return the product, over this scope followed by the other variables of ``other``."""
         scope = self.scope + tuple(v for v in other.scope if v not in self.scope)
         return Factor(scope, self._spread(scope) * other._spread(scope))
 
@@ -158,9 +158,9 @@ class Factor(Value):
 
     @checked
     def isclose(self, other: Factor, *, atol: float = 1e-12) -> bool:
-        """Return whether both are the same function to within ``atol``, whatever the axis order."""
+        """Return whether both are the same function to within ``atol``, in any order of axes."""
         if not 0 <= atol < math.inf:
-            raise InvalidArgumentError(f"expected a tolerance of at least 0, got {atol}", atol)
+            raise InvalidArgumentError(f"atol must be finite and at least 0, got {atol}", atol)
         if set(self.scope) != set(other.scope):
             return False
         return bool(
@@ -170,7 +170,7 @@ class Factor(Value):
 
 @dataclass(frozen=True, eq=False)
 class SparseFactor(Value):
-    """A factor without its structural zeros: the configurations that remain, and their values.
+    """A factor without its structural zeros, as a list of configurations with their values.
 
     Parameters
     ----------
@@ -204,9 +204,9 @@ class SparseFactor(Value):
         problems = []
         limits = np.array([v.n_states for v in self.scope], dtype=np.intp)
         if np.any(rows < 0) or np.any(rows >= limits):
-            problems.append(f"expected state positions below {limits.tolist()}")
+            problems.append(f"state positions must be from 0 and below {limits.tolist()}")
         elif len(np.unique(rows, axis=0)) != len(rows):
-            problems.append("expected distinct configurations")
+            problems.append("the configurations must be distinct")
         if problems:
             raise InvalidModelError(problems)
 
@@ -223,7 +223,7 @@ class SparseFactor(Value):
     def to_factor(self) -> Factor:
         """Return the dense form."""
         values = np.zeros([v.n_states for v in self.scope], dtype=self.values.dtype)
-        # Without variables there is a single cell, or none of it is left.
+        # Without variables there is at most one cell.
         values[tuple(self.configurations.T)] = self.values if self.scope else self.values.sum()
         return Factor(self.scope, values)
 

@@ -1,11 +1,11 @@
-"""Models in files: the suffix of the name says the format.
+"""Reading and writing models. The suffix of the file name selects the format.
 
 `MODEL_FORMATS` lists the formats. All of them hold a `Network`; those of `MODEL_SUFFIXES` also hold
 a `FactorModel`.
 
-Any of them may be read from a file packed by gzip, whose name then ends in ``.gz``.
-Numbers are written so that they read back exactly, and a file appears whole or not
-at all. A file that is not right is told with the place of the fault.
+The readers also accept files compressed by gzip, whose names end in ``.gz``.
+Numbers are written so that they read back exactly. A file is written as a whole or not at all.
+Errors in a file are reported with their place.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 FILE_CELLS = 2**22
-"""Cells that a table in a file may have unless the caller says otherwise: text is slow."""
+"""The default limit for the cells of a table in a file; text is slow."""
 
 NETWORK_SUFFIXES = tuple(MODEL_FORMATS)
 """The suffixes of files that can hold a Bayesian network."""
@@ -54,34 +54,34 @@ MODEL_SUFFIXES = tuple(suffix for suffix, form in MODEL_FORMATS.items() if form.
 def write_model(
     model: Network | FactorModel, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> FileNames:
-    """Write a model to a file, in the format that its suffix names.
+    """Write a model to a file, in the format of its suffix.
 
     Parameters
     ----------
     model
-        Functions in it are expanded to tables, but for ``.json``. A `FactorModel`,
-        whose tables need not be probabilities, fits in ``.json``, and in ``.uai`` if
-        nothing in it is negative or complex.
+        Functions are expanded to tables, except in ``.json``. A `FactorModel`, whose tables need
+        not be probabilities, can be written to ``.json``, and to ``.uai`` if no value is negative
+        or complex.
     path
-        Replaced if it exists; untouched if anything fails. Beside a ``.uai`` file,
-        its names are written to a ``.uai.json``: both or neither.
+        An existing file is replaced, or left untouched if anything fails. The names of a ``.uai``
+        model are written to a ``.uai.json`` file beside it: both files or neither.
     max_cells
-        Cells that the largest table may have.
+        Most cells of the largest table.
 
     Returns
     -------
     FileNames
-        The names that the format cannot hold and that stand in the file in an encoded form;
-        `read_network` and `read_model` decode them. Empty if all are written as they are.
+        The names that the format does not allow, with their encodings in the file. `read_network`
+        and `read_model` decode them. Empty if no name is encoded.
 
     Raises
     ------
     ModelFileError
         If the suffix is unknown or the format cannot hold the model.
     FileWriteError
-        If a file cannot be written; it names the file.
+        If a file cannot be written. The error names the file.
     TooLargeError
-        If the largest table has more cells; it is named.
+        If the largest table has more than ``max_cells`` cells. The error names the table.
     """
     write_files(model_contents(model, path, max_cells=max_cells))
     return file_names(model, path)
@@ -93,6 +93,7 @@ def file_names(model: Network | FactorModel, path: str | os.PathLike[str]) -> Fi
 
     Examples
     --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
     >>> item = Variable("item.1", ("0", "1"))
     >>> network = Network((TabularCPD(item, (), [0.5, 0.5]),))  # type: ignore[arg-type]
     >>> print(file_names(network, "bank.net"))
@@ -106,7 +107,7 @@ def file_names(model: Network | FactorModel, path: str | os.PathLike[str]) -> Fi
 def model_contents(
     model: Network | FactorModel, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> dict[Path, str]:
-    """Return what `write_model` writes: the content of each file, in the order to be written.
+    """Return the content of each file that `write_model` writes, in the order of writing.
 
     Parameters and errors are those of `write_model`.
     """

@@ -1,23 +1,22 @@
 """Deterministic functions of discrete states, kept as functions.
 
-A function maps state positions of its arguments to a state position of the
-result; it works on whole arrays by broadcasting. Keeping the function, and not
-only its table, is what lets the engine factorize a sum of ten counts whose table
-would have sixty million cells.
+A function maps the state positions of its arguments to a state position of the result. It works
+on whole arrays by broadcasting. Because a distribution keeps its function and not only a table,
+the engine can factorize a sum of ten counts whose table would have sixty million cells.
 
 ========================  =====================================================
-what is wanted            function
+meaning                   function
 ========================  =====================================================
 sum                       ``Addition.of(sizes)``
 difference x − y          ``Addition.of(sizes, signs=(1, -1))``
-how many are in a state   ``Addition.counting(sizes, states)``
+count of a state          ``Addition.counting(sizes, states)``
 at least l of k           ``Threshold(l)``
 exactly l of k            ``Exactly(l)``
 odd or even               ``Parity()``
 conjunction (binary)      ``Minimum()``
 disjunction (binary)      ``Maximum()``
 the same state            ``Equality()``
-anything else, small      `bnmind.pgm.Listed`
+any other small function  `bnmind.pgm.Listed`
 ========================  =====================================================
 """
 
@@ -52,8 +51,8 @@ __all__ = [
 class Function(Protocol):
     """A deterministic function of state positions.
 
-    One that is also `Stepwise` is pruned, and broken into small tables, without its
-    own table ever being made; all the functions here are.
+    The engine prunes `Stepwise` functions, and splits them into small tables, without computing
+    their whole tables. All functions of this file are `Stepwise`.
     """
 
     def __call__(self, *arguments: Positions) -> Positions:
@@ -63,8 +62,8 @@ class Function(Protocol):
     def restrict(self, states: Sequence[Sequence[int]]) -> Function:
         """Return the function on fewer states of each argument.
 
-        ``states[i]`` are the positions that argument ``i`` may still take; an
-        argument left with a single state is no longer an argument.
+        ``states[i]`` holds the remaining positions of argument ``i``. An argument with a single
+        remaining state is dropped.
         """
         ...
 
@@ -73,10 +72,10 @@ class Function(Protocol):
 class Addition(CheckedValue):
     """A sum: ``(constant + Σ_i terms[i][x_i]) mod modulus``.
 
-    It serves sums (``terms[i] = 0, 1, 2, …``), differences (``0, −1, −2, …``) and
-    counts of a state (``terms[i]`` is 1 at that state, else 0). The modulus makes
-    it a function everywhere: Vomlel's C = ΣM_i − P is negative only where other
-    tables of his network are zero.
+    It represents sums (``terms[i] = 0, 1, 2, …``), differences (``0, −1, −2, …``) and counts of a
+    state (``terms[i]`` is 1 at that state, else 0). The modulus makes the result a valid position
+    for all arguments: Vomlel's C = ΣM_i − P is negative only for configurations that other tables
+    of the network exclude.
     """
 
     terms: tuple[tuple[int, ...], ...]
@@ -91,14 +90,14 @@ class Addition(CheckedValue):
     @classmethod
     @checked
     def of(cls, sizes: Sequence[int], *, signs: Sequence[int] | None = None) -> Addition:
-        """Return the sum of positions, some of them subtracted, with the least sum at position 0.
+        """Return the sum of positions with signs; the smallest sum has position 0.
 
         Parameters
         ----------
         sizes
             The number of states of each argument.
         signs
-            1 or −1 (or any integer weight) for each argument; 1 for all unless given.
+            1 or −1 (or any integer weight) for each argument; 1 by default.
 
         Examples
         --------
@@ -117,7 +116,7 @@ class Addition(CheckedValue):
     @classmethod
     @checked
     def counting(cls, sizes: Sequence[int], states: Sequence[Sequence[int]]) -> Addition:
-        """Return how many of the arguments are in given states.
+        """Return the count of the arguments that are in given states.
 
         Parameters
         ----------
@@ -149,7 +148,7 @@ class Addition(CheckedValue):
         return np.asarray(total % self.modulus, dtype=np.intp)
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Addition:
-        """Return the sum over what remains, fixed arguments added to the constant."""
+        """Return the sum of the remaining arguments; fixed arguments are added to the constant."""
         terms, constant = [], self.constant
         for term, kept in zip(self.terms, states, strict=True):
             if len(kept) == 1:
@@ -159,7 +158,7 @@ class Addition(CheckedValue):
         return Addition(tuple(terms), self.modulus, constant)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the partial sums."""
+        """Return the steps: the state is the partial sum."""
         terms = [np.asarray(term, dtype=np.intp) for term in self.terms]
         return Steps.follow(
             self.constant % self.modulus,
@@ -182,7 +181,7 @@ class Minimum:
         return Restricted.of(self, states)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the smallest so far."""
+        """Return the steps: the state is the minimum of the arguments so far."""
         most = max((max(kept) for kept in states), default=0)
         return Steps.follow(most, lambda _, a, x: np.minimum(a, x), states, lambda last: last)
 
@@ -200,7 +199,7 @@ class Maximum:
         return Restricted.of(self, states)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the largest so far."""
+        """Return the steps: the state is the maximum of the arguments so far."""
         return Steps.follow(0, lambda _, a, x: np.maximum(a, x), states, lambda last: last)
 
 
@@ -218,21 +217,21 @@ class Parity:
         return Addition(terms, 2).restrict(states)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the parity so far."""
+        """Return the steps: the state is the parity of the arguments so far."""
         return Steps.follow(0, lambda _, a, x: (a + x) % 2, states, lambda last: last)
 
 
 @dataclass(frozen=True)
 class Threshold(CheckedValue):
-    """At least l of k: 1 if so many of the arguments count, else 0.
+    """At least l of k: 1 if at least ``least`` of the arguments count, else 0.
 
     Parameters
     ----------
     least
-        How many must count.
+        The number of arguments that must count.
     counted
-        For each argument, the positions that count; every position but the first
-        where None, which for binary arguments is "true".
+        For each argument, the positions that count. None means every position but the first,
+        which is "true" for binary arguments.
 
     Examples
     --------
@@ -254,7 +253,7 @@ class Threshold(CheckedValue):
         return Threshold(self.least - certain, counted)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return how many count so far, up to ``least``."""
+        """Return the steps: the state is the count so far, up to ``least``."""
         enough = max(self.least, 0)
         return Steps.follow(
             0,
@@ -266,12 +265,12 @@ class Threshold(CheckedValue):
 
 @dataclass(frozen=True)
 class Exactly(CheckedValue):
-    """Exactly l of k: 1 if just so many of the arguments count, else 0.
+    """Exactly l of k: 1 if exactly ``count`` of the arguments count, else 0.
 
     Parameters
     ----------
     count
-        How many must count.
+        The number of arguments that must count.
     counted
         As for `Threshold`.
     """
@@ -280,7 +279,7 @@ class Exactly(CheckedValue):
     counted: tuple[tuple[int, ...], ...] | None = None
 
     def __call__(self, *arguments: Positions) -> Positions:
-        """Return 1 where so many arguments count, else 0."""
+        """Return 1 where exactly ``count`` arguments count, else 0."""
         return np.asarray(_count(self.counted, arguments) == self.count, dtype=np.intp)
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Exactly:
@@ -289,7 +288,7 @@ class Exactly(CheckedValue):
         return Exactly(self.count - certain, counted)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return how many count so far, up to one more than wanted."""
+        """Return the steps: the state is the count so far, up to ``count`` + 1."""
         beyond = max(self.count + 1, 0)
         return Steps.follow(
             0,
@@ -315,7 +314,7 @@ class Equality:
         return Restricted.of(self, states)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the position that all have so far, if they have."""
+        """Return the steps: the state is the common position so far, if there is one."""
         nothing, different = -1, -2
         return Steps.follow(
             nothing,
@@ -327,17 +326,17 @@ class Equality:
 
 @dataclass(frozen=True)
 class Restricted(CheckedValue):
-    """A function whose arguments, or result, take only some of their states.
+    """A function restricted to some states of its arguments or of its result.
 
     Parameters
     ----------
     function
         The function on all states.
     states
-        For each of its arguments, the positions that remain; an argument with a
-        single one is not passed.
+        For each argument, the remaining positions. An argument with a single position is not
+        passed.
     results
-        The positions of the result that remain, or None for all of them.
+        The remaining positions of the result, or None for all positions.
     """
 
     function: Function
@@ -351,7 +350,7 @@ class Restricted(CheckedValue):
         return cls(function, tuple(tuple(kept) for kept in states))
 
     def __call__(self, *arguments: Positions) -> Positions:
-        """Return the positions among the results that remain."""
+        """Return the positions of the results among the remaining results."""
         given = iter(arguments)
         full = [
             np.asarray(kept, dtype=np.intp)[next(given) if len(kept) > 1 else 0]
@@ -360,9 +359,9 @@ class Restricted(CheckedValue):
         return self.place(self.function(*full))
 
     def place(self, results: Positions) -> Positions:
-        """Return where results of the whole function are among those that remain.
+        """Return the places of results of the whole function among the remaining results.
 
-        A result that was cut away cannot occur; any position will do for it.
+        A removed result cannot occur; its place is arbitrary.
         """
         if self.results is None:
             return results
@@ -371,7 +370,7 @@ class Restricted(CheckedValue):
         return np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.intp)
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Restricted:
-        """Return the function on fewer states still."""
+        """Return the function on fewer states."""
         given = iter(states)
         kept = tuple(
             tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in self.states
@@ -382,7 +381,7 @@ class Restricted(CheckedValue):
         """Return the whole function's steps; `InvalidModelError` if it has none."""
         if not isinstance(self.function, Stepwise):
             raise InvalidModelError(
-                [f"expected a function computed in steps, got {self.function!r}"]
+                [f"{self.function!r} is not Stepwise: it cannot be computed in steps"]
             )
         given = iter(states)
         full = [tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in self.states]
@@ -392,7 +391,7 @@ class Restricted(CheckedValue):
             if len(old) > 1:
                 moves.append(move)
             elif moves:
-                # What is not passed moves on from wherever the argument before led.
+                # An argument that is not passed continues from the state before it.
                 moves[-1] = move[moves[-1], 0]
         return Steps(tuple(moves), self.place(whole.results))
 
@@ -432,7 +431,7 @@ def _count(
 def _restricted_counts(
     counted: tuple[tuple[int, ...], ...] | None, states: Sequence[Sequence[int]]
 ) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """Return what counts among the states that remain, and how many count for certain."""
+    """Return the remaining positions that count, and the number of arguments that surely count."""
     remaining, certain = [], 0
     for number, kept in enumerate(states):
         counts = _counts(counted, number, np.asarray(kept, dtype=np.intp))

@@ -1,4 +1,4 @@
-"""A deterministic function given by its results, one for every configuration of the arguments."""
+"""A deterministic function given by a list of its results."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Listed"]
 
 @dataclass(frozen=True, eq=False)
 class Listed(Value):
-    """A function listed: the result's position for every configuration of the arguments.
+    """A function given by the position of its result for every configuration of the arguments.
 
-    Its table of zeros and ones would be as many times as large as the result has states.
+    The list is smaller than the table of zeros and ones by a factor of the number of results.
 
     Parameters
     ----------
     results
-        Whole numbers of at least 0, an axis for each argument.
+        An array of integers of at least 0, with an axis for each argument.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class Listed(Value):
         return Listed(rest.squeeze(axis=axes))
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the configurations of the arguments so far, and then the results."""
+        """Return the steps: the state is the configuration of the arguments so far."""
         if not states:
             return Steps((), np.asarray(self.results, dtype=np.intp).ravel())
         rest = self.results[np.ix_(*[list(kept) for kept in states])]

@@ -1,4 +1,4 @@
-"""Bayesian networks and, more generally, products of factors; immutable and valid from birth."""
+"""Bayesian networks and, more generally, products of factors."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from bnmind.pgm.variable import Variable
 __all__ = ["FactorModel", "Network", "Potential", "Replacement"]
 
 Potential: TypeAlias = Factor | CPD
-"""Anything with a scope that a model may be a product of."""
+"""A factor or a conditional distribution; a model is a product of potentials."""
 
 
 def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list[str]]:
-    """Return the variables by name, and the faults found on the way."""
+    """Return the variables by name, and a list of faults."""
     variables: dict[str, Variable] = {}
     problems = []
     for potential in potentials:
@@ -40,30 +40,30 @@ def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list
 
 @dataclass(frozen=True, eq=False)
 class Replacement(CheckedValue):
-    """Factors that stand for a conditional distribution: it is their product, summed.
+    """Factors that represent a conditional distribution.
 
-    The sum is over the variables that the distribution does not have.
+    The distribution is the product of the factors, summed over all other variables.
     """
 
     cpd: CPD
-    """What the factors stand for."""
+    """The distribution that the factors represent."""
     factors: tuple[Factor, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class FactorModel(CheckedValue):
-    """A product of factors, which need not be probabilities: what a junction tree is made of.
+    """A product of factors, which need not be probabilities.
 
     Parameters
     ----------
     potentials
         Factors and conditional distributions; the model is their product.
     variables
-        All the variables, in the order wanted; unless given, in the order in which the
-        potentials name them. A model that was read has them in the order of its file.
+        All variables in the wanted order; by default in the order of the potentials. A model from
+        a file has the order of the file.
     replacements
-        Distributions that some of the potentials stand for, if they do. Where terms of the
-        potentials cancel, a query uses the distribution in their place.
+        The distributions that some of the potentials represent. If terms of the potentials
+        cancel, a query uses the distributions instead.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class FactorModel(CheckedValue):
         super().__post_init__()
         found, problems = _collect(self.potentials)
         if not self.potentials:
-            problems.append("expected at least one factor, got none")
+            problems.append("a model must have at least one factor")
         wanted = tuple(self.variables) or tuple(found.values())
         if not problems and (len(wanted) != len(found) or set(wanted) != set(found.values())):
             problems.append(
@@ -111,7 +111,8 @@ class Network(CheckedValue):
     Parameters
     ----------
     cpds
-        In any order; they are kept with parents before children.
+        The conditional distributions in any order. The network keeps them with parents before
+        children.
 
     Raises
     ------
@@ -137,7 +138,7 @@ class Network(CheckedValue):
         variables, problems = _collect(cpds)
         children = Counter(cpd.variable.name for cpd in cpds)
         if not cpds:
-            problems.append("expected at least one variable, got none")
+            problems.append("a network must have at least one variable")
         problems += [
             f"expected one distribution of {name}, got {children[name]}"
             for name in variables
@@ -148,7 +149,7 @@ class Network(CheckedValue):
         try:
             order = tuple(TopologicalSorter(graph).static_order())
         except CycleError as fault:
-            problems.append(f"expected no cycle, got {' → '.join(fault.args[1])}")
+            problems.append(f"the network has a cycle: {' → '.join(fault.args[1])}")
         if problems:
             raise InvalidModelError(problems)
         by_name = {cpd.variable.name: cpd for cpd in cpds}
@@ -160,7 +161,7 @@ class Network(CheckedValue):
         return f"Network({shown}{f', … {len(names)} variables' if len(names) > 8 else ''})"
 
     def _repr_svg_(self) -> str:
-        """Return what a notebook shows: the structure, or a summary if it is large."""
+        """Return a picture of the structure, or a summary of a large network, for notebooks."""
         from bnmind.views.view import notebook_svg
 
         return notebook_svg(self)
@@ -196,14 +197,14 @@ class Network(CheckedValue):
 
     @classmethod
     def from_pgmpy(cls, model: Any) -> Network:
-        """Return a pgmpy ``DiscreteBayesianNetwork`` as a network of ours.
+        """Return the network of a pgmpy ``DiscreteBayesianNetwork``.
 
         States become strings; tables within 1e-6 of summing to one are normalized.
 
         Raises
         ------
         InvalidModelError
-            If it is none, or not valid; all faults at once, see
+            If ``model`` is not such a network, or not valid. The error lists all faults; see
             `bnmind.pgm.formats.pgmpy_bridge.from_pgmpy`.
         """
         from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
@@ -217,12 +218,13 @@ class Network(CheckedValue):
         Parameters
         ----------
         max_cells
-            Cells that the largest table may have; functions are expanded.
+            Most cells of the largest table; functions are expanded.
 
         Raises
         ------
         TooLargeError
-            If the largest table has more cells; it is named, and nothing is allocated.
+            If the largest table has more than ``max_cells`` cells. The error names the table, and
+            nothing is allocated.
         """
         from bnmind.pgm.formats.pgmpy_bridge import to_pgmpy
 
@@ -230,9 +232,9 @@ class Network(CheckedValue):
 
     @checked
     def without(self, names: Iterable[str]) -> Network:
-        """Return the network without variables that have no other children.
+        """Return the network without some variables, which must have no other children.
 
-        Leaves are taken away exactly: the distribution of the rest stays the same.
+        The distribution of the other variables stays the same.
         """
         gone = frozenset(names)
         for name in gone:
@@ -241,11 +243,11 @@ class Network(CheckedValue):
 
     @checked
     def given(self, evidence: Mapping[str, str]) -> Network:
-        """Return the network of the rest given evidence on its first variables.
+        """Return the network of the other variables, given evidence on an ancestral set.
 
-        The observed variables must be such that all ancestors of each are
-        observed too (the guess T_1, …, T_n in Vomlel's network). What becomes
-        certain by a function of observed variables (his G_i) goes with them.
+        All ancestors of an observed variable must be observed too, as those of the guess T_1, …,
+        T_n in Vomlel's network. The method also removes variables that are functions of observed
+        variables (there, the G_i).
 
         Raises
         ------
@@ -256,7 +258,7 @@ class Network(CheckedValue):
         """
         fixed = {name: self.variable(name).index(state) for name, state in evidence.items()}
         problems = [
-            f"expected evidence on {parent.name} too, an ancestor of {name}"
+            f"evidence on {name} needs evidence on its ancestor {parent.name} too"
             for name in fixed
             for parent in self.cpd(name).parents
             if parent.name not in fixed
@@ -274,21 +276,20 @@ class Network(CheckedValue):
                 continue
             if not possible:
                 raise ImpossibleEvidenceError(
-                    f"expected evidence of positive probability, got {name}={evidence[name]},"
-                    " which the rest of it excludes",
+                    f"the evidence is impossible: the rest of it excludes {name}={evidence[name]}",
                     evidence,
                 )
         return self.restrict({name: (position,) for name, position in fixed.items()})
 
     @checked
     def restrict(self, states: Mapping[str, Sequence[int]]) -> Network:
-        """Return the network on fewer states; variables with a single one are taken away.
+        """Return the network on fewer states; variables with a single state are removed.
 
         Parameters
         ----------
         states
-            The state positions that remain, for the variables named. What is cut
-            away must be impossible given what remains.
+            The remaining state positions of some variables. The removed states must be impossible
+            given the remaining ones.
         """
         single = {name for name, kept in states.items() if len(kept) == 1}
         return Network(

@@ -1,11 +1,10 @@
-r"""Noisy extrema: each parent acts through a noisy link of its own, and the child is the extremum.
+r"""Noisy extrema, such as noisy-or: the child is the extremum of a noisy copy of each parent.
 
 .. math:: Y = \max(Z_0, Z_1, \dots, Z_k), \qquad Z_i \sim \text{links}_i(\cdot, x_i)
 
-so that only P(Y ≤ y) is needed, and that is a product over the parents. With binary
-variables the maximum is the noisy-or and the minimum the noisy-and. The parameters
-grow with the number of parents, not with the product of their states, and the table
-is made only when asked for.
+P(Y ≤ y) is a product over the parents and determines the distribution. For binary variables, the
+maximum is the noisy-or and the minimum the noisy-and. The number of parameters grows with the
+number of parents, not with the product of their states. The table is computed only on request.
 
 ==================  ====================================================
 Díez                name here
@@ -47,14 +46,14 @@ from bnmind.pgm.variable import Variable
 __all__ = ["NoisyExtremum", "NoisyMaximum", "NoisyMinimum", "noisy_and", "noisy_or"]
 
 _TOLERANCE = 1.000001e-6
-"""Distributions that sum to one this closely are accepted and normalized, as in tables."""
+"""The largest deviation of a sum from one; distributions within it are normalized."""
 
 _Self = TypeVar("_Self", bound="NoisyExtremum")
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyExtremum(ABC, Value):
-    """What `NoisyMaximum` and `NoisyMinimum` have in common.
+    """The base of `NoisyMaximum` and `NoisyMinimum`.
 
     Parameters
     ----------
@@ -63,13 +62,12 @@ class NoisyExtremum(ABC, Value):
     parents
         Its parents, with any number of states; at least one.
     links
-        For each parent, ``(states of the child, states of the parent)``: the
-        distribution of its own contribution given its state, columns summing to one
-        (within 1e-6; they are normalized).
+        For each parent, an array ``(states of the child, states of the parent)``: the distribution
+        of the parent's contribution given its state. Columns must sum to one within 1e-6 and are
+        normalized.
     leak
-        The distribution ``(states of the child,)`` of what contributes besides the
-        parents; nothing unless given, which is the first state for a maximum, the
-        last for a minimum.
+        The distribution ``(states of the child,)`` of the contribution of all other causes. The
+        default is no contribution: the first state for a maximum, the last for a minimum.
 
     Raises
     ------
@@ -90,9 +88,11 @@ class NoisyExtremum(ABC, Value):
         name, n = self.variable.name, self.variable.n_states
         problems = []
         if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(f"expected distinct variables for {name}")
+            problems.append(
+                f"the parents of {name} must be distinct variables and not {name} itself"
+            )
         if not self.parents:
-            problems.append(f"expected at least one parent of {name}")
+            problems.append(f"{name} must have at least one parent")
         if len(self.links) != len(self.parents):
             problems.append(f"expected {len(self.parents)} links for {name}, got {len(self.links)}")
         leak = self._ordered(np.eye(n)[0]) if self.leak is None else self.leak
@@ -112,9 +112,9 @@ class NoisyExtremum(ABC, Value):
 
     @abstractmethod
     def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values with the child's states such that the extremum is a maximum.
+        """Return values with the states of the child ordered so that the extremum is a maximum.
 
-        The child is the first axis; applied twice, it changes nothing.
+        The child is the first axis. Applying the method twice restores the values.
         """
 
     @cached_property
@@ -134,13 +134,13 @@ class NoisyExtremum(ABC, Value):
         return (self.leak[:, None], *self.links)
 
     def cumulative(self) -> tuple[Floats, ...]:
-        """Return P(Z_i no further than y), the leak's first, then ``(y, states)`` for each parent.
+        """Return P(Z_i ≤ y) for a maximum and P(Z_i ≥ y) for a minimum.
 
-        "No further" is y or before it for a maximum, y or after it for a minimum; the
-        product of these is P(Y no further than y) given the parents' states.
+        The first array is that of the leak; then follows an array ``(y, states)`` for each parent.
+        Their product is P(Y ≤ y) or P(Y ≥ y) given the states of the parents.
         """
         sums = (np.cumsum(self._ordered(c), axis=0) for c in self.contributions)
-        # The last sum is one for certain; rounding must not say otherwise.
+        # The last sum is exactly one, whatever the rounding.
         return tuple(self._ordered(np.vstack([s[:-1], np.ones((1, s.shape[1]))])) for s in sums)
 
     @checked
@@ -165,7 +165,7 @@ class NoisyExtremum(ABC, Value):
     def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
         """Return the table on fewer states: positions for each variable of ``scope``, in order.
 
-        The whole table is not made on the way. Nothing is subtracted, so that small
+        The method does not compute the whole table, and subtracts nothing, so that small
         probabilities keep all their digits.
         """
         state_positions(self.scope, states)
@@ -178,10 +178,10 @@ class NoisyExtremum(ABC, Value):
         return self._ordered(table)[list(states[0])]
 
     def possible(self, states: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-        """Return the states among those given that have support in the others.
+        """Return the given states that are possible together with the given states of the others.
 
-        As `FunctionalCPD.possible`: forward through what can be reached, and back
-        from what is allowed, without a table.
+        See `FunctionalCPD.possible`. A forward pass finds the reachable states, and a backward
+        pass the allowed ones, without a table.
         """
         n = self.variable.n_states
         leak, *links = (self._ordered(c) > 0 for c in self.contributions)
@@ -207,8 +207,8 @@ class NoisyExtremum(ABC, Value):
     def restrict(self: _Self, states: Mapping[str, Sequence[int]]) -> _Self | TabularCPD:
         """Return the distribution on fewer states, as for `TabularCPD.restrict`.
 
-        The states that remain of the child must be in increasing order. Parents with
-        a single state join the leak; without parents a table is left.
+        The remaining states of the child must be in increasing order. Parents with a single state
+        become part of the leak. Without parents, the result is a table.
         """
         keep = [tuple(states.get(v.name, range(v.n_states))) for v in self.scope]
         results = keep[0]
@@ -228,8 +228,8 @@ class NoisyExtremum(ABC, Value):
         if not parents:
             whole = TabularCPD(self.variable, (), self._ordered(leak))
             return whole.restrict({self.variable.name: results})
-        # What a maximum does commutes with an increasing map of the states: those cut
-        # away go to the next that remains, and none is reached where it matters.
+        # The maximum commutes with an increasing map of the states. Removed states are mapped to
+        # the next remaining state; they cannot be reached.
         there = np.zeros(self.variable.n_states, dtype=bool)
         there[list(results)] = True
         place = np.cumsum(self._ordered(there)) - self._ordered(there)
@@ -240,7 +240,7 @@ class NoisyExtremum(ABC, Value):
 
 @dataclass(frozen=True, eq=False)
 class NoisyMaximum(NoisyExtremum):
-    """The largest of a leak and of one contribution of each parent: noisy-max, noisy-or.
+    """The maximum of the contributions of the parents and the leak: noisy-max, noisy-or.
 
     See `NoisyExtremum` for the parameters, `noisy_or` for the binary case.
 
@@ -259,7 +259,7 @@ class NoisyMaximum(NoisyExtremum):
 
 @dataclass(frozen=True, eq=False)
 class NoisyMinimum(NoisyExtremum):
-    """The smallest of a leak and of one contribution of each parent: noisy-min, noisy-and.
+    """The minimum of the contributions of the parents and the leak: noisy-min, noisy-and.
 
     See `NoisyExtremum` for the parameters, `noisy_and` for the binary case.
     """
@@ -272,16 +272,16 @@ class NoisyMinimum(NoisyExtremum):
 def noisy_or(
     variable: Variable, parents: Sequence[Variable], probabilities: ArrayLike, leak: float = 0.0
 ) -> NoisyMaximum:
-    """Return a noisy-or of binary variables, whose second states mean "present".
+    """Return a noisy-or of binary variables. Their second states mean "present".
 
     Parameters
     ----------
     variable, parents
         The effect and its possible causes.
     probabilities
-        For each parent, that it alone, present, makes the effect present.
+        For each parent, the probability that it causes the effect if it alone is present.
     leak
-        The probability of the effect when no parent is present.
+        The probability of the effect if no parent is present.
 
     Examples
     --------
@@ -303,14 +303,14 @@ def noisy_or(
 def noisy_and(
     variable: Variable, parents: Sequence[Variable], probabilities: ArrayLike, leak: float = 0.0
 ) -> NoisyMinimum:
-    """Return a noisy-and of binary variables, whose second states mean "present".
+    """Return a noisy-and of binary variables. Their second states mean "present".
 
     Parameters
     ----------
     variable, parents
         The effect, and the conditions that it needs.
     probabilities
-        For each parent, that its condition is met when it is present.
+        For each parent, the probability that its condition is met if it is present.
     leak
         The probability that something else prevents the effect.
     """
@@ -324,18 +324,21 @@ def noisy_and(
 
 
 def combined(first: Floats, second: Floats) -> Floats:
-    """Return the distribution of the larger of two, along the first axis; by sums only."""
+    """Return the distribution of the larger of two variables, along the first axis.
+
+    The function only adds, so that small probabilities keep their digits.
+    """
     return first * np.cumsum(second, axis=0) + _shifted(first) * second
 
 
 def _shifted(values: Floats) -> Floats:
-    """Return the sums of what comes before each."""
+    """Return the cumulative sums without the element itself."""
     sums = np.cumsum(values, axis=0)
     return np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
 
 
 def _union(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which maxima of two reachable sets are reachable."""
+    """Return which maxima of elements of two sets are possible."""
     up = np.logical_or.accumulate
     return (first & up(second)) | (up(first) & second)
 
@@ -352,7 +355,7 @@ def _binary(variable: Variable, parents: Sequence[Variable], probabilities: Floa
             f" got {probabilities.size - 1}"
         )
     if not np.all((probabilities >= 0) & (probabilities <= 1)):
-        problems.append(f"expected probabilities and a leak in [0, 1] for {variable.name}")
+        problems.append(f"the probabilities and the leak of {variable.name} must be in [0, 1]")
     if problems:
         raise InvalidModelError(problems)
     return probabilities
@@ -361,7 +364,7 @@ def _binary(variable: Variable, parents: Sequence[Variable], probabilities: Floa
 def _distributions(
     what: str, given: ArrayLike, shape: tuple[int, ...], problems: list[str]
 ) -> Floats:
-    """Return distributions along the first axis, normalized; faults are added to ``problems``."""
+    """Return normalized distributions along the first axis, and append faults to ``problems``."""
     try:
         values: Floats = numbers_of(given, f"as {what}", real=True).real
     except InvalidModelError as fault:

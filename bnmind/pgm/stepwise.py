@@ -1,12 +1,11 @@
-"""A function of many arguments, computed one argument at a time.
+"""Functions of many arguments that are computed one argument at a time.
 
-A sum, an extremum, a count is known once something small is known of the arguments
-seen so far: their partial sum, their largest, how many counted. So the states that a
-function of thirty arguments can take, and those that its arguments may take for a
-given result, follow without its table: from the small states that can be reached,
-and back from those that lead where they should (arc consistency of one constraint by
-layers, as in Pesant, *A regular language membership constraint for finite sequences
-of variables*, 2004). The same steps, written as tables, are the chain of partial
+Sums, extrema and counts need only a small state for the arguments so far: their partial sum, their
+maximum, or their count. The possible results of a function of thirty arguments, and the possible
+positions of its arguments for a given result, therefore follow without its table. A forward pass
+finds the reachable states, and a backward pass the states that lead to a given result. This is the
+arc consistency of a constraint by layers (Pesant, *A regular language membership constraint for
+finite sequences of variables*, 2004). Written as tables, the same steps are the chain of partial
 results of `bnmind.rank_one.chain`.
 """
 
@@ -26,13 +25,13 @@ Positions: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of a function, over the states that can be reached only."""
+    """The steps of a function over its reachable states."""
 
     moves: tuple[Positions, ...]
     """For each argument ``(states before, positions of the argument)``: the state after.
 
-    There is one state before the first argument. States are numbered anew at every
-    step, and each of them is reached.
+    There is one state before the first argument. Each step numbers its states anew, and all of them
+    are reachable.
     """
     results: Positions
     """The function's result for each state after the last argument."""
@@ -72,7 +71,7 @@ class Steps:
         return tuple(np.unique(self.results).tolist())
 
     def supports(self, results: Iterable[int]) -> tuple[NDArray[np.bool_], ...]:
-        """Return for each argument which of its positions can lead to one of these results."""
+        """Return, for each argument, which of its positions can lead to the given results."""
         good = np.isin(self.results, list(results))
         found = []
         for move in reversed(self.moves):
@@ -83,7 +82,7 @@ class Steps:
 
 
 def _numbered(values: Positions) -> tuple[Positions, Positions]:
-    """Return the different values in increasing order, and the place of each among them."""
+    """Return the distinct values in increasing order, and the place of each value among them."""
     least = int(values.min())
     span = int(values.max()) - least + 1
     if span > 8 * values.size:
@@ -97,7 +96,7 @@ def _numbered(values: Positions) -> tuple[Positions, Positions]:
 
 @runtime_checkable
 class Stepwise(Protocol):
-    """A function that can be computed one argument at a time, with few states between."""
+    """A function that can be computed one argument at a time, with few intermediate states."""
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
         """Return the steps, for the positions that each argument may take."""

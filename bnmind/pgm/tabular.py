@@ -22,10 +22,10 @@ from bnmind.pgm.variable import Variable
 __all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table", "state_positions"]
 
 DEFAULT_CELLS = 2**25
-"""Cells that a single table may have unless the caller says otherwise (256 MiB)."""
+"""The default limit for the cells of a single table (256 MiB)."""
 
 _ROW_TOLERANCE = 1.000001e-6
-"""Rows this close to one are accepted and normalized: files print few digits.
+"""The largest deviation of a row sum from one; files print few digits, and rows are normalized.
 
 Three times 0.333333 is 1e-6 short of one, and in floating point a little more.
 """
@@ -63,11 +63,11 @@ class TabularCPD(Value):
         name = self.variable.name
         values: Floats = numbers_of(self.values, f"in the table of {name}", real=True).real
         if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(f"expected distinct variables in the table of {name}")
+            problems.append(f"the variables in the table of {name} must be distinct")
         if values.shape != shape:
             problems.append(f"expected a table of shape {shape} for {name}, got {values.shape}")
         elif not np.all((values >= 0) & np.isfinite(values)):
-            problems.append(f"expected probabilities in the table of {name}")
+            problems.append(f"the table of {name} must hold probabilities, numbers from 0 to 1")
         else:
             sums = values.sum(axis=0)
             worst = float(np.abs(sums - 1).max())
@@ -77,7 +77,7 @@ class TabularCPD(Value):
                     f" parents, got a sum of {float(sums.flat[np.abs(sums - 1).argmax()]):.9g}"
                 )
             elif worst > 4 * len(values) * np.finfo(np.float64).eps:
-                # Sums that are one but for rounding stay: a copy has the same digits.
+                # Sums that differ from one only by rounding stay, so that copies are identical.
                 values = values / sums
         if problems:
             raise InvalidModelError(problems)
@@ -98,12 +98,12 @@ class TabularCPD(Value):
 
     @checked
     def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
-        """Return the table as a factor over ``scope``; it is there, whatever ``max_cells`` says."""
+        """Return the table as a factor over ``scope``, for any ``max_cells``."""
         return Factor(self.scope, self.values)
 
     @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
-        """Return the distribution as it is."""
+        """Return the distribution itself."""
         return self
 
     @checked
@@ -114,12 +114,11 @@ class TabularCPD(Value):
 
     @checked
     def restrict(self, states: Mapping[str, Sequence[int]]) -> TabularCPD:
-        """Return the distribution on fewer states; parents with a single one are dropped.
+        """Return the distribution on fewer states; parents with a single state are dropped.
 
-        ``states`` gives the positions that remain for each variable named. States
-        of the child that are cut away must be impossible: a configuration of the
-        parents that would need them is therefore impossible too, and its row is
-        made up to one again. `InvalidModelError` if that goes for all of them.
+        ``states`` maps names of variables to their remaining positions. Removed states of the
+        child must be impossible, so a configuration of the parents that needs them is impossible
+        too; its row is normalized again. `InvalidModelError` if this holds for all configurations.
         """
         keep = [states.get(v.name, range(v.n_states)) for v in self.scope]
         values = self.values[np.ix_(*[list(kept) for kept in keep])]
@@ -143,7 +142,7 @@ def state_positions(
     Raises
     ------
     InvalidArgumentError
-        If they are not for each of the variables, or a variable has not so many states.
+        If there are not positions for each variable, or a position is out of range.
     """
     if len(states) != len(scope):
         raise InvalidArgumentError(

@@ -21,10 +21,10 @@ _NO_TEXT = frozenset(("Cc", "Cs", "Zl", "Zp"))
 
 
 def name_fault(name: object) -> str | None:
-    """Return why something cannot be the name of a variable, a skill or an item, or None if it can.
+    """Return the fault of a name of a variable, a skill or an item; None if it is valid.
 
-    A name is any text that is not empty and fits into one line: spaces, dots and letters of
-    every script are allowed, control characters and line breaks are not.
+    A name is any non-empty text in one line. Spaces, dots and letters of every script are allowed;
+    control characters and line breaks are not.
 
     Examples
     --------
@@ -45,9 +45,9 @@ def name_fault(name: object) -> str | None:
 
 
 def name_text(name: Any) -> Any:
-    """Return a name as text if it is a whole number; anything else as it is.
+    """Return a name as text if it is a whole number; any other value unchanged.
 
-    Columns of a data frame are often numbered. Truth values are no names.
+    Columns of data frames are often numbered. Truth values are not names.
 
     >>> name_text(7), name_text("rain")
     ('7', 'rain')
@@ -60,7 +60,7 @@ def name_text(name: Any) -> Any:
 
 
 def label_text(label: Any) -> str:
-    """Return the label of a row or a column of a data frame as text; nothing for a missing one.
+    """Return the label of a row or a column of a data frame as text; empty if it is missing.
 
     >>> label_text("item.1"), label_text(7), label_text(None), label_text(float("nan"))
     ('item.1', '7', '', '')
@@ -69,7 +69,7 @@ def label_text(label: Any) -> str:
 
 
 def state_text(state: Any) -> Any:
-    """Return a state as text if it is a number or a truth value; anything else as it is.
+    """Return a state as text if it is a number or a truth value; any other value unchanged.
 
     >>> state_text(1), state_text(True), state_text(0.5), state_text(np.int64(3))
     ('1', 'True', '0.5', '3')
@@ -84,7 +84,7 @@ def state_text(state: Any) -> Any:
 
 
 def _is_whole(text: str) -> bool:
-    """Return whether a text holds no halves of characters, which no file can hold."""
+    """Return whether a text contains no unpaired surrogates, which files cannot hold."""
     return text.isprintable() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
@@ -102,7 +102,7 @@ class Variable:
     Raises
     ------
     InvalidModelError
-        If the name is not valid, or the states are none or not distinct.
+        If the name is not valid, or there are no states, or they are not distinct.
 
     Examples
     --------
@@ -126,14 +126,14 @@ class Variable:
                 f"expected the states of {name!r}, such as ('no', 'yes'), got {self.states!r}"
             )
         elif not states:
-            problems.append(f"expected at least one state of {name!r}, got none")
+            problems.append(f"{name!r} must have at least one state")
         elif strange := [state for state in states if not isinstance(state, str)]:
             problems.append(
                 f"expected texts, numbers or truth values as states of {name!r}, got {strange[0]!r}"
             )
         elif halves := [state for state in states if not _is_whole(state)]:
             problems.append(
-                f"expected whole characters in the states of {name!r}, got {halves[0]!r}"
+                f"the states of {name!r} must not contain unpaired surrogates, got {halves[0]!r}"
             )
         elif len(set(states)) != len(states):
             problems.append(f"expected distinct states of {name!r}, got {states!r}")
@@ -143,7 +143,7 @@ class Variable:
         object.__setattr__(self, "states", states)
 
     def _as_texts(self) -> tuple[Any, ...] | None:
-        """Return the states as texts where they can be; None if they are no sequence at all."""
+        """Return the states as texts where possible; None if they are not a sequence."""
         given: Any = self.states
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             return None
@@ -170,8 +170,8 @@ class Variable:
         Parameters
         ----------
         state
-            The state as text. A number or a truth value is found under its text, or under the
-            text of an equal one: 1 is found as ``1``, ``1.0`` or ``True``, in this order.
+            The state as text. A number or a truth value matches the text of an equal value: 1
+            matches ``1``, ``1.0`` or ``True``, in this order.
 
         Raises
         ------
@@ -200,7 +200,7 @@ class Variable:
 
 
 def _equal_texts(state: Any) -> Iterator[str]:
-    """Yield the texts of a number or a truth value, and of equal ones of other kinds."""
+    """Yield the texts of a number or a truth value, and of equal values of other types."""
     text = state_text(state)
     if not isinstance(text, str):
         return

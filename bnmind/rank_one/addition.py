@@ -1,10 +1,9 @@
 r"""Rank-one factorization of sums by an auxiliary variable.
 
-The table of ``S = Σ_i term_i(x_i)`` grows with the product of all state counts.
-With an auxiliary variable B of as many states as S has values it falls apart into
-small tables, one an argument (Savicky & Vomlel, *Factorized representation of
-functional dependence*, 2004; Vomlel, *Bayesian networks in Mastermind*, 2004,
-section 4):
+The table of ``S = Σ_i term_i(x_i)`` grows with the product of all state counts. An auxiliary
+variable B, with a state for each value of S, factorizes the table into small tables, one for each
+argument (Savicky & Vomlel, *Factorized representation of functional dependence*, 2004; Vomlel,
+*Bayesian networks in Mastermind*, 2004, section 4):
 
 .. math:: [S = c] = \sum_b \alpha(c, b) \prod_i x_b^{\,term_i}
 
@@ -17,10 +16,10 @@ x_b             the nodes, see `bnmind.rank_one.nodes`
 x_b^{M_i}       the factor over (M_i, B)
 ==============  =============================================
 
-How many terms: let S take values l, l + g, …, l + g·s before the modulus m is taken.
-Then s + 1 nodes do, or m/gcd(g, m) roots of one if that is less. Where only S = c is
-asked for, and c is the t-th of these values, roots of one of the order R > max(t, s − t)
-do: another value of S that is congruent to c modulo R is out of reach.
+Number of terms: let S take the values l, l + g, …, l + g·s before the modulus m is applied. Then
+s + 1 nodes suffice, or m/gcd(g, m) roots of one if this is less. If only S = c is needed, and c is
+the t-th of these values, roots of one of order R > max(t, s − t) suffice, because S takes no other
+value that is congruent to c modulo R.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ def addition_terms(
     states
         The positions that each argument may take.
     results
-        The positions of the sum that are asked for.
+        The positions of the sum that are needed.
     nodes
-        Where to interpolate; roots of unity unless another choice is given.
+        The nodes of the interpolation; by default roots of unity.
     """
     nodes = nodes or RootsOfUnity()
     values = [
@@ -104,12 +103,11 @@ def factorize_addition(
     cpd
         A variable that is an `Addition` of its parents.
     nodes
-        Where to interpolate; roots of unity unless another choice is given. With
-        nodes that are not periodic, a sum that goes beyond its modulus is factorized
-        only where it lies within 0, …, modulus − 1 before the modulus is taken;
-        elsewhere other tables of the model must be zero.
+        The nodes of the interpolation; by default roots of unity. With nodes that are not
+        periodic, the factorization holds only where the sum lies within 0, …, modulus − 1 before
+        the modulus is applied; elsewhere, other tables of the model must be zero.
     name
-        The name of the auxiliary variable, ``B_<child>`` unless given.
+        The name of the auxiliary variable; by default ``B_<child>``.
 
     Raises
     ------

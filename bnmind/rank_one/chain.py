@@ -1,17 +1,17 @@
-"""Large distributions as a chain of partial results: more cells than rank one, all digits.
+"""Parent divorcing: a large distribution as a chain of partial results.
 
-A sum is known from the sum before it and one more argument; so are extrema, counts,
-parities, noisy or not. With a variable for each partial result, a table of k parents
-becomes k − 1 tables of three variables each (parent divorcing: Olesen et al., *A MUNIN
-network for the median nerve*, 1989; Heckerman, *Causal independence for knowledge
-acquisition and inference*, 1993).
+A partial sum follows from the partial sum before it and one more argument. The same holds for
+extrema, counts and parities, with or without noise. With a variable for each partial result, a
+table of k parents becomes k − 1 tables of three variables each (Olesen et al., *A MUNIN network
+for the median nerve*, 1989; Heckerman, *Causal independence for knowledge acquisition and
+inference*, 1993).
 
-Nothing is negative, so nothing cancels: the probability of a sum of thirty that is
-10⁻²⁰ has all its digits, where terms of a rank-one form of about 1 cancel down to
-rounding error. The links are distributions of their own, functions if the
-distribution has no noise, and so the engine may prune and drop them like any other. The
-price is a second variable of about as many states in each clique; but a function is worked
-with by its values, so that the sum of k binary arguments takes about k² additions.
+A chain has more cells than a rank-one factorization, but all its numbers are non-negative, so
+nothing cancels. A probability of 10⁻²⁰ of a sum of thirty arguments keeps all its digits, while the
+terms of a rank-one form, of size 1, would cancel down to the rounding error. The links of the chain
+are distributions themselves (functions, if there is no noise), so the engine can prune and drop
+them. Each clique holds a second variable of about as many states. The engine works with the values
+of functions instead of their tables, so the sum of k binary arguments takes about k² additions.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ def chain_form(
     cpd
         The distribution.
     states
-        The positions that parents may still take, as far as known: fewer partial
-        results may do. Parents with a single one are no longer there.
+        The remaining positions of parents, as far as known; they may reduce the number of partial
+        results. Parents with a single position are dropped.
     name
-        The partial results are named by this, ``_`` and the number of parents seen;
-        ``<child>_of`` unless given.
+        The prefix of the names of the partial results, followed by ``_`` and the number of
+        parents so far; by default ``<child>_of``.
     max_cells
-        The most cells that the tables may have together; of a function, its values count.
+        Most cells of all tables together. For a function, its values count.
 
     Returns
     -------
     tuple or None
-        The distributions of the partial results, parents first, and then the child's;
-        their product summed over the partial results is the distribution. None if it
-        cannot be computed one parent at a time, or not within ``max_cells``.
+        The distributions of the partial results, parents first, and then that of the child. Their
+        product, summed over the partial results, is the distribution. None if the distribution
+        cannot be computed one parent at a time, or needs more than ``max_cells``.
 
     Examples
     --------
@@ -105,15 +105,15 @@ def _function_chain(
     if values > max_cells:
         return None
     moves[-1] = steps.results[moves[-1]]
-    # Links are made by the thousand, and known to be right.
+    # There may be thousands of links, and they are valid by construction.
     numbers = tuple(map(str, range(max(sizes))))
     chain: list[FunctionalCPD] = []
     for i, (parent, kept) in enumerate(zip(cpd.parents, states, strict=True)):
-        # Positions that cannot be may lead anywhere.
+        # Impossible positions may lead anywhere.
         move = np.zeros((len(moves[i]), parent.n_states), dtype=np.intp)
         move[:, list(kept)] = moves[i]
         if i == 0:
-            # The first two parents make the first partial result.
+            # The first two parents give the first partial result.
             before, start = parent, move[0]
             continue
         if i == 1:
@@ -136,11 +136,11 @@ def _noisy_chain(
     n = cpd.variable.n_states
     if n * n * sum(v.n_states for v in cpd.parents[1:]) > max_cells:
         return None
-    # Signs turned, the minimum is a maximum.
+    # With opposite signs, the minimum is a maximum.
     turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
     leak, first, *links = (one[turn] for one in cpd.contributions)
     chain: list[TabularCPD] = []
-    # What the first parent and the leak make; what is reached after them acts without noise.
+    # The first result combines the first parent and the leak; later steps have no noise.
     reached, before = combined(leak, first), cpd.parents[0]
     for number, (parent, link) in enumerate(zip(cpd.parents[1:], links, strict=True), 2):
         last = number == len(cpd.parents)

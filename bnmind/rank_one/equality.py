@@ -1,13 +1,13 @@
-r"""Rank-one factorization of Kronecker's delta: a term for each state that all may share.
+r"""Rank-one factorization of Kronecker's delta: a term for each common state.
 
 .. math:: [x_1 = \dots = x_k] = \sum_v \prod_i [x_i = v]
 
-and one term more, the constant 1, where the complement is wanted too.
+If the complement is needed too, there is one more term, the constant 1.
 
 ==============  ====================================
 symbol          name here
 ==============  ====================================
-v               ``shared``: positions that all have
+v               ``shared``: positions common to all arguments
 [x_i = v]       ``arguments[i]``
 ==============  ====================================
 """
@@ -31,7 +31,7 @@ def equality_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> T
     states
         The positions that each argument may take.
     results
-        The results that are asked for: 1, all equal, and 0, not; others cannot be.
+        The results that are needed: 1 (all equal) or 0 (not all equal). Others are impossible.
     """
     shared = sorted(set.intersection(*(set(kept) for kept in states)))
     equal = np.array([1.0] * len(shared) + [0.0])

@@ -2,16 +2,16 @@ r"""Rank-one factorization of minimum and maximum.
 
 .. math:: [\max_i x_i = y] = \prod_i [x_i \le y] - \prod_i [x_i \le y - 1]
 
-so that as many terms do as the maximum has states, and two once it is observed; the
-values are real, 0 and ±1 (Díez & Galán, *Efficient computation for the noisy MAX*,
-2003; Savicky & Vomlel, *Exploiting tensor rank-one decomposition in probabilistic
-inference*, 2007, who show that no fewer do). The minimum is its mirror image.
+The number of terms is the number of states of the maximum, or two once the maximum is observed. The
+values are 0 and ±1 (Díez & Galán, *Efficient computation for the noisy MAX*, 2003; Savicky &
+Vomlel, *Exploiting tensor rank-one decomposition in probabilistic inference*, 2007, who show that
+fewer terms do not suffice). The minimum is the mirror image.
 
 ==============  ================================================
 symbol          name here
 ==============  ================================================
-b               a bound; bounds that cut the arguments' positions
-                alike are one term
+b               a bound; bounds that give the same factors are
+                one term
 [x_i ≤ b]       ``arguments[i]``
 α(y, b)         ``child``: 1 for b = y, −1 for b = y − 1
 ==============  ================================================
@@ -37,13 +37,13 @@ def extremum_terms(
     Parameters
     ----------
     function
-        Which of them.
+        The maximum or the minimum.
     states
         The positions that each argument may take.
     results
-        The positions of the extremum that are asked for.
+        The positions of the extremum that are needed.
     """
-    # Signs turned, the minimum is a maximum.
+    # With opposite signs, the minimum is a maximum.
     sign = 1 if isinstance(function, Maximum) else -1
     values = [sign * np.asarray(kept, dtype=np.intp) for kept in states]
     columns: dict[tuple[int, ...], int] = {}

@@ -1,4 +1,4 @@
-"""The rank-one factorization of any distribution that has one."""
+"""Rank-one factorization of functional and noisy distributions."""
 
 from __future__ import annotations
 
@@ -48,17 +48,16 @@ def rank_one_form(
     Parameters
     ----------
     cpd
-        The distribution. Sums, extrema, parities, counts, deltas and noisy extrema
-        have one, on some of their states too.
+        The distribution. Sums, extrema, parities, counts, deltas and noisy extrema have a
+        factorization, also when they are restricted to some states.
     nodes
-        Where sums and counts are interpolated; roots of unity unless given. See
-        `factorize_addition` for what others need.
+        The nodes of the interpolation of sums and counts; by default roots of unity. See
+        `factorize_addition` for the requirements of other nodes.
     states
-        The positions that variables may still take, as far as known. The factors are
-        zero elsewhere, and fewer terms may do: observing the child leaves two terms
-        of a maximum.
+        The remaining positions of the variables, as far as known. The factors are zero elsewhere,
+        and the number of terms may be smaller: a maximum has two terms once the child is observed.
     name
-        The name of the auxiliary variable, ``B_<child>`` unless given.
+        The name of the auxiliary variable; by default ``B_<child>``.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def factorize(
     Parameters
     ----------
     model
-        Where the variable's distribution has a rank-one form.
+        A model in which the distribution of the variable has a rank-one form.
     variable, nodes, name
         As for `rank_one_form`.
 
@@ -159,13 +158,13 @@ def _restricted_terms(
     results: Sequence[int],
     nodes: Nodes | None,
 ) -> Terms | None:
-    """Return the terms of a function on fewer states: rows of those of the whole."""
+    """Return the terms of a restricted function: some rows of the terms of the whole function."""
     whole = function.function
     if not isinstance(whole, Stepwise):
         return None
     given = iter(states)
     full = [tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in function.states]
-    # Results that were cut away count for those in whose place they come.
+    # Removed results count for the remaining results at their places.
     possible = np.array(whole.steps(full).possible_results(), dtype=np.intp)
     place = function.place(possible)
     asked = np.isin(place, list(results))

@@ -1,8 +1,8 @@
-"""Nodes of interpolation: where a sum's generating polynomial is evaluated.
+"""Nodes of interpolation, at which the generating polynomial of a sum is evaluated.
 
-A sum S in 0, …, m − 1 equals c exactly when ``Σ_b α(c, b) x_b^S = 1``, for any m
-distinct nodes x_b and α the inverse of their Vandermonde matrix. Roots of unity
-keep the condition number at 1; real nodes lose digits as m grows.
+A sum S in 0, …, m − 1 equals c if and only if ``Σ_b α(c, b) x_b^S = 1``, for any m distinct nodes
+x_b and the inverse α of their Vandermonde matrix. For roots of unity the condition number of this
+matrix is 1. Real nodes lose digits as m grows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Nodes(Protocol):
 
     @property
     def is_periodic(self) -> bool:
-        """Whether x^m = 1 at every node, so that the sum counts modulo m."""
+        """Whether x^m = 1 at every node, so that sums are taken modulo m."""
         ...
 
     def __call__(self, m: int) -> Values:
@@ -32,7 +32,7 @@ class Nodes(Protocol):
 
 @dataclass(frozen=True)
 class RootsOfUnity:
-    """The m-th roots of one: exact sums modulo m, condition number 1; real for m ≤ 2."""
+    """The m-th roots of one: exact sums modulo m with condition number 1; real for m ≤ 2."""
 
     @property
     def is_periodic(self) -> bool:
@@ -40,7 +40,7 @@ class RootsOfUnity:
         return True
 
     def __call__(self, m: int) -> Values:
-        """Return exp(2πi b/m), b = 0, …, m − 1, conjugates to the last bit."""
+        """Return exp(2πi b/m), b = 0, …, m − 1, in pairs of exact conjugates."""
         turns = np.arange(m // 2 + 1)
         half = np.exp(2j * np.pi * turns / m)
         half[4 * turns == m] = 1j
@@ -53,7 +53,7 @@ class RootsOfUnity:
 class RootsOfMinusOne:
     """The m-th roots of minus one: x^m = −1, condition number 1; real for m = 1.
 
-    They come in ⌈m/2⌉ conjugate pairs, one less than the roots of one for even m.
+    They form ⌈m/2⌉ conjugate pairs, for even m one fewer than the roots of one.
     """
 
     @property
@@ -62,7 +62,7 @@ class RootsOfMinusOne:
         return False
 
     def __call__(self, m: int) -> Values:
-        """Return exp(πi (2b + 1)/m), b = 0, …, m − 1, conjugates to the last bit."""
+        """Return exp(πi (2b + 1)/m), b = 0, …, m − 1, in pairs of exact conjugates."""
         if m == 1:
             return np.array([-1.0])
         turns = 2 * np.arange((m + 1) // 2) + 1
@@ -77,8 +77,8 @@ class RootsOfMinusOne:
 class Chebyshev:
     """Real nodes in ± pairs, from the Chebyshev points of the next even degree.
 
-    For odd m the smallest pair keeps only its positive node: zero itself could
-    not carry the negative powers of a difference.
+    For odd m only the positive node of the smallest pair is kept. Zero cannot be a node, because
+    differences need negative powers.
     """
 
     @property
@@ -95,7 +95,7 @@ class Chebyshev:
 
 @dataclass(frozen=True)
 class Integers:
-    """The integers 1, −1, 2, −2, …: simple, exact in short sums, ill-conditioned in long ones."""
+    """The integers 1, −1, 2, −2, …: exact for short sums, but ill-conditioned for long ones."""
 
     @property
     def is_periodic(self) -> bool:
@@ -113,7 +113,7 @@ def interpolation(x: Values) -> Values:
     m = len(x)
     vandermonde = x[:, None] ** np.arange(m)
     if np.iscomplexobj(x):
-        # Roots of one or of minus one: a unitary matrix but for the factor √m.
+        # For roots of one or of minus one, the matrix divided by √m is unitary.
         unitary: Values = vandermonde.conj().T / m
         return unitary
     inverse: Values = np.linalg.inv(vandermonde)

@@ -1,14 +1,14 @@
 r"""Rank-one factorization of noisy extrema: noisy-or, -and, -max, -min.
 
-The links go into the factors of the parents, so that noise costs nothing:
+The factors of the parents contain the links, so the noise adds no cost:
 
 .. math:: P(Y = y \mid x) = F(y, x) - F(y - 1, x), \quad
           F(y, x) = P(Z_0 \le y) \prod_i P(Z_i \le y \mid x_i)
 
 (Díez & Galán, *Efficient computation for the noisy MAX*, 2003; Vomlel & Tichavský,
 *Probabilistic inference with noisy-threshold models based on a CP tensor
-decomposition*, 2014). As many terms as the child has states, two once it is observed,
-one for the state where a maximum begins.
+decomposition*, 2014). The number of terms is the number of states of the child, two once the child
+is observed, or one if it is observed in the lowest state of a maximum.
 
 ==================  ===========================================
 symbol              name here
@@ -42,7 +42,7 @@ def noisy_terms(
     states
         The positions that each parent may take.
     results
-        The child's states that are asked for.
+        The states of the child that are needed.
     """
     n = cpd.variable.n_states
     before = -1 if isinstance(cpd, NoisyMaximum) else 1

@@ -1,8 +1,7 @@
-"""A distribution with its parents in another order: what a chain of partial results follows.
+"""Reordering of the parents of a distribution, which is the order of its chain of partial results.
 
-Two chains over the same parents are best taken together if both go through them in the same
-order; otherwise the partial results of the one must be kept until the other has come to the same
-parent.
+Chains over the same parents should use the same order. Otherwise the partial results of one chain
+must be kept until the other chain has reached the same parent.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ __all__ = ["with_parents_in_order"]
 
 
 def with_parents_in_order(cpd: CPD, place: Mapping[str, int]) -> CPD:
-    """Return the same distribution with its parents in another order, if that is known how.
+    """Return the same distribution with its parents in another order, if this is possible.
 
     Parameters
     ----------
     cpd
-        The distribution. Tables and functions of other kinds than those of
-        `bnmind.pgm.functions` stay as they are, and so do functions on fewer states.
+        The distribution. Tables, restricted functions, and functions that are not in
+        `bnmind.pgm.functions` are returned unchanged.
     place
-        Where each parent comes; those that have none come last.
+        The place of each parent in the new order; other parents come last.
 
     Examples
     --------
@@ -57,7 +56,7 @@ def with_parents_in_order(cpd: CPD, place: Mapping[str, int]) -> CPD:
 
 
 def _permuted(function: Function, order: list[int]) -> Function | None:
-    """Return a function of the same arguments in another order; None if it is not known."""
+    """Return the function with its arguments in another order; None if its kind is unknown."""
     match function:
         case Maximum() | Minimum() | Parity() | Equality():
             return function

@@ -1,4 +1,4 @@
-r"""Rank-one factorization of parity: two terms, whatever the number of arguments.
+r"""Rank-one factorization of parity: two terms for any number of arguments.
 
 .. math:: [\textstyle\sum_i x_i \text{ even}] = \tfrac12 \Bigl(1 + \prod_i (-1)^{x_i}\Bigr)
 
@@ -32,7 +32,7 @@ def parity_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Ter
     states
         The positions that each argument may take.
     results
-        The results that are asked for: 0, even, and 1, odd; others cannot be.
+        The results that are needed: 0 (even) or 1 (odd). Others are impossible.
     """
     rows = {0: (0.5, 0.5), 1: (0.5, -0.5)}
     child = np.array([rows.get(result, (0.0, 0.0)) for result in results])

@@ -1,4 +1,4 @@
-r"""What all rank-one factorizations have in common: sums of products of small arrays.
+r"""Rank-one factorizations as sums of products of small arrays.
 
 .. math:: [f(x) = y] = \sum_b \alpha(y, b) \prod_i \beta_i(x_i, b)
 
@@ -10,7 +10,7 @@ B, its states   ``auxiliary``; a column of every array
 β_i(x_i, b)     ``Terms.arguments[i]``
 ==============  =============================================
 
-Factors may be negative or complex, and add up to the table only together.
+Single factors may be negative or complex; only the sum is the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["RankOne", "Terms"]
 
 @dataclass(frozen=True, eq=False)
 class Terms(Value):
-    """A sum of products, on the positions that the child and the arguments may take."""
+    """A sum of products over some positions of the child and the arguments."""
 
     child: Values
     """``(positions of the child, terms)``."""
@@ -41,12 +41,12 @@ class Terms(Value):
     @classmethod
     @checked
     def constant(cls, child: Sequence[float], sizes: Sequence[int]) -> Terms:
-        """Return the single term of what does not depend on the arguments."""
+        """Return the single term of a function that does not depend on the arguments."""
         values = np.asarray(child, dtype=np.float64)[:, None]
         return cls(values, tuple(np.ones((n, 1)) for n in sizes))
 
     def without_zeros(self) -> Terms:
-        """Return the same sum without terms that are zero; one of them is left if all are."""
+        """Return the same sum without zero terms; one is kept if all terms are zero."""
         there = np.any(self.child != 0, axis=0, keepdims=True)[0]
         for argument in self.arguments:
             there &= np.any(argument != 0, axis=0, keepdims=True)[0]
@@ -69,9 +69,10 @@ class RankOne(CheckedValue):
     def of(
         cls, cpd: CPD, terms: Terms, states: Sequence[Sequence[int]], *, name: str | None = None
     ) -> RankOne:
-        """Return the factors of terms that are over these positions of the child and the parents.
+        """Return the factorization of a distribution, given its terms on some positions.
 
-        They are zero at other positions; ``name`` is that of B, ``B_<child>`` unless given.
+        The factors are zero at other positions. ``name`` is the name of B; by default
+        ``B_<child>``.
         """
         count = terms.child.shape[1]
         auxiliary = Variable.of_integers(name or f"B_{cpd.variable.name}", range(count))
@@ -97,7 +98,7 @@ class RankOne(CheckedValue):
         )
 
     def expand(self) -> Factor:
-        """Return the product summed over B: the table of the distribution where it holds."""
+        """Return the product summed over B, the table of the distribution."""
         product = self.factors[0]
         for factor in self.factors[1:]:
             product = product.product(factor)

@@ -4,20 +4,20 @@ Both are functions of a count S of 0, …, k, hence of sums of powers:
 
 .. math:: [S = l] = \frac1R \sum_{b} z_b^{S - l}, \quad z_b^R = 1, \quad R = \max(l, k - l) + 1
 
-since no other count is congruent to l modulo R (the number of terms is least among
-complex ones: Carlini, Catalisano & Geramita, *The solution to the Waring problem for
-monomials and the sum of coprime monomials*, 2012). "At least l" is −1 before l and 1
-from l on, which continues with alternating signs if R is no less than either stretch:
+because no other count is congruent to l modulo R. No factorization with complex numbers has fewer
+terms (Carlini, Catalisano & Geramita, *The solution to the Waring problem for monomials and the sum
+of coprime monomials*, 2012). For "at least l", use the sign that is −1 below l and 1 from l on. It
+extends to an antiperiodic function if R is not smaller than either part:
 
 .. math:: 2[S \ge l] - 1 = \sum_b a_b z_b^S, \quad z_b^R = -1, \quad R = \max(l, k - l + 1)
 
-With other nodes than roots of unity, the k + 1 of a sum are taken.
+With other nodes than roots of unity, the factorization uses the k + 1 nodes of a sum.
 
 ==============  =====================================================
 symbol          name here
 ==============  =====================================================
-k               ``k``: arguments that may count or not
-l               ``wanted``, less what counts for certain
+k               ``k``: number of undecided arguments
+l               ``wanted``, minus arguments that surely count
 z_b^{x_i}       ``arguments[i]``
 ==============  =====================================================
 """
@@ -47,13 +47,13 @@ def count_terms(
     Parameters
     ----------
     function
-        Which of them.
+        The function, `Threshold` or `Exactly`.
     states
         The positions that each argument may take.
     results
-        The results that are asked for: 1, true, and 0, false; others cannot be.
+        The results that are needed: 1 (true) or 0 (false). Others are impossible.
     nodes
-        Where to interpolate; roots of one and of minus one unless given.
+        The nodes of the interpolation; by default roots of one and of minus one.
     """
     counts = [
         np.array([_counts(function, i, position) for position in kept], dtype=np.intp)
@@ -81,7 +81,7 @@ def count_terms(
         window = np.arange(wanted - order, wanted)
         sums = -np.sum(roots[None, :] ** (-window[:, None].astype(np.float64)), axis=0) / order
         x, true = np.append(1.0, roots), np.append(0.5, sums / 2)
-    # The first node is 1, whose powers are the constant.
+    # The first node is 1; its powers give the constant.
     rows = {1: true, 0: np.eye(len(x))[0] - true}
     child = np.array([rows.get(result, np.zeros(len(x))) for result in results])
     arguments = tuple(x[None, :] ** count[:, None] for count in open_counts)
@@ -89,7 +89,7 @@ def count_terms(
 
 
 def _real(nodes: Nodes, k: int, wanted: int, *, exact: bool) -> tuple[Values, Values]:
-    """Return the node 1 and the k + 1 of a sum, and what they have to do with "true"."""
+    """Return the node 1 and the k + 1 nodes of a sum, with their coefficients for "true"."""
     x = nodes(k + 1)
     inverse = interpolation(x)
     true = inverse[wanted] if exact else inverse[wanted:].sum(axis=0)

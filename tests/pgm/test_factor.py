@@ -152,5 +152,5 @@ def test_an_unknown_axis_is_named() -> None:
 
 
 def test_one_name_with_two_sets_of_states_is_refused() -> None:
-    with pytest.raises(InvalidModelError, match="distinct variables"):
+    with pytest.raises(InvalidModelError, match="must be distinct"):
         over(A, [1, 2]).product(over(Variable("A", ("u", "v")), [1, 2]))

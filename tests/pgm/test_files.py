@@ -337,7 +337,7 @@ def test_all_faults_of_a_json_file_are_told_at_once(tmp_path: Path) -> None:
         read_model(path)
     for part in (
         "at potentials.0: expected 2 numbers over A, got 3",
-        "at potentials.1: expected distinct variables in a factor",
+        "at potentials.1: the variables of a factor must be distinct",
         "at potentials.2: expected declared variables, got 'D'",
         "at potentials.3: expected 1 numbers over nothing, got 2",
         "at variables.1: expected a potential over B",

@@ -152,7 +152,7 @@ def test_plain_names_are_written_as_they_are(tmp_path: Path, suffix: str) -> Non
     path = tmp_path / f"network{suffix}"
     written = write_model(network, path)
     assert not written
-    assert str(written) == "all names are written as they are"
+    assert str(written) == "no name is encoded"
     assert b"bnmind_names" not in path.read_bytes()
     assert b"<bnmind" not in path.read_bytes()
     assert_same(network, read_network(path))

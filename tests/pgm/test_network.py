@@ -73,7 +73,7 @@ def test_all_faults_are_told_at_once() -> None:
         "expected one set of states of B",
         "expected one distribution of C",
         "expected one distribution of A",
-        "expected no cycle",
+        "the network has a cycle: C → B → C",
     ]
 
 
@@ -171,7 +171,9 @@ def test_functions_of_the_evidence_go_with_it() -> None:
 
 
 def test_evidence_needs_its_ancestors() -> None:
-    with pytest.raises(InvalidModelError, match="evidence on A too, an ancestor of B"):
+    with pytest.raises(
+        InvalidModelError, match="evidence on B needs evidence on its ancestor A too"
+    ):
         NETWORK.given({"B": "0"})
     with pytest.raises(InvalidModelError) as caught:
         NETWORK.given({"C": "0"})
@@ -183,7 +185,7 @@ def test_evidence_needs_its_ancestors() -> None:
 )
 def test_impossible_evidence_is_refused(evidence: dict[str, str]) -> None:
     last = [*evidence.items()][-1]
-    with pytest.raises(ImpossibleEvidenceError, match=f"got {last[0]}={last[1]}") as caught:
+    with pytest.raises(ImpossibleEvidenceError, match=f"excludes {last[0]}={last[1]}") as caught:
         Network((*NETWORK.cpds, TabularCPD(Variable("D", ("0",)), (), np.ones(1)))).given(evidence)
     assert caught.value.evidence == evidence
 
