@@ -288,3 +288,74 @@ def test_tests_import_public_names_from_their_room(path: Path) -> None:
                 if alias.name in exported
             ]
     assert found == []
+
+
+MOST_LINES_OF_A_FUNCTION = 80
+"""Of code: the docstring does not count."""
+
+MOST_PARAMETERS = 8
+
+MANY_PARAMETERS = {
+    ("bnmind.junction.inference.compile", "compile_plan"),
+    ("bnmind.strategies.kernels.best_guess_kernel", "_scan"),
+}
+"""Functions of more parameters: one whose caller names what it asks for, and a kernel that runs
+for every set of codes, where each array read from a tuple costs time."""
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield all functions of a module, inner ones too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def lines_of_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of lines of a function without its docstring."""
+    first = function.body[0]
+    docstring = ast.get_docstring(function, clean=False) is not None
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    return lines - ((first.end_lineno or 0) - first.lineno + 1 if docstring else 0)
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of parameters of a function, without self and cls."""
+    given = function.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def test_functions_are_short() -> None:
+    long = {
+        f"{name}.{function.name}": lines_of_code(function)
+        for name, path in MODULES.items()
+        for function in functions(ast.parse(path.read_text("utf-8")))
+        if lines_of_code(function) > MOST_LINES_OF_A_FUNCTION
+    }
+    assert not long
+
+
+def test_functions_take_few_parameters() -> None:
+    many = {
+        (name, function.name)
+        for name, path in MODULES.items()
+        for function in functions(ast.parse(path.read_text("utf-8")))
+        if parameters_of(function) > MOST_PARAMETERS
+    }
+    assert many == MANY_PARAMETERS
+
+
+SAMPLE = """
+class A:
+    def f(self, a, *, b=1):
+        '''Return a.
+
+        It ignores b.
+        '''
+        return a
+"""
+
+
+def test_lines_and_parameters_are_counted() -> None:
+    (function,) = functions(ast.parse(SAMPLE))
+    assert (lines_of_code(function), parameters_of(function)) == (2, 2)
