@@ -227,7 +227,7 @@ def test_an_item_has_the_distribution_of_its_response_model() -> None:
 
 
 def test_bad_items_are_refused() -> None:
-    with pytest.raises(InvalidModelError, match=r"positive cost .*; expected a time .*; .* itself"):
+    with pytest.raises(InvalidModelError, match=r"positive.*; the time .*; .* own enemy"):
         Item("x", cost=0, time=-1, enemies=("x",))
 
 
@@ -239,6 +239,6 @@ def test_unknown_names_are_refused() -> None:
         bank.channel("x")
     with pytest.raises(InvalidResponseError):
         bank.response("item_1", 0.5)  # type: ignore[arg-type]
-    with pytest.raises(InvalidModelError, match="4 response models, got 1"):
+    with pytest.raises(InvalidModelError, match="4 response models, one for each item, got 1"):
         ItemBank.from_response_models(Q, [Dina(0.1, 0.1)])
     assert QMatrix.of(Q).needs.tolist() == Q

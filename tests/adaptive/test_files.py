@@ -196,7 +196,7 @@ def test_a_few_parameters_that_stand_for_a_large_table_are_refused(
     path.write_text(bank_of_skills(n_skills, gate))
     tracemalloc.start()
     try:
-        with pytest.raises(TooLargeError, match=r"item item_1; a noisy-and .*bank\.json") as caught:
+        with pytest.raises(TooLargeError, match=r"item item_1; .*noisy-and .*bank\.json") as caught:
             read_bank(path)
         _, most = tracemalloc.get_traced_memory()
     finally:

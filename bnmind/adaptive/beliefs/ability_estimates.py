@@ -1,7 +1,7 @@
 """Estimates of the ability of an IRT bank, for one examinee or many.
 
-Each is a function of a belief: of one examinee it returns ``()``, of a batch
-``(examinees,)``. What the grid cannot resolve, the estimates cannot either.
+Each function takes a belief and returns an array of shape ``()`` for one examinee and
+``(examinees,)`` for a batch. The resolution of the estimates is that of the grid.
 
 References
 ----------
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]
-"""From a belief to an ability, or the abilities of a batch."""
+"""A function from a belief to an ability, or from a batch to abilities."""
 
 
 def ability_of(bank: ItemBank) -> str:
@@ -43,10 +43,12 @@ def ability_of(bank: ItemBank) -> str:
     Raises
     ------
     InvalidModelError
-        If there are others.
+        If the bank has more than one skill.
     """
     if len(bank.skills) != 1:
-        raise InvalidModelError([f"expected a bank of one ability, got {len(bank.skills)} skills"])
+        raise InvalidModelError(
+            [f"this needs a bank of one ability; the bank has {len(bank.skills)} skills"]
+        )
     return bank.skills[0]
 
 
@@ -69,7 +71,7 @@ def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
 
 @checked
 def most_probable_ability(belief: SkillBelief | BatchBelief) -> Floats:
-    """Return the point of the grid that is most probable (MAP)."""
+    """Return the most probable point of the grid (MAP)."""
     weights, points = _weights(belief)
     return np.asarray(points[np.argmax(weights, axis=-1)])
 
@@ -78,13 +80,13 @@ def most_probable_ability(belief: SkillBelief | BatchBelief) -> Floats:
 def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
     """Return the point of the grid that makes the responses most likely (ML).
 
-    Before any response all are equally likely, and the first point is returned. What the
-    prior excludes is never returned.
+    Before any response all points are equally likely, and the first is returned. A point
+    of prior probability zero is never returned.
     """
     weights, points = _weights(belief)
     prior = belief.bank.network.cpd(ability_of(belief.bank)).to_factor().values.real
     likelihood = np.divide(weights, prior, out=np.zeros_like(weights), where=prior > 0)
-    # Equal ones may differ in their last digits.
+    # Equal likelihoods may differ by rounding.
     near = likelihood >= likelihood.max(axis=-1, keepdims=True) * (1 - 1e-12)
     return np.asarray(points[np.argmax(near, axis=-1)])
 

@@ -83,7 +83,7 @@ class BatchBelief(Protocol):
         """
 
     def with_errors(self, chances: ArrayLike) -> Self:
-        """Return the beliefs as if each response had been an error with some chance.
+        """Return the beliefs if each response is an error with the given chance.
 
         Parameters
         ----------

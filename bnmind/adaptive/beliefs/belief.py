@@ -1,4 +1,4 @@
-"""What a belief about an examinee's skills is, whatever it is computed with."""
+"""The interface of beliefs about the skills of one examinee."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Profile(NamedTuple):
 
 
 class Profile(_Profile):
-    """A level of each skill, and how probable it is that these are the examinee's."""
+    """A level of each skill, and the probability that an examinee has all of them."""
 
     __slots__ = ()
 
@@ -43,10 +43,9 @@ class Profile(_Profile):
 class SkillBelief(Protocol):
     """A belief about the skills of one examinee after some responses.
 
-    Beliefs are immutable: an update returns a new one and leaves the old one as it was.
-    The order of the responses does not matter. Entropy and information are about all the
-    hidden variables of the bank jointly: the skills, and whatever else is hidden in its
-    network.
+    Beliefs are immutable: an update returns a new belief. The order of the responses does
+    not matter. Entropy and information refer to all hidden variables of the bank jointly:
+    the skills, and any other hidden variables of its network.
     """
 
     @property
@@ -59,7 +58,7 @@ class SkillBelief(Protocol):
 
     @property
     def error_chance(self) -> float:
-        """The chance that each response was an error; 0 unless `with_errors` made the belief."""
+        """The chance that each response was an error; 0 unless set by `with_errors`."""
 
     @property
     def log_evidence(self) -> float:
@@ -75,11 +74,11 @@ class SkillBelief(Protocol):
         Raises
         ------
         UnknownNameError
-            If there is no such item.
+            If the bank has no such item.
         InvalidResponseError
             If the item has no such response, or was answered already.
         ImpossibleEvidenceError
-            If the responses together have probability zero; it names them.
+            If the responses together have probability zero; the message names them.
         """
 
     def without(self, item: str) -> Self:
@@ -88,18 +87,18 @@ class SkillBelief(Protocol):
         Raises
         ------
         InvalidResponseError
-            If it was not.
+            If it was not answered.
         """
 
     def with_errors(self, chance: float) -> Self:
-        """Return the belief as if each response had been an error with some chance.
+        """Return the belief if each response is an error with the given chance.
 
-        An error is any of the item's responses, all with the same probability. The chance
-        holds for later updates too. A belief with a chance above 0 takes in any response.
+        An error is any response to the item, all with the same probability. The chance
+        applies to later updates too. With a chance above 0 no response is impossible.
 
         Raises
         ------
-        InvalidModelError
+        InvalidArgumentError
             If the chance is not in [0, 1).
         ImpossibleEvidenceError
             If the chance is 0 and the responses together have probability zero.
@@ -111,27 +110,26 @@ class SkillBelief(Protocol):
     def profile(self) -> Profile:
         """Return the most probable profile of the skills.
 
-        Of several equally probable ones, the one with the lowest levels in the order of
-        the skills.
+        Ties go to the lowest levels, compared in the order of the skills.
         """
 
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each parent configuration of each item is.
+        """Return the probability of each parent configuration of each item.
 
-        ``(items, configurations)``, the rows summing to one; items with fewer
-        configurations than others have zeros at the end. They fit `ItemBank.channels`.
+        The shape is ``(items, configurations)``, and rows sum to one. Items with fewer
+        configurations than others have zeros at the end, as in `ItemBank.channels`.
         """
 
     def predict(self, item: str) -> Floats:
         """Return the probability of each response to an item given the responses so far."""
 
     def information(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the information that each item promises about the skills, in bits, ``(items,)``.
+        """Return the expected information of each item about the skills, in bits, ``(items,)``.
 
         It is the mutual information of the response and all skills jointly: the entropy
-        of the belief less what it is expected to be after the response. The very
-        function that chooses guesses in Mastermind computes it (`bnmind.information`).
-        All items unless given; that of an item answered already means nothing.
+        of the belief minus its expected entropy after the response. It is computed by the
+        function that also chooses guesses in Mastermind, in `bnmind.information`. Default
+        all items; the value of an answered item has no meaning.
         """
 
 
@@ -161,7 +159,7 @@ def answers_without(
 
 
 def impossible_responses(bank: ItemBank, responses: Mapping[str, int]) -> ImpossibleEvidenceError:
-    """Return the error that names responses which no profile explains."""
+    """Return an error that names responses that no profile explains."""
     shown = {item: bank.responses(item)[number] for item, number in responses.items()}
     listed = ", ".join(f"{item}={state}" for item, state in shown.items())
     return ImpossibleEvidenceError(

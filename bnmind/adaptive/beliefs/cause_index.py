@@ -16,7 +16,7 @@ from bnmind.information import Floats, entropy, information
 __all__ = ["CauseIndex"]
 
 _STACKED_CELLS = 2**16
-"""Channels of so many cells, padded, are evaluated in one go; else those of equal shape are."""
+"""Up to this many cells all channels are padded and evaluated together, else shape by shape."""
 
 
 class _Group(NamedTuple):
@@ -24,27 +24,27 @@ class _Group(NamedTuple):
 
     items: NDArray[np.intp]
     places: NDArray[np.intp]
-    """``(items, configurations)``, where their masses are in the row."""
+    """``(items, configurations)``, the places of their masses in the row."""
     channels: Floats
     noise: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class CauseIndex(Sealed):
-    """Where the masses of each item's parent configurations are in a row that holds them all.
+    """The places of each item's parent configurations in a row of masses.
 
-    Made by `of`; rows may have further axes in front, such as one of examinees.
+    Created by `of`. Rows may have further axes in front, such as one of examinees.
     """
 
     first: NDArray[np.intp]
-    """Where the masses of each item's parent configurations start in the row, ``(items,)``."""
+    """The place of each item's first parent configuration in the row, ``(items,)``."""
     sizes: NDArray[np.intp]
-    """How many they are, ``(items,)``."""
+    """The number of each item's parent configurations, ``(items,)``."""
     groups: tuple[_Group, ...]
 
     @classmethod
     def of(cls, bank: ItemBank, starts: Sequence[int]) -> CauseIndex:
-        """Return the index for rows in which each of ``bank.causes`` starts at such a place."""
+        """Return the index for rows in which ``bank.causes[i]`` begins at ``starts[i]``."""
         counts = np.array([bank.n_configurations(cause) for cause in bank.causes], dtype=np.intp)
         first = np.asarray(starts, dtype=np.intp)[bank.cause_numbers]
         sizes = counts[bank.cause_numbers]
@@ -66,29 +66,29 @@ class CauseIndex(Sealed):
 
     def masses(self, row: Floats, positions: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
-        places, there = _places(self.first[positions], self.sizes[positions])
-        return np.where(there, row[..., places], 0.0)
+        places, is_valid = _places(self.first[positions], self.sizes[positions])
+        return np.where(is_valid, row[..., places], 0.0)
 
     def information(self, row: Floats) -> Floats:
-        """Return the information that every item promises, ``(…, items)``, in bits."""
-        # Where a cause is smaller than others, the channel is zero: any mass will do.
+        """Return the information of every item, in bits, ``(…, items)``."""
+        # The channel is zero beyond the end of a cause, so any mass will do there.
         parts = [
             information(row.take(group.places, axis=-1), group.channels, noise=group.noise)
             for group in self.groups
         ]
         if len(parts) == 1:
             return parts[0]
-        found = np.empty((*row.shape[:-1], len(self.first)))
+        result = np.empty((*row.shape[:-1], len(self.first)))
         for group, part in zip(self.groups, parts, strict=True):
-            found[..., group.items] = part
-        return found
+            result[..., group.items] = part
+        return result
 
 
 def _places(
     first: NDArray[np.intp], sizes: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the places of items' masses in the row, and which of them are theirs."""
+    """Return the places of items' masses in the row, and a mask of the valid ones."""
     columns = np.arange(sizes.max(initial=1))
-    there = columns < sizes[:, None]
-    # What is past the end of a cause is read from its start.
-    return first[:, None] + np.where(there, columns, 0), there
+    is_valid = columns < sizes[:, None]
+    # Invalid places refer to the start of the cause.
+    return first[:, None] + np.where(is_valid, columns, 0), is_valid

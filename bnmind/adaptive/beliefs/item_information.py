@@ -28,26 +28,26 @@ class _Causes(ABC):
     @property
     @abstractmethod
     def _index(self) -> CauseIndex:
-        """Where the masses of each item's parent configurations are in a row."""
+        """The places of each item's parent configurations in a row of masses."""
 
     @property
     @abstractmethod
     def _row(self) -> Floats:
-        """The masses of all parent configurations, the last axis being the row."""
+        """The masses of all parent configurations, along the last axis."""
 
     @cached_property
     def _information(self) -> Floats:
-        found = self._index.information(self._row)
-        found.setflags(write=False)
-        return found
+        result = self._index.information(self._row)
+        result.setflags(write=False)
+        return result
 
 
 class ItemMasses(_Causes):
-    """What a belief about one examinee says of items."""
+    """Predictions and information of items, from a belief about one examinee."""
 
     @checked_if_it_fails
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each parent configuration of each item is; see `SkillBelief`."""
+        """Return the mass of each parent configuration of each item; see `SkillBelief`."""
         return self._index.masses(self._row, [self.bank.position(name) for name in items])
 
     @checked_if_it_fails
@@ -58,13 +58,13 @@ class ItemMasses(_Causes):
 
     @checked_if_it_fails
     def information(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the information that each item promises, in bits; see `SkillBelief`."""
-        found, position = self._information, self.bank.position
-        return found if items is None else found.take([position(name) for name in items])
+        """Return the expected information of each item, in bits; see `SkillBelief`."""
+        result, position = self._information, self.bank.position
+        return result if items is None else result.take([position(name) for name in items])
 
 
 class BatchItemMasses(_Causes):
-    """What a belief about many examinees says of items."""
+    """Predictions and information of items, from beliefs about many examinees."""
 
     @checked_if_it_fails
     def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
@@ -80,9 +80,9 @@ class BatchItemMasses(_Causes):
 
     @checked_if_it_fails
     def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
-        """Return the information that items promise, ``(examinees, items)``, in bits."""
-        found = self._information
-        return found if items is None else found[:, self._places(items)]
+        """Return the expected information of items, in bits, ``(examinees, items)``."""
+        result = self._information
+        return result if items is None else result[:, self._places(items)]
 
     def _places(self, items: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the positions of items, checked."""

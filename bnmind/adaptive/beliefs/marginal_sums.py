@@ -1,9 +1,9 @@
 """Many small marginals of one large table, by sums that share their work.
 
-A table is first summed to a few tables that together cover all the sets wanted, those
-again, and what is small is multiplied by a matrix of zeros and ones that gives all its
-sets at once. Nothing is subtracted, so small probabilities keep their digits. All the
-planning is done once; tables with further axes in front are summed in the same way.
+A table is first summed to a few tables that together cover all requested sets, and these
+are summed in the same way. A small table is multiplied by a matrix of zeros and ones that
+gives all its sets at once. Nothing is subtracted, so small probabilities keep their digits.
+The sums are planned once, and apply to tables with further axes in front.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from bnmind.information import Floats
 __all__ = ["SubsetSums"]
 
 _SMALL = 256
-"""Tables of so many cells are summed by a matrix."""
+"""Tables of at most this many cells are summed by a matrix."""
 
 _GROUPS = 4
-"""A large table is summed to those over all but one of so many groups of its axes."""
+"""The axes of a large table are split into this many groups; each sum leaves out one."""
 
 _Step: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""The table to sum, the shape to see it in, and the axes to sum over, from the end."""
+"""The number of a table, the shape to view it in, and the axes to sum, counted from the end."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetSums(Sealed):
-    """How the marginals of a table are summed.
+    """A plan to sum a table to several marginals.
 
-    Made by `compile`; ``sums(table)`` lays all the marginals end to end, the set number
-    i from ``starts[i]`` on.
+    Created by `compile`; ``sums(table)`` returns all marginals end to end, and set i begins
+    at ``starts[i]``.
     """
 
     shape: tuple[int, ...]
-    """The table's axes."""
+    """The sizes of the table's axes."""
     starts: tuple[int, ...]
-    """Where each set's marginal starts in the result."""
+    """The place of each set's marginal in the result."""
     sizes: tuple[int, ...]
-    """The cells of each set's marginal."""
+    """The number of cells of each set's marginal."""
     steps: tuple[_Step, ...] = field(repr=False)
     parts: tuple[tuple[int, Floats | None], ...] = field(repr=False)
-    """The tables that the result is made of, multiplied by a matrix or as they are."""
+    """The tables that the result consists of, each with a matrix to multiply by, or None."""
 
     @classmethod
     def compile(cls, shape: Sequence[int], sets: Sequence[Sequence[int]]) -> SubsetSums:
@@ -57,7 +57,7 @@ class SubsetSums(Sealed):
         shape
             The number of states along each axis.
         sets
-            For each marginal its axes, ascending.
+            The axes of each marginal, ascending.
         """
         work = _Work(tuple(shape))
         work.cover(0, tuple(range(len(shape))), {i: tuple(s) for i, s in enumerate(sets)})
@@ -67,7 +67,7 @@ class SubsetSums(Sealed):
 
     @property
     def n_cells(self) -> int:
-        """The cells of all the marginals together."""
+        """The number of cells of all marginals together."""
         return sum(self.sizes)
 
     def __call__(self, table: Floats) -> Floats:
@@ -77,15 +77,15 @@ class SubsetSums(Sealed):
         for source, view, axes in self.steps:
             summed = np.add.reduce(tables[source].reshape(*front, *view), axis=axes)
             tables.append(summed.reshape(*front, math.prod(summed.shape[len(front) :])))
-        found = [
+        marginals = [
             tables[source] if matrix is None else tables[source] @ matrix
             for source, matrix in self.parts
         ]
-        return found[0] if len(found) == 1 else np.concatenate(found, axis=-1)
+        return marginals[0] if len(marginals) == 1 else np.concatenate(marginals, axis=-1)
 
 
 class _Work:
-    """What has been planned so far."""
+    """The sums planned so far."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -103,20 +103,20 @@ class _Work:
             self.starts[number] = self.end
             self.end += self.cells(axes)
 
-    def summed(self, source: int, axes: tuple[int, ...], kept: Sequence[int]) -> int:
-        """Plan the sum of a table over the axes that are not kept; return the new table."""
-        if len(kept) == len(axes):
+    def summed(self, source: int, axes: tuple[int, ...], remaining: Sequence[int]) -> int:
+        """Plan the sum of a table to some axes; return the number of the new table."""
+        if len(remaining) == len(axes):
             return source
         view: list[int] = []
-        gone: list[bool] = []
+        is_summed: list[bool] = []
         for axis in axes:
-            drop = axis not in kept
-            if gone and gone[-1] == drop:  # neighbors with the same fate are one axis
+            drop = axis not in remaining
+            if is_summed and is_summed[-1] == drop:  # merge with the axis before
                 view[-1] *= self.shape[axis]
             else:
                 view.append(self.shape[axis])
-                gone.append(drop)
-        over = tuple(i - len(view) for i, drop in enumerate(gone) if drop)
+                is_summed.append(drop)
+        over = tuple(i - len(view) for i, drop in enumerate(is_summed) if drop)
         self.steps.append((source, tuple(view), over))
         return len(self.steps)
 
@@ -130,36 +130,36 @@ class _Work:
         groups = self.groups(axes)
         alone: dict[int, tuple[int, ...]] = {}
         without: list[dict[int, tuple[int, ...]]] = [{} for _ in groups]
-        for number, wanted in sets.items():
-            free = [i for i, group in enumerate(groups) if not set(group) & set(wanted)]
-            (without[free[0]] if free and len(groups) > 1 else alone)[number] = wanted
+        for number, marginal in sets.items():
+            free = [i for i, group in enumerate(groups) if not set(group) & set(marginal)]
+            (without[free[0]] if free and len(groups) > 1 else alone)[number] = marginal
         for group, inside in zip(groups, without, strict=True):
             if len(inside) < 2:
                 alone |= inside
                 continue
-            kept = tuple(a for a in axes if a not in group)
-            self.cover(self.summed(source, axes, kept), kept, inside)
-        for number, wanted in alone.items():
-            self.add(self.summed(source, axes, wanted), None, {number: wanted})
+            remaining = tuple(a for a in axes if a not in group)
+            self.cover(self.summed(source, axes, remaining), remaining, inside)
+        for number, marginal in alone.items():
+            self.add(self.summed(source, axes, marginal), None, {number: marginal})
 
     def groups(self, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Return the axes in a few runs of about as many cells each."""
+        """Return the axes in a few groups of about equal size."""
         share = math.log(max(self.cells(axes), 2)) / min(_GROUPS, len(axes))
-        found: list[list[int]] = [[]]
+        runs: list[list[int]] = [[]]
         so_far = 0.0
         for axis in axes:
-            if found[-1] and so_far >= share * len(found) - 1e-9:
-                found.append([])
-            found[-1].append(axis)
+            if runs[-1] and so_far >= share * len(runs) - 1e-9:
+                runs.append([])
+            runs[-1].append(axis)
             so_far += math.log(self.shape[axis])
-        return [tuple(group) for group in found]
+        return [tuple(group) for group in runs]
 
     def indicator(self, axes: tuple[int, ...], sets: Sequence[tuple[int, ...]]) -> Floats:
         """Return the matrix ``(cells, cells of all the sets)`` that sums a small table."""
         states = np.indices(tuple(self.shape[a] for a in axes)).reshape(len(axes), -1)
         columns = []
-        for wanted in sets:
-            at = [states[axes.index(a)] for a in wanted]
-            flat = np.ravel_multi_index(at, tuple(self.shape[a] for a in wanted))
-            columns.append(flat[:, None] == np.arange(self.cells(wanted)))
+        for marginal in sets:
+            at = [states[axes.index(a)] for a in marginal]
+            flat = np.ravel_multi_index(at, tuple(self.shape[a] for a in marginal))
+            columns.append(flat[:, None] == np.arange(self.cells(marginal)))
         return np.concatenate(columns, axis=1).astype(np.float64)

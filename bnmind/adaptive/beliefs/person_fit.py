@@ -1,4 +1,4 @@
-r"""Person fit: how surprising each answer is, given all the others.
+r"""Person fit: the probability of each answer given all others.
 
 =============  ==============================================================
 symbol         name here
@@ -6,13 +6,13 @@ symbol         name here
 P(x | others)  the chance of response x to an item, given the responses to
                all other items
 p_value        Σ P(x | others) over the responses x that are no more probable
-               than the one given: how probable an answer at least as
-               surprising was
+               than the one given: the probability of an answer at least as
+               surprising
 =============  ==============================================================
 
-P(c | all) ∝ P(c | others) N[c, x], so that what the others alone say of the item's cause
-is read from the belief after all responses, by dividing; where a response excludes a
-configuration, or nearly so, the item's response is taken away instead.
+P(c | all) ∝ P(c | others) N[c, x], so P(c | others) follows from the belief after all
+responses by division. Where a response excludes a configuration, or nearly so, the belief is
+computed without that response instead.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class AnswerFit(CheckedValue):
-    """How surprising one answer is, given all the others."""
+    """How surprising one answer is, given all other answers."""
 
     item: str
     """The name of the item."""
     response: str
     """The response given."""
     probability: float
-    """How probable this response was, given all the other answers."""
+    """The probability of this response, given all other answers."""
     p_value: float
-    """How probable an answer at least as surprising was; small for one that does not fit."""
+    """The probability of an answer at least as surprising; small if the answer does not fit."""
 
 
 def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
@@ -61,7 +61,7 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
     bank = belief.bank
     if item not in belief.responses:
         bank.position(item)  # raises if there is no such item
-        raise InvalidResponseError(f"expected an item that was answered, got {item}", item)
+        raise InvalidResponseError(f"{item} was not answered", item)
     channel = bank.channel(item)
     chances = likelihood(channel, belief.responses[item], belief.error_chance)
     if chances.min() < _LEAST:
@@ -73,14 +73,14 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
 
 @checked
 def person_fit(belief: SkillBelief, items: Sequence[str] | None = None) -> tuple[AnswerFit, ...]:
-    """Return for each answer how surprising it is, given all the others.
+    """Return how surprising each answer is, given all other answers.
 
     Parameters
     ----------
     belief
-        The belief after all the answers.
+        The belief after all answers.
     items
-        Items that were answered; all of them unless given, in the order of the answers.
+        Answered items; default all of them, in the order of the answers.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def person_fit(belief: SkillBelief, items: Sequence[str] | None = None) -> tuple
     [1.0, 1.0, 0.1, 1.0, 1.0]
     """
     bank = belief.bank
-    found = []
+    fits = []
     for item in belief.responses if items is None else items:
         predicted = predicted_by_others(belief, item)
         number = belief.responses[item]
         own = float(predicted[number])
-        # Of the sum, so that what is certain is one.
+        # Relative to the sum, so that a certain answer has the p-value 1 exactly.
         tail = float(predicted[predicted <= own * (1 + _TIE)].sum() / predicted.sum())
-        found.append(AnswerFit(item, bank.responses(item)[number], own, tail))
-    return tuple(found)
+        fits.append(AnswerFit(item, bank.responses(item)[number], own, tail))
+    return tuple(fits)

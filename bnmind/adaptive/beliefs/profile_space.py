@@ -1,4 +1,4 @@
-"""All the profiles of a bank's hidden variables in one table, and what is asked of it."""
+"""Tables over all profiles of a bank's hidden variables, and their marginals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bnmind.information import Floats
 __all__ = ["DEFAULT_PROFILES", "ProfileSpace", "n_profiles"]
 
 DEFAULT_PROFILES = 2**22
-"""Profiles that a table may have unless the caller says otherwise."""
+"""The default limit of profiles in a table."""
 
 
 def n_profiles(bank: ItemBank) -> int:
@@ -31,19 +31,19 @@ def n_profiles(bank: ItemBank) -> int:
 
 @dataclass(frozen=True, eq=False)
 class ProfileSpace:
-    """What all tables over the profiles of a bank share; further axes of a table come first.
+    """The layout of tables over the profiles of a bank; further axes of a table come first.
 
     Parameters
     ----------
     bank
         The item bank.
     max_profiles
-        The most configurations of the hidden variables.
+        The limit of configurations of the hidden variables.
 
     Raises
     ------
     TooLargeError
-        If there are more; nothing is allocated for it.
+        If there are more. No table is allocated.
     """
 
     bank: ItemBank
@@ -53,8 +53,8 @@ class ProfileSpace:
         needed = n_profiles(self.bank)
         if needed > self.max_profiles:
             raise TooLargeError(
-                f"expected at most {self.max_profiles:,} profiles in a table, got {needed:,} of"
-                f" {len(self.bank.hidden)} hidden variables; a belief by a junction tree may fit",
+                f"the {len(self.bank.hidden)} hidden variables have {needed:,} profiles; the limit"
+                f" of a table is {self.max_profiles:,}: use a belief by a junction tree",
                 needed=needed,
                 budget=self.max_profiles,
             )
@@ -91,20 +91,20 @@ class ProfileSpace:
 
     @cached_property
     def sums(self) -> SubsetSums:
-        """The sums to the masses of all parent configurations."""
+        """The sums of a table to the masses of all parent configurations."""
         return SubsetSums.compile(
             self.shape, [[self.place[name] for name in cause] for cause in self.bank.causes]
         )
 
     @cached_property
     def index(self) -> CauseIndex:
-        """Where the masses of each item are in the sums."""
+        """The places of each item's masses in the sums."""
         return CauseIndex.of(self.bank, self.sums.starts)
 
     @cached_property
     def views(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-        """For each cause the shape to see a table in, and that of what is multiplied to it."""
-        found = []
+        """For each cause the shape to view a table in, and that of a factor to multiply by."""
+        shapes = []
         for cause in self.bank.causes:
             axes = {self.place[name] for name in cause}
             view: list[int] = []
@@ -117,8 +117,8 @@ class ProfileSpace:
                 merges = axis not in axes
                 view.append(size)
                 factor.append(1 if merges else size)
-            found.append((tuple(view), tuple(factor)))
-        return tuple(found)
+            shapes.append((tuple(view), tuple(factor)))
+        return tuple(shapes)
 
     def likely(self, table: Floats, item: int, response: int, error_chance: float = 0.0) -> Floats:
         """Return a table ``(…, profiles)`` times the likelihood of a response to an item."""

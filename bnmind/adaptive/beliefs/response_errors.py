@@ -1,10 +1,10 @@
-"""Beliefs that go on after responses which a bank holds for impossible.
+"""Beliefs that continue after responses that are impossible according to the bank.
 
-A bank may hold a chance of 0 for a response that an examinee gives all the same: nobody who
-knows a skill fails such an item, and then somebody does. While some profile of the skills
-explains all responses, a belief takes the bank at its word. As soon as none does, every
-response of this examinee counts as a possible error, with a chance so small that the profiles
-against which the fewest responses speak become the probable ones.
+A bank may give a response the probability 0, and an examinee may give that response
+nevertheless. As long as some profile of the skills explains all responses, the belief follows
+the bank. As soon as none does, every response of this examinee is treated as a possible error.
+The chance of an error is so small that the profiles contradicted by the fewest responses become
+the probable ones.
 
 =========  ==================================================================
 symbol     name here
@@ -14,8 +14,7 @@ N[c, r]    ``ItemBank.channel``: the chance of a response
 N'[c, r]   (1 − ε) N[c, r] + ε / number of responses: its likelihood
 =========  ==================================================================
 
-The same idea serves replies in Mastermind that contradict each other: see
-`bnmind.mastermind.VanishingBelief`.
+`bnmind.mastermind.VanishingBelief` treats contradictory replies in Mastermind in the same way.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ ERROR_CHANCE = 2.0**-20
 """The chance that a response was an error, once the responses are impossible together."""
 
 _NEARLY_IMPOSSIBLE = 1e-6
-"""Responses predicted with a smaller chance are tried one by one."""
+"""Responses of smaller predicted probability are checked one by one."""
 
 
 def likelihood(channel: Floats, response: int, error_chance: float) -> Floats:
@@ -68,29 +67,27 @@ def likelihood(channel: Floats, response: int, error_chance: float) -> Floats:
 
 
 def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) -> Floats:
-    """Return chances of errors as numbers.
+    """Return chances of errors as an array.
 
     Raises
     ------
     InvalidArgumentError
-        Unless they lie in [0, 1).
-    InvalidArgumentError
-        If they are neither one number nor one for each examinee.
+        If they are not in [0, 1), or are neither one number nor one for each examinee.
     """
-    found = number_array(chances, "chances")
-    if n_examinees is not None and found.ndim:
-        check_shape(found, "chances", (n_examinees,))
-    wrong = found[~((found >= 0) & (found < 1))]
+    numbers = number_array(chances, "chances")
+    if n_examinees is not None and numbers.ndim:
+        check_shape(numbers, "chances", (n_examinees,))
+    wrong = numbers[~((numbers >= 0) & (numbers < 1))]
     if wrong.size:
-        raise InvalidArgumentError(f"expected a chance of an error in [0, 1), got {wrong[0]}")
-    return found
+        raise InvalidArgumentError(f"the chance of an error must be in [0, 1), got {wrong[0]}")
+    return numbers
 
 
 def updated_anyway(belief: SkillBelief, item: str, response: int | str) -> SkillBelief:
-    """Return the belief after one more response, even if the bank holds it for impossible.
+    """Return the belief after one more response, even if it is impossible for the bank.
 
-    In that case each response counts as an error with the chance `ERROR_CHANCE`, and the
-    ``error_chance`` of the belief returned says so.
+    In that case each response counts as an error with the chance `ERROR_CHANCE`, which is the
+    ``error_chance`` of the returned belief.
 
     Raises
     ------
@@ -106,12 +103,12 @@ def updated_anyway(belief: SkillBelief, item: str, response: int | str) -> Skill
 def updated_batch_anyway(
     beliefs: BatchBelief, items: NDArray[np.intp], responses: NDArray[np.intp]
 ) -> BatchBelief:
-    """Return the beliefs after one more response of each; see `updated_anyway`.
+    """Return the beliefs after one more response of each examinee; see `updated_anyway`.
 
     Parameters
     ----------
     beliefs
-        What is known of each examinee.
+        The belief about each examinee.
     items, responses
         ``(examinees,)``, as for `BatchBelief.update`.
     """
@@ -126,7 +123,7 @@ def updated_batch_anyway(
 def _impossible(
     beliefs: BatchBelief, items: NDArray[np.intp], responses: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Return for whom the response is impossible after those before it."""
+    """Return a mask of the examinees whose response is impossible after their earlier ones."""
     asked, places = np.unique(np.maximum(items, 0), return_inverse=True)
     chances = beliefs.predict(asked)[np.arange(len(items)), places, np.maximum(responses, 0)]
     wrong = np.zeros(len(items), dtype=bool)

@@ -1,8 +1,8 @@
-"""How probable it is that skills have certain levels and an item gets a certain response.
+"""The joint distribution of some skills and the response to an item.
 
-From this joint come the information that an item promises about some of the skills, and
-the loss to be expected after it. A table over all profiles is summed for each
-configuration of these skills apart; a tree is run once for each.
+It gives the information of an item about these skills, and the expected loss after a response.
+A table over all profiles is summed for each configuration of the skills separately; a tree is
+run once for each.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from bnmind.information import Floats
 __all__ = ["MAX_CONFIGURATIONS", "batch_response_joints", "checked_skills", "response_joints"]
 
 MAX_CONFIGURATIONS = 2**12
-"""Configurations that the skills asked about may have together."""
+"""The limit of configurations of the skills."""
 
 
 def checked_skills(bank: ItemBank, skills: Sequence[str]) -> int:
-    """Return how many configurations some skills have.
+    """Return the number of configurations of some skills.
 
     Raises
     ------
     UnknownNameError
         If one is not a skill of the bank.
     TooLargeError
-        If they are more than `MAX_CONFIGURATIONS`.
+        If there are more than `MAX_CONFIGURATIONS`.
     """
     for name in skills:
         if name not in bank.skills:
@@ -53,8 +53,8 @@ def checked_skills(bank: ItemBank, skills: Sequence[str]) -> int:
     needed = bank.n_configurations(skills)
     if needed > MAX_CONFIGURATIONS:
         raise TooLargeError(
-            f"expected at most {MAX_CONFIGURATIONS:,} configurations of the skills asked about,"
-            f" got {needed:,} of {len(skills)} skills",
+            f"the {len(skills)} skills have {needed:,} configurations together; the limit is"
+            f" {MAX_CONFIGURATIONS:,}",
             needed=needed,
             budget=MAX_CONFIGURATIONS,
         )
@@ -72,7 +72,7 @@ def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[
     skills
         The skills; the levels of the last one change fastest.
     items
-        The items, not answered yet.
+        Items not answered yet.
 
     Returns
     -------
@@ -97,24 +97,24 @@ def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[
 
 
 def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
-    """Return the same for every item of the bank and many examinees.
+    """Return `response_joints` for every item of the bank and many examinees.
 
     Returns
     -------
     Floats
-        ``(examinees, configurations, items, responses)``. By a tree, one examinee is
-        computed after the other.
+        ``(examinees, configurations, items, responses)``. With a tree the examinees are
+        computed one by one.
     """
     bank = beliefs.bank
     checked_skills(bank, skills)
     if isinstance(beliefs, TableBatch):
         space, channels = beliefs.space, bank.channels()
         positions = list(range(len(bank.items)))
-        found = [
+        joints = [
             _responses(space.index, row, positions, channels)
             for row in _table_rows(space, beliefs.table, skills)
         ]
-        return np.stack(found, axis=1)
+        return np.stack(joints, axis=1)
     if isinstance(beliefs, TreeBatch):
         each = [beliefs.alone(number) for number in range(len(beliefs))]
         return np.stack([response_joints(belief, skills, bank.item_names) for belief in each])
@@ -131,7 +131,7 @@ def _responses(
 
 
 def _table_rows(space: ProfileSpace, table: Floats, skills: Sequence[str]) -> Iterator[Floats]:
-    """Yield the masses of all parent configurations where the skills have each configuration."""
+    """Yield the masses of all parent configurations for each configuration of the skills."""
     places = [space.place[name] for name in skills]
     sizes = [space.shape[axis] for axis in places]
     number = np.zeros((1,) * len(space.shape), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Which belief a bank starts with, unless one is asked for."""
+"""The default beliefs of a bank: tables for few profiles, junction trees for many."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from bnmind.adaptive.items.bank import ItemBank
 __all__ = ["TABLE_PROFILES", "beliefs_given", "start_belief", "start_beliefs"]
 
 TABLE_PROFILES = 2**16
-"""Up to so many profiles a table is used: that of 16 skills with two levels."""
+"""The number of profiles up to which a table is used: that of 16 skills with two levels."""
 
 
 @checked
 def start_belief(bank: ItemBank) -> SkillBelief:
     """Return the belief about an examinee who has answered nothing.
 
-    It is a table over all profiles if there are at most `TABLE_PROFILES` of them, else
-    by a junction tree; both are exact.
+    It is a table over all profiles if there are at most `TABLE_PROFILES`, else a junction
+    tree. Both are exact.
 
     Raises
     ------
     TooLargeError
-        If the tree is too large; it says how large it would be.
+        If the tree is too large; the message says how large it would be.
     """
     if n_profiles(bank) <= TABLE_PROFILES:
         return TableBelief.start(bank)
@@ -39,7 +39,7 @@ def start_belief(bank: ItemBank) -> SkillBelief:
 
 @checked
 def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
-    """Return the beliefs about examinees who have answered nothing, as `start_belief`."""
+    """Return the beliefs about examinees who have answered nothing; see `start_belief`."""
     if n_profiles(bank) <= TABLE_PROFILES:
         return TableBatch.start(bank, n_examinees)
     return TreeBatch.start(bank, n_examinees)
@@ -47,16 +47,16 @@ def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
 
 @checked
 def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
-    """Return the beliefs given responses ``(examinees, items)``, −1 where there is none.
+    """Return the beliefs given responses ``(examinees, items)``; −1 where there is none.
 
     Raises
     ------
     InvalidResponseError
-        If a response is out of range; it names row and item.
+        If a response is out of range; the message names row and item.
     ImpossibleEvidenceError
         If an examinee's responses have probability zero.
     TooLargeError
-        If tables would be too large for so many examinees.
+        If the tables of all examinees would be too large.
     """
     if n_profiles(bank) <= TABLE_PROFILES:
         return TableBatch.of(bank, responses)

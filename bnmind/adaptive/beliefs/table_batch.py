@@ -31,9 +31,9 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TableBatch(AnsweredBatch, CheckedValue):
-    """Beliefs kept as the probability of every profile for every examinee.
+    """Beliefs stored as the probability of every profile for every examinee.
 
-    Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
+    Created by `start` or `of`, then by `update`. See `BatchBelief`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The belief as a table over all profiles of skills, updated by Bayes' rule."""
+"""A belief as a table over all profiles of the skills, updated by Bayes' rule."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TableBelief(ItemMasses, CheckedValue):
-    """A belief kept as the probability of every profile; for banks of few skills.
+    """A belief stored as the probability of every profile, for banks with few skills.
 
-    Made by `start`, and from then on by `update`. See `SkillBelief`.
+    Created by `start`, then by `update`. See `SkillBelief`.
 
     Examples
     --------

@@ -30,14 +30,14 @@ DEFAULT_JOINT_CELLS = 2**26
 
 @dataclass(frozen=True, eq=False)
 class TreeBatch(AnsweredBatch, CheckedValue):
-    """Beliefs kept as the joints of the cliques of a tree, for every examinee.
+    """Beliefs stored as the joints of the cliques of a junction tree for every examinee.
 
-    Made by `start` or `of`, and from then on by `update`. See `BatchBelief`.
+    Created by `start` or `of`, then by `update`. See `BatchBelief`.
     """
 
     tree: SkillTree
     plan: Plan
-    """From the responses as soft evidence to the joint of each clique."""
+    """The plan from the responses, as soft evidence, to the joint of each clique."""
     joints: tuple[Floats, ...]
     """The joint of each clique, ``(examinees, *states)``."""
     log_evidence: Floats

@@ -1,7 +1,7 @@
 """The most probable states of all variables of a junction tree, from its cliques' joints.
 
-Maxima instead of sums are sent inward, each divided by the separator's joint, and the
-choices are read back on the way out: P = Π P(C) / Π P(S), maximized.
+Messages are passed inward with maxima instead of sums, each divided by the separator's
+joint, and the maximizing states are read off on the way back: max Π P(C) / Π P(S).
 
 References
 ----------
@@ -27,14 +27,14 @@ _TIE = 1e-12
 def most_probable_states(
     tree: JunctionTree, joints: Sequence[Floats]
 ) -> tuple[dict[str, int], float]:
-    """Return the most probable state of every variable together, and their probability.
+    """Return the most probable joint state of all variables, and its probability.
 
     Parameters
     ----------
     tree
         A junction tree.
     joints
-        The normalized joint of each of its cliques, an axis for each variable of it; they
+        The normalized joint of each clique, with an axis for each of its variables; they
         agree on the separators.
     """
     scopes = [clique.variables for clique in tree.cliques]
@@ -42,21 +42,21 @@ def most_probable_states(
     tables = [np.array(joint) for joint in joints]
     for inner, outer, separator in reversed(outward):
         scope = scopes[outer]
-        gone = tuple(i for i, name in enumerate(scope) if name not in separator)
-        share = joints[outer].sum(axis=gone)
-        best = tables[outer].max(axis=gone)
+        summed = tuple(i for i, name in enumerate(scope) if name not in separator)
+        share = joints[outer].sum(axis=summed)
+        best = tables[outer].max(axis=summed)
         ratio = np.divide(best, share, out=np.zeros(share.shape), where=share > 0)
-        there = [name for name in scope if name in separator]
-        tables[inner] *= _fitted(ratio, there, scopes[inner])
+        shared = [name for name in scope if name in separator]
+        tables[inner] *= _fitted(ratio, shared, scopes[inner])
     states: dict[str, int] = {}
     root = len(scopes) - 1
     for clique in [root, *(outer for _, outer, _ in outward)]:
         known = tuple(states.get(name, slice(None)) for name in scopes[clique])
         free = [name for name in scopes[clique] if name not in states]
-        left = tables[clique][known]
-        first = int(np.flatnonzero(left >= left.max() * (1 - _TIE))[0])
-        found = np.unravel_index(first, left.shape)
-        states.update((name, int(i)) for name, i in zip(free, found, strict=True))
+        remaining = tables[clique][known]
+        first = int(np.flatnonzero(remaining >= remaining.max() * (1 - _TIE))[0])
+        indices = np.unravel_index(first, remaining.shape)
+        states.update((name, int(i)) for name, i in zip(free, indices, strict=True))
     return states, float(tables[root].max())
 
 
@@ -66,7 +66,7 @@ def _outward(tree: JunctionTree) -> list[tuple[int, int, tuple[str, ...]]]:
     for first, second, separator in tree.edges:
         neighbors[first].append((second, separator))
         neighbors[second].append((first, separator))
-    found = []
+    edges = []
     waiting = [len(tree.cliques) - 1]
     seen = set(waiting)
     while waiting:
@@ -75,12 +75,12 @@ def _outward(tree: JunctionTree) -> list[tuple[int, int, tuple[str, ...]]]:
             if outer not in seen:
                 seen.add(outer)
                 waiting.append(outer)
-                found.append((inner, outer, separator))
-    return found
+                edges.append((inner, outer, separator))
+    return edges
 
 
 def _fitted(values: Floats, names: Sequence[str], scope: Sequence[str]) -> Floats:
-    """Return a table over ``names`` with its axes as those of ``scope``, to multiply to it."""
+    """Return a table over ``names`` that broadcasts over the axes of ``scope``."""
     order = sorted(range(len(names)), key=lambda i: scope.index(names[i]))
     sizes = dict(zip(names, values.shape, strict=True))
     return np.transpose(values, order).reshape([sizes.get(name, 1) for name in scope])

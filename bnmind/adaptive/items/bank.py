@@ -36,34 +36,33 @@ if TYPE_CHECKING:
 __all__ = ["ItemBank"]
 
 _STACKED_CELLS = 2**20
-"""All channels are kept padded, side by side, if they are so many cells at most."""
+"""All channels are stored in one padded array if it has at most this many cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class ItemBank:
-    """Items, the skills that they measure, and the network that joins them.
+    """Items, the skills that they measure, and the network that relates them.
 
     Parameters
     ----------
     network
-        Holds a variable for each skill and each item; items are leaves, of any number
-        of responses, the worst first. Further variables in it are hidden too.
+        A network with a variable for each skill and each item. Items are leaves with any
+        number of responses, the worst first. All other variables are hidden, like skills.
     skills
         The names of the skills.
     items
-        The items; each has a variable of its name.
+        The items; each has a variable of the same name.
     title, source
-        What the bank is called, and where its parameters come from.
+        The title of the bank, and the origin of its parameters.
     labels
-        What the skills are called at length, in the order of ``skills``; their names
-        unless given.
+        The full names of the skills, in the order of ``skills``; default their names.
 
     Raises
     ------
     InvalidModelError
-        If a name is unknown or doubled, an item has children or depends on no skill, no
-        item depends on a skill, an enemy is unknown, or an item's distribution is not
-        that of its response model; all faults at once.
+        If a name is unknown or repeated, an item has children or depends on no skill, no
+        item depends on a skill, an enemy is unknown, or an item's distribution differs
+        from its response model. All faults are reported at once.
 
     Examples
     --------
@@ -98,7 +97,7 @@ class ItemBank:
         skills: Iterable[str | int],
         items: Iterable[Item | str | int] | None = None,
     ) -> ItemBank:
-        """Return the bank of a network with skills and items named.
+        """Return the bank of a network, given the names of its skills and items.
 
         Parameters
         ----------
@@ -107,7 +106,7 @@ class ItemBank:
         skills
             The names of the skills.
         items
-            The items, or their names; every leaf that is no skill unless given.
+            The items, or their names; default all leaves that are not skills.
         """
         if not isinstance(model, Network):
             from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
@@ -117,8 +116,8 @@ class ItemBank:
         if items is None:
             parents = {v.name for cpd in model.cpds for v in cpd.parents}
             items = [v.name for v in model.variables if v.name not in parents | set(named)]
-        made = tuple(i if isinstance(i, Item) else Item(label_text(i)) for i in items)
-        return cls(model, named, made)
+        bank_items = tuple(i if isinstance(i, Item) else Item(label_text(i)) for i in items)
+        return cls(model, named, bank_items)
 
     @classmethod
     @checked
@@ -134,22 +133,23 @@ class ItemBank:
         items: Sequence[Item | str | int] | None = None,
         skill_names: Sequence[str | int] | None = None,
     ) -> ItemBank:
-        """Return a bank of items with two responses from the skills that each needs.
+        """Return a bank of items with two responses, from the skills that each item needs.
 
         Parameters
         ----------
         q_matrix
-            ``(items, skills)`` of 0 and 1; with skills of more levels, the level that is
-            required. A data frame brings the names: its index, or a first column
-            ``item``, and its columns.
+            ``(items, skills)`` of 0 and 1; for skills with more levels, the required
+            level. The names are taken from a data frame: its columns, and its index or a
+            column ``item``.
         guess, slip
-            The chance of a right response without what it takes, and of a wrong one
-            with it; a number, or one for each item.
+            The probability of a right response without the required skills, and of a
+            wrong response with them; one number, or one for each item.
         gate
-            Makes a response model from the two: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or yours.
+            The response model, called with guess and slip: `Dina`, `Dino`, `NoisyAnd`,
+            `NoisyOr`, or a function.
         skills
-            How the skills are distributed; `Saturated` and uniform unless given. A
-            network brings its own variables, named as the skills.
+            The distribution of the skills; default `Saturated`, uniform. A network must
+            have variables named as the skills.
         levels
             The number of levels of the skills: one number, or one for each.
         items
@@ -160,8 +160,8 @@ class ItemBank:
         Raises
         ------
         InvalidModelError
-            If an item needs no skill, no item needs a skill, names are doubled, or a
-            parameter is out of range; it names row and column.
+            If an item needs no skill, no item needs a skill, names are repeated, or a
+            parameter is out of range; the message names row and column.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         models = q.response_models(guess, slip, gate)
@@ -179,10 +179,10 @@ class ItemBank:
         items: Sequence[Item | str | int] | None = None,
         skill_names: Sequence[str | int] | None = None,
     ) -> ItemBank:
-        """Return a bank with a response model of its own for each item, graded ones too.
+        """Return a bank in which each item has a response model of its own.
 
-        As `from_qmatrix`, but with ``response_models``, one for each row of the Q-matrix,
-        which say themselves which levels they require.
+        As `from_qmatrix`, but with ``response_models``, one for each row of the Q-matrix.
+        Models determine the required levels and the number of responses themselves.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         return cls(*bank_parts(q, response_models, skills, levels))
@@ -221,7 +221,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def position(self, item: str) -> int:
-        """Return the place of an item among ``items``; `UnknownNameError` if it is none."""
+        """Return the position of an item in ``items``; raises `UnknownNameError`."""
         try:
             return self._place[item]
         except KeyError:
@@ -243,8 +243,8 @@ class ItemBank:
         return self._states[self.position(item)]
 
     @checked_if_it_fails
-    def response(self, item: str, given: int | str) -> int:
-        """Return the position of a response, given as such or by name.
+    def response(self, item: str, response: int | str) -> int:
+        """Return the position of a response, given by position or by name.
 
         Raises
         ------
@@ -252,18 +252,22 @@ class ItemBank:
             If the item has no such response.
         """
         states = self.responses(item)
-        if isinstance(given, str) and given in states:
-            return states.index(given)
-        is_position = isinstance(given, int | np.integer) and not isinstance(given, bool)
-        if is_position and 0 <= int(given) < len(states):
-            return int(given)
+        if isinstance(response, str) and response in states:
+            return states.index(response)
+        is_position = isinstance(response, int | np.integer) and not isinstance(response, bool)
+        if is_position and 0 <= int(response) < len(states):
+            return int(response)
         raise InvalidResponseError(
-            f"expected a response to {item} among {', '.join(states)}, got {shown(given)}", given
+            f"expected a response to {item} among {', '.join(states)}, got {shown(response)}",
+            response,
         )
 
     @checked_if_it_fails
     def enemies(self, item: str) -> frozenset[str]:
-        """Return the items that must not be asked beside an item, whoever names whom."""
+        """Return the items that must not be asked in the same test as an item.
+
+        Enemies are mutual: one of the two needs to name the other.
+        """
         own = self.item(item).enemies
         return frozenset({*own, *(other.name for other in self.items if item in other.enemies)})
 
@@ -279,11 +283,11 @@ class ItemBank:
     @cached_property
     def _causes(self) -> tuple[tuple[str, ...], ...]:
         order = {v.name: place for place, v in enumerate(self.hidden)}
-        found = []
+        causes = []
         for name in self.item_names:
             parents = (v.name for v in self.network.cpd(name).parents)
-            found.append(tuple(sorted(parents, key=order.__getitem__)))
-        return tuple(found)
+            causes.append(tuple(sorted(parents, key=order.__getitem__)))
+        return tuple(causes)
 
     @checked_if_it_fails
     def cause(self, item: str) -> tuple[str, ...]:
@@ -292,12 +296,12 @@ class ItemBank:
 
     @cached_property
     def causes(self) -> tuple[tuple[str, ...], ...]:
-        """The different sets of parents, in the order of the first items that have them."""
+        """The distinct sets of parents, in the order of the first items that have them."""
         return tuple(dict.fromkeys(self._causes))
 
     @cached_property
     def cause_numbers(self) -> NDArray[np.intp]:
-        """For each item, which of `causes` it has, ``(items,)``."""
+        """The index of each item's cause in `causes`, ``(items,)``."""
         place = {cause: number for number, cause in enumerate(self.causes)}
         numbers = np.array([place[cause] for cause in self._causes], dtype=np.intp)
         numbers.setflags(write=False)
@@ -326,8 +330,8 @@ class ItemBank:
     def channels(self, items: Sequence[str] | None = None) -> Floats:
         """Return the channels of items, ``(items, configurations, responses)``.
 
-        Those with fewer configurations or responses than others are padded with zeros.
-        All items unless given.
+        Items with fewer configurations or responses than others are padded with zeros.
+        Default all items.
         """
         if items is None:
             items = self.item_names
@@ -343,14 +347,14 @@ class ItemBank:
 
     @cached_property
     def _stack(self) -> Floats | None:
-        """All the channels padded, unless that is much more than the channels."""
+        """All channels, padded; None if the array would be too large."""
         cells = len(self.items) * int(np.prod(self._shapes.max(axis=0)))
         return stacked(self.item_channels) if cells <= _STACKED_CELLS else None
 
     @cached_property
     def q_matrix(self) -> NDArray[np.bool_]:
-        """Whether an item depends on a skill other than through other skills, ``(items, skills)``.
+        """Whether an item depends on a skill directly, ``(items, skills)``.
 
-        That is, the skill is a parent, or an ancestor with no skill between.
+        That is, the skill is a parent, or an ancestor with no other skill between.
         """
         return nearest_skills(self.network, self.skills, self.item_names)

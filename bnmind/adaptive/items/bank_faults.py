@@ -1,4 +1,4 @@
-"""The faults of an item bank: names, structure, and response models that do not fit."""
+"""The faults of an item bank: names, structure, and response models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _doubled(names: Sequence[str]) -> list[str]:
 def bank_faults(
     network: Network, skills: Sequence[str], items: Sequence[Item], labels: Sequence[str]
 ) -> list[str]:
-    """Return all that is wrong with the parts of a bank; names first, as the rest needs them."""
+    """Return all faults of the parts of a bank; if names are wrong, only those."""
     return (
         _name_faults(network, skills, items, labels)
         or _structure_faults(network, skills, [item.name for item in items])
@@ -35,7 +35,7 @@ def bank_faults(
 def _name_faults(
     network: Network, skills: Sequence[str], bank_items: Sequence[Item], labels: Sequence[str]
 ) -> list[str]:
-    """Return the names that are unknown, doubled or missing."""
+    """Return a fault for each name that is unknown, repeated or missing."""
     items = [item.name for item in bank_items]
     are_skills, are_items = frozenset(skills), frozenset(items)
     known = {v.name: v for v in network.variables}
@@ -67,7 +67,7 @@ def _name_faults(
 
 
 def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[str]) -> list[str]:
-    """Return the items and skills that stand in wrong places of the network."""
+    """Return a fault for each item or skill in a wrong place of the network."""
     are_skills, are_items = frozenset(skills), frozenset(items)
     known = {v.name: v for v in network.variables}
     children = {v.name: cpd.variable.name for cpd in network.cpds for v in cpd.parents}
@@ -104,15 +104,15 @@ def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[s
 
 
 def _model_faults(network: Network, item: Item) -> list[str]:
-    """Return whether the distribution of an item is not that of its response model."""
+    """Return a fault if the distribution of an item is not that of its response model."""
     cpd = network.cpd(item.name)
     if item.gate is None or cpd.n_cells > _CHECKED_CELLS or isinstance(cpd, FunctionalCPD):
         return []
     try:
-        made = item.gate.cpd(cpd.variable, cpd.parents)
+        expected = item.gate.cpd(cpd.variable, cpd.parents)
     except InvalidModelError as fault:
         return list(fault.problems)
-    if np.allclose(made.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
+    if np.allclose(expected.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
         return []
     return [
         f"expected the distribution of {item.name} to be that of its response model {item.gate}"

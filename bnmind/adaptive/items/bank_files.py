@@ -1,12 +1,12 @@
 """Item banks in files: one JSON file, or a network file with the roles beside it.
 
 ============================  =====================================================
-file                          holds
+file                          content
 ============================  =====================================================
 ``bank.json``                 the whole bank, see `bnmind.adaptive.items.bank_json`
-``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; which
-                              variables are skills and items, and what else is known
-                              of them, is in ``bank.xdsl.roles.json``
+``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; skills
+                              and items, with all their properties, are in
+                              ``bank.xdsl.roles.json``
 ============================  =====================================================
 """
 
@@ -32,24 +32,24 @@ __all__ = ["bank_contents", "read_bank", "read_rows", "read_text", "write_bank"]
 def write_bank(
     bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> None:
-    """Write a bank to a file, in the format that its suffix names.
+    """Write a bank to a file, in the format of its suffix.
 
     Parameters
     ----------
     bank
-        Response models are kept in ``.json``; in the formats of networks they become tables.
+        The bank. ``.json`` files keep response models; other formats store tables.
     path
-        Replaced if it exists, together with the file of roles beside it; all of them are
-        untouched if anything fails.
+        Replaced if it exists, together with the file of roles beside it. If anything
+        fails, all files stay as they were.
     max_cells
-        Cells that the largest table may have.
+        The limit of cells in one table.
 
     Raises
     ------
     ModelFileError
         If the suffix is unknown or the format cannot hold the network.
     FileWriteError
-        If a file cannot be written; it names the file.
+        If a file cannot be written; the message names the file.
     TooLargeError
         If a table has more cells.
     """
@@ -59,17 +59,17 @@ def write_bank(
 def bank_contents(
     bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> dict[Path, bytes]:
-    """Return what `write_bank` writes: the content of each file, in the order to be written.
+    """Return the content of each file that `write_bank` writes, in the order of writing.
 
-    Parameters and errors are those of `write_bank`. Called before long work with the bank
-    that it starts from, it tells whether the bank that it ends with could be written.
+    Parameters and errors are those of `write_bank`. Before long work, call it with the
+    initial bank to find out whether the final bank could be written.
     """
     from bnmind.adaptive.items.bank_json import bank_to_json, roles_to_json
 
     if Path(path).suffix.lower() == ".json":
         texts = {Path(path): bank_to_json(bank, max_cells=max_cells)}
     else:
-        # First the network, last the roles: without them nobody takes the network for a bank.
+        # The network first and the roles last: a network without roles is not read as a bank.
         texts = model_contents(bank.network, path, max_cells=max_cells)
         texts[_roles(path)] = roles_to_json(bank)
     return {place: encoded(place, text) for place, text in texts.items()}
@@ -82,10 +82,10 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
     Raises
     ------
     ModelFileError
-        If the suffix is unknown, a file cannot be read, or what is in it is no bank; it
-        names the file.
+        If the suffix is unknown, a file cannot be read, or its content is not a bank; the
+        message names the file.
     TooLargeError
-        If the tables that the file stands for have too many cells; none is made.
+        If the tables would have too many cells. None is allocated.
     """
     from bnmind.adaptive.items.bank_json import bank_from_json, roles_from_json
 
@@ -112,24 +112,24 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
 def read_text(
     path: str | os.PathLike[str], *, most: int = LARGE_FILE, damaged: bool = False
 ) -> str:
-    """Return the text of a file; `ModelFileError` if it is empty or cannot be read.
+    """Return the text of a file; raises `ModelFileError` if it is empty or cannot be read.
 
-    Files of more than ``most`` bytes are refused. With ``damaged`` a text that is not UTF-8 is
-    returned as far as it is.
+    Files of more than ``most`` bytes are rejected. If ``damaged``, a text that is not valid
+    UTF-8 is returned up to the first invalid byte.
     """
     text = _bounded_files.read_text(path, most=most, damaged=damaged)
     if not text.strip():
-        raise ModelFileError(f"expected text in {path}, got an empty file", str(path))
+        raise ModelFileError(f"{path} is empty", str(path))
     return text
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Return the lines of a CSV file that hold anything, as cells without surrounding blanks.
+    """Return the nonempty lines of a CSV file, as cells without surrounding blanks.
 
     Raises
     ------
     ModelFileError
-        If the file cannot be read, or is no CSV; it names the line.
+        If the file cannot be read, or is not CSV; the message names the line.
     """
     lines = csv.reader(io.StringIO(read_text(path)))
     try:

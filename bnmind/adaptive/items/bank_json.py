@@ -9,10 +9,10 @@
                 "gate": {"kind": "dina", "guess": 0.1, "slip": 0.2}}, …],
      "network": {"schema": "bnmind-model", …}}
 
-The network holds the hidden variables, and the items without a registered response model; the
-others are made again from their response models, which ``gate`` holds. Fields left out of an
-item have their defaults.
-pydantic is imported with this module, which others therefore import when first needed.
+The network holds the hidden variables, and the items without a registered response model. The
+other items are restored from their response models, stored as ``gate``. Omitted fields of an
+item have their defaults. This module imports pydantic, so other modules import it when first
+needed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from bnmind.pgm.tabular import DEFAULT_CELLS
 __all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
 
 BANK_CELLS = 2**22
-"""Cells of all items' tables unless the caller says otherwise: 32 MB, an item of 21 skills."""
+"""The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -90,38 +90,38 @@ class _LongBankRecord(_BankRecord):
 
 
 def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
-    """Return a bank as JSON text; tables of at most ``max_cells`` cells."""
+    """Return a bank as JSON text; no table may have more than ``max_cells`` cells."""
     tables = [bank.network.cpd(v.name) for v in bank.hidden]
-    made = {item.name for item in bank.items if _model_record(item.gate) is not None}
-    tables += [bank.network.cpd(name) for name in bank.item_names if name not in made]
-    items = [_item_record(bank, item, given=item.name in made) for item in bank.items]
+    restored = {item.name for item in bank.items if _model_record(item.gate) is not None}
+    tables += [bank.network.cpd(name) for name in bank.item_names if name not in restored]
+    items = [_item_record(bank, item, is_restored=item.name in restored) for item in bank.items]
     network = model_to_json(Network(tuple(tables)), max_cells=max_cells).strip()
     return _text("bnmind-bank", bank, items, f',\n "network": {network}')
 
 
 def roles_to_json(bank: ItemBank) -> str:
-    """Return which variables of a bank's network are what, without the network."""
-    items = [_item_record(bank, item, given=False) for item in bank.items]
+    """Return the roles of the variables of a bank's network as JSON text, without the network."""
+    items = [_item_record(bank, item, is_restored=False) for item in bank.items]
     return _text("bnmind-roles", bank, items, "")
 
 
 def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
-    """Return the bank that JSON text holds.
+    """Return the bank in a JSON text.
 
     Parameters
     ----------
     text
-        The file's.
+        The content of a file.
     max_cells
-        Cells that the tables of all items may have together.
+        The limit of cells in the tables of all items together.
 
     Raises
     ------
     ModelFileError
-        If the text is not JSON of this form, of a newer version, or its parts contradict
+        If the text is not JSON of this form, has a newer version, or its parts contradict
         each other.
     TooLargeError
-        If a few parameters in it stand for tables of more cells; none of them is made.
+        If the tables would have more cells. None is allocated.
     """
     record = validated(
         text, "bnmind-bank", {1: _BankRecord if len(text) < LONG_TEXT else _LongBankRecord}
@@ -135,15 +135,14 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
         items = [
             _item(entry, model, problems) for entry, model in zip(record.items, models, strict=True)
         ]
-        # Whether an item that is in the network too has the distribution of its response model, the
-        # bank itself checks.
-        made = [
+        # If an item is in the network too, the bank compares its distribution with its model.
+        restored = [
             (entry, model)
             for entry, model in zip(record.items, models, strict=True)
             if model is not None and entry.name not in variables
         ]
-        _refuse_large(made, variables, max_cells)
-        for entry, model in made:
+        _refuse_large(restored, variables, max_cells)
+        for entry, model in restored:
             unknown = [name for name in entry.parents or () if name not in variables]
             if unknown or not entry.parents:
                 problems.append(
@@ -166,19 +165,17 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
             raise InvalidModelError(problems)
         return _bank(Network(tuple(cpds)), record, items)
     except InvalidModelError as fault:
-        raise ModelFileError(
-            f"expected a valid bank, got these faults: {listed(fault.problems)}"
-        ) from fault
+        raise ModelFileError(f"the bank is not valid: {listed(fault.problems)}") from fault
 
 
 def _refuse_large(
-    made: Iterable[tuple[_ItemRecord, ResponseModel]],
+    restored: Iterable[tuple[_ItemRecord, ResponseModel]],
     variables: Mapping[str, Variable],
     max_cells: int,
 ) -> None:
-    """Raise `TooLargeError` if response models that are tables have too many cells together."""
+    """Raise `TooLargeError` if the tables of response models have too many cells together."""
     cells = {"": 0}
-    for entry, model in made:
+    for entry, model in restored:
         if not isinstance(model, NoisySkills):
             known = [variables[name].n_states for name in entry.parents or () if name in variables]
             cells[entry.name] = math.prod(known) * model.n_responses
@@ -186,16 +183,16 @@ def _refuse_large(
     if needed > max_cells:
         largest = max(cells, key=cells.__getitem__)
         raise TooLargeError(
-            f"expected tables of at most {max_cells:,} cells for all items together, got"
-            f" {many(needed)}, {many(cells[largest])} of them for item {largest}; a noisy-and or"
-            " noisy-or of many skills takes no table",
+            f"the tables of all items have {many(needed)} cells, {many(cells[largest])} of them"
+            f" for item {largest}; the limit is {max_cells:,}: use a noisy-and or noisy-or for"
+            " items with many skills, which need no table",
             needed=needed,
             budget=max_cells,
         )
 
 
 def roles_from_json(text: str, network: Network) -> ItemBank:
-    """Return the bank of a network, given which variables are what.
+    """Return the bank of a network, given the roles of its variables as JSON text.
 
     Raises
     ------
@@ -213,7 +210,7 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
         return _bank(network, record, items)
     except InvalidModelError as fault:
         raise ModelFileError(
-            f"expected roles that fit the network, got these faults: {listed(fault.problems)}"
+            f"the roles do not fit the network: {listed(fault.problems)}"
         ) from fault
 
 
@@ -232,14 +229,14 @@ def _text(schema: str, bank: ItemBank, items: Sequence[dict[str, Any]], rest: st
     )
 
 
-def _item_record(bank: ItemBank, item: Item, *, given: bool) -> dict[str, Any]:
-    """Return what differs from the defaults; with ``given``, what makes the distribution too."""
+def _item_record(bank: ItemBank, item: Item, *, is_restored: bool) -> dict[str, Any]:
+    """Return the fields that differ from the defaults; if ``is_restored``, also its structure."""
     record: dict[str, Any] = {"name": item.name}
     for field in dataclasses.fields(item):
         value = getattr(item, field.name)
         if field.name not in ("name", "gate") and value != field.default:
             record[field.name] = list(value) if isinstance(value, tuple) else value
-    if given:
+    if is_restored:
         record["responses"] = list(bank.responses(item.name))
         record["parents"] = [v.name for v in bank.network.cpd(item.name).parents]
     gate = _model_record(item.gate)
@@ -278,7 +275,7 @@ def _model_of(record: Mapping[str, Any]) -> ResponseModel:
 
 
 def _parameter(value: Any) -> Any:
-    """Return a parameter as its response model takes it: records are models, lists are tuples."""
+    """Return a parameter for a response model: records become models, lists become tuples."""
     if not isinstance(value, list) or any(isinstance(part, list) for part in value):
         return value
     return tuple(_model_of(part) if isinstance(part, dict) else part for part in value)
@@ -299,12 +296,12 @@ def _model(entry: _ItemRecord, problems: list[str]) -> ResponseModel | None:
 
 
 def _item(entry: _ItemRecord, model: ResponseModel | None, problems: list[str]) -> Item:
-    given = {
+    fields = {
         name: getattr(entry, name)
         for name in ("name", "content", "text", "cost", "time", "testlet")
     }
     try:
-        return Item(**given, enemies=entry.enemies, gate=model)
+        return Item(**fields, enemies=entry.enemies, gate=model)
     except InvalidModelError as fault:
         problems += fault.problems
         return Item(entry.name)

@@ -1,4 +1,4 @@
-"""The structure of an item bank, read off its network."""
+"""The structure of an item bank, derived from its network."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def hidden_variables(
 ) -> tuple[Variable, ...]:
     """Return the skills, then the other hidden variables on which skills or items depend."""
     parents = {cpd.variable.name: cpd.parents for cpd in network.cpds}
-    wanted = {*skills, *items}
+    needed = {*skills, *items}
     for variable in reversed(network.variables):  # children before parents
-        if variable.name in wanted:
-            wanted |= {v.name for v in parents[variable.name]}
-    wanted -= {*items, *skills}
-    others = [v for v in network.variables if v.name in wanted]
+        if variable.name in needed:
+            needed |= {v.name for v in parents[variable.name]}
+    needed -= {*items, *skills}
+    others = [v for v in network.variables if v.name in needed]
     return (*(network.variable(name) for name in skills), *others)
 
 
@@ -36,7 +36,7 @@ def item_channel(network: Network, item: str, parents: Sequence[str]) -> Floats:
 
 
 def stacked(channels: Sequence[Floats]) -> Floats:
-    """Return channels side by side, ``(items, configurations, responses)``, padded with zeros."""
+    """Return channels in one array padded with zeros, ``(items, configurations, responses)``."""
     shape = np.max([channel.shape for channel in channels], axis=0)
     padded = np.zeros((len(channels), *shape))
     for row, channel in zip(padded, channels, strict=True):
@@ -47,14 +47,14 @@ def stacked(channels: Sequence[Floats]) -> Floats:
 def nearest_skills(
     network: Network, skills: Sequence[str], items: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """Return whether an item depends on a skill not only through others, ``(items, skills)``."""
+    """Return whether an item depends on a skill directly, ``(items, skills)``."""
     place = {name: number for number, name in enumerate(skills)}
     reached: dict[str, set[int]] = {}
     for cpd in network.cpds:  # parents before children
-        found: set[int] = set()
+        nearest: set[int] = set()
         for v in cpd.parents:
-            found |= {place[v.name]} if v.name in place else reached[v.name]
-        reached[cpd.variable.name] = found
+            nearest |= {place[v.name]} if v.name in place else reached[v.name]
+        reached[cpd.variable.name] = nearest
     matrix = np.zeros((len(items), len(skills)), dtype=bool)
     for row, name in zip(matrix, items, strict=True):
         row[list(reached[name])] = True

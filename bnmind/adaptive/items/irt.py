@@ -1,6 +1,6 @@
 """Unidimensional item response theory as a bank: one latent ability on a grid.
 
-The order of parameters (a, b, c, d) and D = 1 are those of catsim, whose item arrays run here.
+The order of parameters (a, b, c, d) and D = 1 are those of catsim; its item arrays can be used.
 The curves are `Logistic` and `GradedResponse`, in `bnmind.adaptive.response_models`.
 
 References
@@ -33,17 +33,17 @@ __all__ = [
 ]
 
 ABILITY = "ability"
-"""The name of the latent variable, unless another one is given."""
+"""The default name of the latent variable."""
 
 
 _MOST_POINTS = 10**6
 _LARGEST = 1e150
-"""Whose square is a number still."""
+"""The square of this number does not overflow."""
 
 
 @dataclass(frozen=True)
 class AbilityGrid:
-    """Abilities that stand for all of them, and how probable each is beforehand.
+    """A grid of abilities with their prior probabilities.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class AbilityGrid:
         if points.ndim != 1 or len(points) < 2 or not np.all(np.diff(points) > 0):
             problems.append("expected at least two increasing abilities")
         if weights.shape != points.shape or not np.all(weights >= 0):
-            problems.append(f"expected {points.size} probabilities of abilities")
+            problems.append(f"expected {points.size} probabilities, one for each ability")
         elif abs(weights.sum() - 1) > 1e-6:
             problems.append(f"expected probabilities that sum to one, got {weights.sum()}")
         if problems:
@@ -76,16 +76,16 @@ class AbilityGrid:
     def normal(
         cls, mean: float = 0.0, deviation: float = 1.0, *, n_points: int = 81, reach: float = 5.0
     ) -> AbilityGrid:
-        """Return a grid for a normal distribution: equal steps, weights as its density.
+        """Return an evenly spaced grid, weighted by the density of a normal distribution.
 
         Parameters
         ----------
         mean, deviation
-            Of the normal distribution.
+            The mean and the standard deviation of the normal distribution.
         n_points
             The number of abilities.
         reach
-            How far the grid goes to each side, in standard deviations.
+            The distance from the mean to each end of the grid, in standard deviations.
         """
         finite = all(abs(x) < _LARGEST for x in (mean, deviation, reach))
         if not (finite and deviation > 0 and 1 < n_points <= _MOST_POINTS and reach > 0):
@@ -100,26 +100,26 @@ class AbilityGrid:
 
     @checked
     def network(self, name: str = ABILITY) -> Network:
-        """Return the network of the ability alone, its states being the numbers as text."""
+        """Return the network of the ability alone; its states are the numbers as text."""
         variable = Variable(name, tuple(f"{point:.12g}" for point in self.points))
         return Network((TabularCPD(variable, (), np.array(self.weights)),))
 
 
 @checked
 def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
-    """Return the items of an array of parameters, as catsim has them.
+    """Return logistic response models from an array of parameters, as used by catsim.
 
     Parameters
     ----------
     parameters
-        ``(items, 2 to 5)``: discrimination a, difficulty b, and as far as given
+        ``(items, 2 to 5)``: discrimination a, difficulty b, and optionally
         pseudo-guessing c and upper asymptote d. A fifth column, catsim's exposure rates,
-        is left aside.
+        is ignored.
 
     Raises
     ------
     InvalidModelError
-        If the shape is another or a parameter is out of range; it names the row.
+        If the shape is wrong or a parameter is out of range; the message names the row.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
     try:
         table = np.asarray(parameters, dtype=np.float64)
     except ValueError as fault:
-        raise InvalidModelError([f"expected a table of numbers, got another ({fault})"]) from None
+        raise InvalidModelError([f"the parameters are not a table of numbers: {fault}"]) from None
     if table.ndim != 2 or not 2 <= table.shape[1] <= 5:
         raise InvalidModelError(
             [f"expected 2 to 5 parameters for each item, got an array of shape {table.shape}"]
@@ -158,9 +158,9 @@ def irt_bank(
     Parameters
     ----------
     response_models
-        For each item its curve: `Logistic`, `GradedResponse`, or yours.
+        The curve of each item: `Logistic`, `GradedResponse`, or a class of your own.
     grid
-        The abilities; `AbilityGrid.normal` unless given.
+        The abilities; default ``AbilityGrid.normal()``.
     items
         The items or their names, in the order of the response models.
     ability

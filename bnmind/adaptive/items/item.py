@@ -1,4 +1,4 @@
-"""Items: the questions of a test, and what else than their answers is known of them."""
+"""Items: the questions of a test, with their wording, cost and constraints."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ __all__ = ["Item"]
 class Item:
     """A question of a test.
 
-    Which skills it needs, and how likely each response is, are in the network of its
-    `ItemBank`, in the variable of the same name.
+    The required skills and the probabilities of the responses are part of the network of
+    the `ItemBank`, in the variable of the same name.
 
     Parameters
     ----------
     name
-        The name of its variable: any text in one line. A whole number is kept as text.
+        The name of its variable: any text in one line. A whole number is stored as text.
     content
-        The code of what it is about, for the balance of a test; empty if none.
+        A code for the content area, used to balance tests; empty if none.
     text
-        Its wording.
+        The wording.
     cost
-        What asking it costs, positive, in whatever unit the test counts in.
+        The cost of asking it, positive, in any unit.
     time
-        How long it takes, at least zero, in whatever unit the test counts in.
+        The time that it takes, at least zero, in any unit.
     enemies
         Names of items that must not be asked in the same test.
     testlet
-        The name of the group that is asked together, or empty.
+        The name of the group of items to be asked together; empty if none.
     gate
-        The response model that its distribution follows, if there is one.
+        The response model of its distribution, if there is one.
 
     Raises
     ------
     InvalidModelError
-        If a cost or a time is out of range, or the item is its own enemy; all faults
-        at once.
+        If a cost or a time is out of range, or the item is its own enemy. All faults are
+        reported at once.
 
     Examples
     --------
@@ -65,11 +65,11 @@ class Item:
         check_fields(self)
         problems = []
         if not (math.isfinite(self.cost) and self.cost > 0):
-            problems.append(f"expected a positive cost of item {self.name}, got {self.cost}")
+            problems.append(f"the cost of item {self.name} must be positive, got {self.cost}")
         if not (math.isfinite(self.time) and self.time >= 0):
-            problems.append(f"expected a time of at least 0 for item {self.name}, got {self.time}")
+            problems.append(f"the time of item {self.name} must be at least 0, got {self.time}")
         if self.name in self.enemies:
-            problems.append(f"expected other items as enemies of {self.name}, got itself")
+            problems.append(f"item {self.name} cannot be its own enemy")
         if problems:
             raise InvalidModelError(problems)
         object.__setattr__(self, "enemies", tuple(self.enemies))

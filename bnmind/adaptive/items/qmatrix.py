@@ -1,4 +1,4 @@
-"""Q-matrices: which skills each item needs, and how a bank is made of that."""
+"""Q-matrices, which state the skills that each item needs, and banks made from them."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class QMatrix(CheckedValue):
     Raises
     ------
     InvalidModelError
-        If an item needs no skill, no item needs a skill, an entry is no whole number of
-        at least 0, or names are doubled or too few; all faults at once, with their rows
-        and columns, counted from 1.
+        If an item needs no skill, no item needs a skill, an entry is not a whole number of
+        at least 0, or names are repeated or missing. All faults are reported at once, with
+        rows and columns counted from 1.
     """
 
     needs: NDArray[np.intp]
@@ -64,17 +64,19 @@ class QMatrix(CheckedValue):
                 for name in sorted(set(names) & set(self.skills))
             ),
         ]
-        given = _cells(self.needs)
-        if given.shape != (len(names), len(self.skills)) or not given.size:
+        entries = _cells(self.needs)
+        if entries.shape != (len(names), len(self.skills)) or not entries.size:
             problems.append(
                 "expected a Q-matrix with a row for each item and a column for each skill, got"
-                f" an array of shape {given.shape} for {len(names)} items and"
+                f" an array of shape {entries.shape} for {len(names)} items and"
                 f" {len(self.skills)} skills"
             )
             raise InvalidModelError(problems)
-        whole = np.ones(given.shape, dtype=np.intp)  # what is wrong is at least there
-        for row, column in np.ndindex(given.shape):
-            cell = given[row, column : column + 1].tolist()[0]  # a number of Python's
+        whole = np.ones(
+            entries.shape, dtype=np.intp
+        )  # a wrong entry is not also reported as missing
+        for row, column in np.ndindex(entries.shape):
+            cell = entries[row, column : column + 1].tolist()[0]  # as a Python number
             level = _level(cell)
             if level is not None:
                 whole[row, column] = level
@@ -115,11 +117,12 @@ class QMatrix(CheckedValue):
         Parameters
         ----------
         table
-            ``(items, skills)``. A data frame brings names: its columns are skills, but
-            for one called ``item``; without that, its index names the items.
+            ``(items, skills)``. The columns of a data frame name the skills; its column
+            ``item``, or else its index, names the items.
         items, skills
-            Names instead of those; ``item_1``, ``skill_1``, … if there are none. Whole numbers
-            are kept as text; an item and a skill must not have the same name.
+            Names that replace those of the table; default ``item_1``, ``skill_1``, …
+            Whole numbers are stored as text. An item and a skill must not have the same
+            name.
         """
         if hasattr(table, "columns"):
             if "item" in table.columns:
@@ -133,23 +136,25 @@ class QMatrix(CheckedValue):
             items = [f"item_{number + 1}" for number in range(n_rows)]
         if skills is None:
             skills = [f"skill_{number + 1}" for number in range(n_columns)]
-        made = tuple(item if isinstance(item, Item) else Item(label_text(item)) for item in items)
-        return cls(needs, made, tuple(map(label_text, skills)))
+        named_items = tuple(
+            item if isinstance(item, Item) else Item(label_text(item)) for item in items
+        )
+        return cls(needs, named_items, tuple(map(label_text, skills)))
 
     @checked
     def response_models(
         self, guess: ArrayLike, slip: ArrayLike, make: Callable[[float, float], ResponseModel]
     ) -> tuple[ResponseModel, ...]:
-        """Return a response model for each item; it requires the levels in the Q-matrix.
+        """Return a response model for each item that requires the levels in the Q-matrix.
 
         Raises
         ------
         InvalidModelError
-            If a parameter is out of range; it names the item.
+            If a parameter is out of range; the message names the item.
         """
         problems, columns = [], []
-        for what, given in (("guesses", guess), ("slips", slip)):
-            values = np.asarray(given, dtype=np.float64)
+        for what, parameter in (("guesses", guess), ("slips", slip)):
+            values = np.asarray(parameter, dtype=np.float64)
             if values.ndim > 1 or (values.ndim and len(values) != len(self.items)):
                 problems.append(
                     f"expected a number or {len(self.items)} {what}, got an array of shape"
@@ -159,25 +164,25 @@ class QMatrix(CheckedValue):
                 columns.append(np.broadcast_to(values, (len(self.items),)).tolist())
         if problems:
             raise InvalidModelError(problems)
-        made: list[ResponseModel] = []
+        models: list[ResponseModel] = []
         for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
             try:
                 model = make(g, s)
                 if needs.max() > 1:
                     required = tuple(needs[needs > 0].tolist())
                     model = dataclasses.replace(model, required=required)  # type: ignore[type-var]
-                made.append(model)
+                models.append(model)
             except InvalidModelError as fault:
                 problems += [f"{problem}, in item {item.name}" for problem in fault.problems]
         if problems:
             raise InvalidModelError(problems)
-        return tuple(made)
+        return tuple(models)
 
 
 def _cells(table: Any) -> NDArray[Any]:
-    """Return the entries of a Q-matrix as they are; what is no table is refused."""
+    """Return the entries of a Q-matrix as an array; raises `InvalidModelError` if ragged."""
     try:
-        found = np.asarray(table)
+        entries = np.asarray(table)
     except ValueError:
         sizes = [np.size(row) for row in table]
         raise InvalidModelError(
@@ -188,11 +193,11 @@ def _cells(table: Any) -> NDArray[Any]:
             ]
             or ["expected a table of items and skills as Q-matrix"]
         ) from None
-    return found.astype(object) if found.dtype.kind not in "biuf" else found
+    return entries.astype(object) if entries.dtype.kind not in "biuf" else entries
 
 
 def _level(cell: Any) -> int | None:
-    """Return the level that a cell of a Q-matrix is; None if it is none."""
+    """Return the level in a cell of a Q-matrix; None if the cell is not a valid level."""
     try:
         number = float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -201,20 +206,20 @@ def _level(cell: Any) -> int | None:
 
 
 def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
-    """Return what is wrong with names of items or skills, and in which rows or columns."""
+    """Return faults of the names of items or skills, with their rows or columns."""
     places: dict[Any, list[str]] = {}
     for place, name in enumerate(names, 1):
         places.setdefault(name, []).append(str(place))
     problems = [
-        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(found[:12])}"
-        for name, found in places.items()
-        if name and len(found) > 1
+        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(lines[:12])}"
+        for name, lines in places.items()
+        if name and len(lines) > 1
     ]
-    for name, found in places.items():
+    for name, lines in places.items():
         try:
             Variable(name, ("0",))
         except InvalidModelError as fault:
-            problems += [f"{p}, in {line} {found[0]} of the Q-matrix" for p in fault.problems]
+            problems += [f"{p}, in {line} {lines[0]} of the Q-matrix" for p in fault.problems]
     return problems
 
 
@@ -224,11 +229,14 @@ def bank_parts(
     skills: ProfileDistribution | Network | None,
     levels: int | Sequence[int],
 ) -> tuple[Network, tuple[str, ...], tuple[Item, ...]]:
-    """Return the network, skills and items of the bank that a Q-matrix and response models make."""
+    """Return the network, skills and items of the bank of a Q-matrix and response models."""
     problems: list[str] = []
     if len(response_models) != len(q.items):
         raise InvalidModelError(
-            [f"expected {len(q.items)} response models, got {len(response_models)}"]
+            [
+                f"expected {len(q.items)} response models, one for each item,"
+                f" got {len(response_models)}"
+            ]
         )
     cpds = _skill_cpds(q, skills, levels)
     by_name = {cpd.variable.name: cpd.variable for cpd in cpds}
@@ -250,9 +258,9 @@ def bank_parts(
             cells += cpd.n_cells if isinstance(cpd, TabularCPD) else 0
             if cells > DEFAULT_CELLS:
                 raise TooLargeError(
-                    f"expected tables of at most {DEFAULT_CELLS:,} cells for all items together,"
-                    f" got {cells:,} up to item {item.name}; a noisy-and or noisy-or of many"
-                    " skills takes no table",
+                    f"the tables of the items up to {item.name} have {cells:,} cells; the limit"
+                    f" is {DEFAULT_CELLS:,}: use a noisy-and or noisy-or for items with many"
+                    " skills, which need no table",
                     needed=cells,
                     budget=DEFAULT_CELLS,
                 )
@@ -268,7 +276,7 @@ def bank_parts(
 def _skill_cpds(
     q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
 ) -> list[CPD]:
-    """Return the distributions of the skills, and of what else is hidden."""
+    """Return the distributions of the skills and of other hidden variables."""
     if isinstance(skills, Network):
         known = {v.name for v in skills.variables}
         problems = [

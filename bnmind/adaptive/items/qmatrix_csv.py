@@ -18,18 +18,18 @@ __all__ = ["read_qmatrix"]
 def read_qmatrix(path: str | os.PathLike[str]) -> QMatrix:
     """Return the Q-matrix in a CSV file.
 
-    The first line names the skills; each further line an item, and the level of each
-    skill that it needs, 0 where it needs none of it. Without a column ``item`` the items
-    are ``item_1``, ``item_2``, …
+    The first line names the skills. Each further line holds the name of an item and the
+    level that it needs of each skill, 0 for a skill that is not needed. Without a column
+    ``item`` the items are named ``item_1``, ``item_2``, …
 
     Raises
     ------
     ModelFileError
         If the file cannot be read.
     InvalidModelError
-        If a line has too few or too many cells, a cell is no whole number of at least 0,
-        an item needs no skill, or no item needs a skill; all faults at once, with the
-        rows and columns.
+        If a line has too few or too many cells, a cell is not a whole number of at least
+        0, an item needs no skill, or no item needs a skill. All faults are reported at
+        once, with rows and columns.
     """
     from bnmind.adaptive.items.bank_files import read_rows
 

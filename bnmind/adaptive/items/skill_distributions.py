@@ -1,8 +1,8 @@
-"""How skills are distributed before anything is asked.
+"""Prior distributions of skills.
 
-A *profile* is one level of each skill. Each distribution here makes the conditional
-distributions of the skills, parents before children, for the network of a bank. A distribution that
-needs no skill by name has a line in `SKILL_DISTRIBUTIONS`, from which the command line takes it.
+A *profile* is one level of each skill. Each class here makes the conditional distributions of
+the skills, parents before children, for the network of a bank. A distribution that refers to no
+skill by name is registered in `SKILL_DISTRIBUTIONS`, which the command line uses.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ __all__ = [
 ]
 
 MAX_PROFILES = 2**16
-"""Profiles that a saturated distribution may have: that of 12 skills has 4096."""
+"""The limit of profiles in a saturated distribution; 12 skills have 4096."""
 
 
 class ProfileDistribution(Protocol):
-    """A distribution over the profiles of any skills that it fits."""
+    """The interface of distributions over the profiles of skills."""
 
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
         """Return the conditional distributions of the skills.
@@ -46,20 +46,20 @@ class ProfileDistribution(Protocol):
         Raises
         ------
         InvalidModelError
-            If the distribution is one of other skills.
+            If the distribution does not fit these skills.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Independent(CheckedValue):
-    """Skills that say nothing about each other.
+    """Independent skills.
 
     Parameters
     ----------
     mastery
-        For skills of two levels, the chance of having the skill: one number for all, or
-        one for each. For more levels, the distribution over the levels of each skill, a
-        sequence for each. Every level is equally probable unless given.
+        For skills with two levels, the probability of having the skill: one number for
+        all, or one for each. For more levels, a sequence for each skill: the distribution
+        over its levels. Default all levels equally probable.
     """
 
     mastery: float | Sequence[float] | Sequence[Sequence[float]] | None = None
@@ -73,13 +73,13 @@ class Independent(CheckedValue):
 
 @dataclass(frozen=True, eq=False)
 class Saturated(CheckedValue):
-    """Any distribution over all profiles: each skill depends on all those before it.
+    """An arbitrary distribution over all profiles: each skill depends on all skills before it.
 
     Parameters
     ----------
     probabilities
-        ``(profiles,)``, summing to one within 1e-6, the last skill's levels changing
-        fastest; or with an axis for each skill. Uniform unless given.
+        ``(profiles,)`` with the levels of the last skill changing fastest, or an array
+        with an axis for each skill; must sum to one within 1e-6. Default uniform.
 
     Examples
     --------
@@ -97,10 +97,10 @@ class Saturated(CheckedValue):
             values = np.array(number_array(self.probabilities, "probabilities"))
             problems = []
             if not np.all((values >= 0) & np.isfinite(values)):
-                problems.append("expected probabilities of the profiles, got others")
+                problems.append("the probabilities of the profiles must be finite and at least 0")
             elif abs(values.sum() - 1) > 1e-6:
                 problems.append(
-                    f"expected probabilities of the profiles that sum to one, got {values.sum()}"
+                    f"the probabilities of the profiles must sum to one, got {values.sum()}"
                 )
             if problems:
                 raise InvalidModelError(problems)
@@ -153,15 +153,15 @@ class Saturated(CheckedValue):
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy(CheckedValue):
-    """Skills with prerequisites: nobody has a skill without those that it builds on.
+    """Skills with prerequisites: nobody has a skill without its prerequisites.
 
     Parameters
     ----------
     prerequisites
-        For a skill, the skills that it builds on; those not named build on none.
+        For each skill its prerequisites; skills not named have none.
     mastery
-        As for `Independent`, given that the prerequisites are there; without them the
-        lowest level is certain. A prerequisite is there from its second level on.
+        As for `Independent`, given all prerequisites; without them the lowest level is
+        certain. A prerequisite is satisfied from its second level on.
 
     References
     ----------
@@ -216,7 +216,7 @@ SKILL_DISTRIBUTIONS: Mapping[str, Registered[ProfileDistribution]] = MappingProx
         "independent": Registered("each skill by itself", Independent),
     }
 )
-"""The distribution of each name, to learn from."""
+"""The distributions of skills that a name selects, for learning."""
 
 
 def _flat(prerequisites: Mapping[str, Sequence[str]]) -> set[str]:
@@ -233,14 +233,16 @@ def _level_rows(mastery: Any, skills: Sequence[Variable]) -> list[Floats]:
             [f"expected a chance for each of {len(skills)} skills, got {len(each)}"]
         )
     rows, problems = [], []
-    for skill, given in zip(skills, each, strict=True):
-        row = np.array([1 - given, given] if np.ndim(given) == 0 else given, dtype=np.float64)
+    for skill, chances in zip(skills, each, strict=True):
+        row = np.array(
+            [1 - chances, chances] if np.ndim(chances) == 0 else chances, dtype=np.float64
+        )
         if row.shape != (skill.n_states,):
             problems.append(
-                f"expected chances of {skill.n_states} levels of {skill.name}, got {given}"
+                f"expected chances of {skill.n_states} levels of {skill.name}, got {chances}"
             )
         elif not np.all((row >= 0) & (row <= 1)):
-            problems.append(f"expected chances in [0, 1] for {skill.name}, got {given}")
+            problems.append(f"expected chances in [0, 1] for {skill.name}, got {chances}")
         rows.append(row)
     if problems:
         raise InvalidModelError(problems)

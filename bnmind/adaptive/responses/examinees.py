@@ -1,4 +1,4 @@
-"""Examinees of simulated tests: what each would answer to every item, and what each knows."""
+"""Examinees of simulated tests, with their answers to all items and their true skills."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
 __all__ = ["MAX_NUMBERS", "Examinees", "Levels"]
 
 MAX_NUMBERS = 2**27
-"""The most random numbers that are drawn beforehand for examinees: a gigabyte."""
+"""The limit of random numbers drawn in advance for examinees: a gigabyte."""
 
 Levels = NDArray[np.intp]
-"""``(examinees, skills)`` positions of levels, `MISSING` where they are not known."""
+"""``(examinees, skills)`` positions of levels; `MISSING` where unknown."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examinees:
-    """What some examinees answer to each item if it is asked, and what they know.
+    """Examinees, with their answers to every item and their true skills.
 
-    Made by `drawn` from a model, by `with_profiles` for given profiles, or by `recorded`
-    from real answers. All answers are there beforehand, so that every selector meets the
-    same examinees with the same luck.
+    Created by `drawn` from a model, by `with_profiles` for given profiles, or by
+    `recorded` from real answers. All answers are drawn in advance, so that every selector
+    meets the same examinees with the same luck.
 
     Parameters
     ----------
     items
         The items.
     responses
-        ``(examinees, items)`` positions of responses; `MISSING` where there is none: such an
-        item is never asked of the examinee.
+        ``(examinees, items)`` positions of responses. An item whose response is `MISSING`
+        is never asked of that examinee.
     skills
-        The variables of the skills whose true levels are known; may be none.
+        The variables of the skills whose true levels are known; may be empty.
     levels
-        ``(examinees, skills)``, their true levels; `MISSING` where not known.
+        ``(examinees, skills)``, the true levels; `MISSING` where unknown.
     numbers
-        ``(examinees,)``, different numbers of at least 0, on which the luck of each depends
-        where selectors draw. An examinee keeps the number in `take`.
+        ``(examinees,)`` distinct numbers of at least 0, which determine the random numbers
+        of selectors that draw. `take` preserves them.
 
     Raises
     ------
@@ -117,26 +117,26 @@ class Examinees:
     @classmethod
     @checked
     def drawn(cls, model: ItemBank, n_examinees: int, *, seed: int = 0) -> Examinees:
-        """Return examinees drawn from a model, profiles and answers.
+        """Return examinees with profiles and answers drawn from a model.
 
-        Each has a generator of its own, spawned from the seed, so that an examinee is the
-        same however many there are.
+        Each examinee has a generator of its own, spawned from the seed, so an examinee does
+        not depend on the number of examinees.
 
         Parameters
         ----------
         model
-            The bank by which they answer; the one tested with may be another.
+            The bank that determines the answers. The bank of the test may differ.
         n_examinees
-            How many, at least 1.
+            The number of examinees, at least 1.
         seed
-            At least 0.
+            At least 0; the same seed always draws the same examinees.
 
         Raises
         ------
         InvalidArgumentError
             If ``n_examinees`` is below 1, or the seed is negative.
         TooLargeError
-            If they take more than `MAX_NUMBERS` random numbers.
+            If they need more than `MAX_NUMBERS` random numbers.
         """
         if not n_examinees >= 1:
             raise InvalidArgumentError(
@@ -148,53 +148,55 @@ class Examinees:
     @classmethod
     @checked
     def with_profiles(cls, model: ItemBank, levels: ArrayLike, *, seed: int = 0) -> Examinees:
-        """Return examinees of given profiles, with answers drawn from a model.
+        """Return examinees with given profiles, and answers drawn from a model.
 
         Parameters
         ----------
         model
-            The bank by which they answer, of no other hidden variables than the skills.
+            The bank that determines the answers; all its hidden variables must be skills.
         levels
             ``(examinees, skills)`` positions of the levels of the model's skills.
         seed
-            At least 0.
+            At least 0; the same seed always draws the same answers.
         """
-        given = whole_array(levels, "levels")
+        profiles = whole_array(levels, "levels")
         skills = [model.variable(name) for name in model.skills]
         if len(model.hidden) > len(skills):
             raise InvalidModelError(
-                [f"expected no hidden variables but skills, got {model.hidden[-1].name}"]
+                [f"all hidden variables must be skills; {model.hidden[-1].name} is not"]
             )
-        fits = given.ndim == 2 and given.shape[1] == len(skills) and given.dtype.kind in "iu"
-        if not fits or not np.all((given >= 0) & (given < [v.n_states for v in skills])):
+        fits = (
+            profiles.ndim == 2 and profiles.shape[1] == len(skills) and profiles.dtype.kind in "iu"
+        )
+        if not fits or not np.all((profiles >= 0) & (profiles < [v.n_states for v in skills])):
             raise InvalidArgumentError(
                 f"expected levels of the skills, of shape (examinees, {len(skills)}),"
-                f" got an array of shape {given.shape} of {given.dtype}",
-                given.dtype,
+                f" got an array of shape {profiles.shape} of {profiles.dtype}",
+                profiles.dtype,
             )
-        columns = {v.name: column for v, column in zip(skills, given.T, strict=True)}
-        return cls._answering(model, columns, _luck(model, len(given), seed))
+        columns = {v.name: column for v, column in zip(skills, profiles.T, strict=True)}
+        return cls._answering(model, columns, _luck(model, len(profiles), seed))
 
     @classmethod
     @checked
     def recorded(
         cls, bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike
     ) -> Examinees:
-        """Return the examinees of real answers, whose skills nobody knows.
+        """Return examinees with real answers and unknown skills.
 
         Parameters
         ----------
         bank
-            Names the items.
+            The bank that names the items.
         responses
             The responses, or a data frame of them; or an array ``(examinees, items)`` of
-            positions of responses, −1 where there is none, the items in the bank's order.
+            positions of responses in the order of the bank's items, −1 for a missing one.
 
         Raises
         ------
         ResponseTableError
             If a response is out of range, an item is unknown or missing, or an examinee has no
-            response at all; all faults at once, with their rows and columns.
+            response at all. All faults are reported at once, with rows and columns.
         """
         named = isinstance(responses, Responses) or hasattr(responses, "columns")
         table = Responses.of(responses, items=None if named else bank.item_names)
@@ -240,9 +242,9 @@ class Examinees:
         Raises
         ------
         UnknownNameError
-            If there are no answers to one of them.
+            If there are no answers to one of the items.
         InvalidResponseError
-            If an item of the bank has no such response; it names row and item.
+            If an item has no such response; the message names row and item.
         """
         place = {name: number for number, name in enumerate(self.items)}
         for name in bank.item_names:
@@ -254,63 +256,63 @@ class Examinees:
     def levels_in(self, bank: ItemBank) -> Levels:
         """Return the true levels of a bank's skills, ``(examinees, skills)``.
 
-        `MISSING` for a skill that is not known here, or has other levels.
+        `MISSING` for a skill that is unknown, or has other levels than the bank's.
         """
         known = {v.name: column for v, column in zip(self.skills, self.levels.T, strict=True)}
         states = {v.name: v.states for v in self.skills}
-        found = np.full((len(self), len(bank.skills)), MISSING, dtype=np.intp)
+        levels = np.full((len(self), len(bank.skills)), MISSING, dtype=np.intp)
         for number, name in enumerate(bank.skills):
             if name in known and states[name] == bank.variable(name).states:
-                found[:, number] = known[name]
-        return found
+                levels[:, number] = known[name]
+        return levels
 
     @checked
     def abilities_in(self, bank: ItemBank) -> Floats:
-        """Return the true abilities, ``(examinees,)``; NaN if they are not known.
+        """Return the true abilities, ``(examinees,)``; NaN if unknown.
 
-        The points of the grid may be others than in the bank.
+        The points of the grid may differ from those of the bank.
         """
-        nothing = np.full(len(self), np.nan)
+        unknown = np.full(len(self), np.nan)
         for variable, column in zip(self.skills, self.levels.T, strict=True):
             if len(bank.skills) == 1 and variable.name == bank.skills[0]:
                 try:
                     points = np.array([float(state) for state in variable.states])
                 except ValueError:
-                    return nothing
+                    return unknown
                 return np.where(column == MISSING, np.nan, points[column])
-        return nothing
+        return unknown
 
 
 def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
-    """Return a number for each hidden variable and each item, ``(examinees, numbers)``."""
+    """Return a random number for each hidden variable and item, ``(examinees, numbers)``."""
     if not seed >= 0:
         raise InvalidArgumentError(f"expected a seed of at least 0, got {seed}", seed)
     width = len(model.hidden) + len(model.items)
     if n_examinees * width > MAX_NUMBERS:
         raise TooLargeError(
-            f"expected at most {MAX_NUMBERS // width:,} examinees of {len(model.items)} items, got"
-            f" {many(n_examinees)}, whose luck alone would need"
+            f"expected at most {MAX_NUMBERS // width:,} examinees for {len(model.items)} items, got"
+            f" {many(n_examinees)}: their random numbers alone would need"
             f" {many(8 * n_examinees * width)} bytes",
             needed=n_examinees * width,
             budget=MAX_NUMBERS,
         )
-    made = np.empty((n_examinees, width))
+    luck = np.empty((n_examinees, width))
     for number in range(n_examinees):
         source = np.random.SeedSequence(seed, spawn_key=(number, 0))
-        made[number] = np.random.default_rng(source).random(width)
-    return made
+        luck[number] = np.random.default_rng(source).random(width)
+    return luck
 
 
 def _hidden(model: ItemBank, luck: Floats) -> dict[str, Levels]:
     """Return the states of all hidden variables, drawn parents first."""
     order = {v.name: number for number, v in enumerate(model.hidden)}
-    found: dict[str, Levels] = {}
+    states: dict[str, Levels] = {}
     for cpd in model.hidden_network().cpds:
         name, parents = cpd.variable.name, tuple(v.name for v in cpd.parents)
         table = np.real(cpd.to_factor().sum_to((*parents, name)).values)
-        rows = _configurations(model, parents, found) if parents else np.zeros(len(luck), np.intp)
-        found[name] = _draw(table.reshape(-1, table.shape[-1]), rows, luck[:, order[name]])
-    return found
+        rows = _configurations(model, parents, states) if parents else np.zeros(len(luck), np.intp)
+        states[name] = _draw(table.reshape(-1, table.shape[-1]), rows, luck[:, order[name]])
+    return states
 
 
 def _configurations(
@@ -321,8 +323,8 @@ def _configurations(
 
 
 def _draw(table: Floats, rows: NDArray[np.intp], luck: Floats) -> Levels:
-    """Return a state for each examinee, from the row of a table that is theirs."""
+    """Return a state for each examinee, drawn from that examinee's row of a table."""
     sums = np.cumsum(table, axis=1)
-    sums /= sums[:, -1:]  # what is impossible at the end stays so
+    sums /= sums[:, -1:]  # so that rounding makes no impossible state possible
     drawn: Levels = (luck[:, None] >= sums[rows, :-1]).sum(axis=1)
     return drawn

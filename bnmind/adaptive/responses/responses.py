@@ -1,4 +1,4 @@
-"""Responses of examinees to items, checked before anything is learned from them."""
+"""Tables of the responses of examinees to items."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
 __all__ = ["MISSING_TEXTS", "Responses"]
 
 MISSING_TEXTS = ("", "NA", "N/A", "NaN", ".")
-"""What stands in tables for a response that there is not, unless the caller says otherwise."""
+"""Texts that stand for a missing response, by default."""
 
 _ID_COLUMNS = ("examinee", "id")
-"""Columns of these names, in any case, hold who the examinees are."""
+"""Names of columns with the names of the examinees, in upper or lower case."""
 
 _MOST = 126
-"""The highest position of a response that an int8 leaves room for, missing ones counted in."""
+"""The highest position of a response that fits into int8 together with missing responses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Responses(CheckedValue):
-    """What each examinee answered to each item; items may be missing, by design or not.
+    """The response of each examinee to each item; responses may be missing.
 
     Parameters
     ----------
     codes
-        ``(examinees, items)`` positions of the responses, 0 the worst; −1 where there is
-        none.
+        ``(examinees, items)`` positions of the responses, 0 the worst; −1 for a missing
+        response.
     items
         The names of the items, one for each column.
     examinees
-        Who they are, one for each row; "1", "2", … unless given.
+        The names of the examinees, one for each row; default "1", "2", …
 
     Raises
     ------
     ResponseTableError
-        If a code is out of range, a name or an examinee is doubled, or an examinee or an
-        item has no response at all; all faults at once, with their rows and columns.
+        If a code is out of range, a name is repeated, or an examinee or an item has no
+        response at all. All faults are reported at once, with rows and columns.
 
     Examples
     --------
@@ -68,20 +68,20 @@ class Responses(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "items", tuple(self.items))
-        given = _array(self.codes)
-        if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "biu":
+        array = _array(self.codes)
+        if array.ndim != 2 or array.shape[1] != len(self.items) or array.dtype.kind not in "biu":
             raise ResponseTableError(
                 [
                     f"expected whole numbers of shape (examinees, {len(self.items)}), got an"
-                    f" array of shape {given.shape} of {given.dtype}"
+                    f" array of shape {array.shape} of {array.dtype}"
                 ]
             )
-        ids = tuple(self.examinees) or tuple(str(row + 1) for row in range(len(given)))
+        ids = tuple(self.examinees) or tuple(str(row + 1) for row in range(len(array)))
         object.__setattr__(self, "examinees", ids)
-        problems = first_faults(_faults(given, self.items, ids))
+        problems = first_faults(_faults(array, self.items, ids))
         if problems:
             raise ResponseTableError(problems)
-        codes = given.astype(np.int8)
+        codes = array.astype(np.int8)
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
 
@@ -100,13 +100,13 @@ class Responses(CheckedValue):
         Parameters
         ----------
         table
-            Positions of responses; −1, nan or what ``missing`` lists where there is none.
-            A data frame brings the names of the items; its index, or a column
-            ``examinee`` or ``id``, says who the examinees are.
+            Positions of responses; −1, nan or a text in ``missing`` for a missing
+            response. The columns of a data frame name the items; its index, or a column
+            ``examinee`` or ``id``, names the examinees.
         items, examinees
-            Names instead of those; ``item_1``, … and "1", … if there are none.
+            Names that replace those of the table; default ``item_1``, … and "1", …
         missing
-            Texts for a response that there is not; case does not matter.
+            Texts that stand for a missing response, in upper or lower case.
         """
         if isinstance(table, Responses):
             return table
@@ -128,7 +128,7 @@ class Responses(CheckedValue):
             raise ResponseTableError(
                 [f"expected a column for each of {len(items)} items, got {array.shape[1]} columns"]
             )
-        # In an array no column says who the examinees are, whatever its item is called.
+        # An array has no column with names of examinees, even if an item is called so.
         unnamed = [""] * array.shape[1]
         return _parsed(unnamed, array.tolist(), items, examinees, missing)
 
@@ -142,7 +142,7 @@ class Responses(CheckedValue):
         Parameters
         ----------
         path
-            The file; a column ``examinee`` or ``id`` says who the examinees are.
+            The file; a column ``examinee`` or ``id`` names the examinees.
         missing
             As for `of`.
 
@@ -151,12 +151,12 @@ class Responses(CheckedValue):
         ModelFileError
             If the file cannot be read.
         ResponseTableError
-            If what is in it are no responses.
+            If its content is not a table of responses.
         """
         from bnmind.adaptive.items.bank_files import read_rows
 
-        found = read_rows(path)
-        header = found[0] if found else []
+        lines = read_rows(path)
+        header = lines[0] if lines else []
         unnamed = (
             f"expected a name for column {number + 1}, got none"
             for number, name in enumerate(header)
@@ -164,13 +164,13 @@ class Responses(CheckedValue):
         )
         uneven = (
             f"expected {len(header)} cells in row {number + 1}, got {len(row)}"
-            for number, row in enumerate(found[1:])
+            for number, row in enumerate(lines[1:])
             if len(row) != len(header)
         )
         problems = first_faults(chain(unnamed, uneven))
         if problems or not header:
             raise ResponseTableError(problems or ["expected the names of items, got none"])
-        return _parsed(header, found[1:], None, None, missing)
+        return _parsed(header, lines[1:], None, None, missing)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Responses, (self.codes, self.items, self.examinees))
@@ -184,12 +184,12 @@ class Responses(CheckedValue):
 
     @property
     def n_missing(self) -> int:
-        """The number of responses that are missing."""
+        """The number of missing responses."""
         return int(np.sum(self.codes == MISSING))
 
     @cached_property
     def patterns(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.intp], NDArray[np.intp]]:
-        """The different rows, which of them each examinee has, and how many have each."""
+        """The distinct rows, the number of each examinee's row, and the count of each row."""
         rows, inverse, counts = np.unique(
             self.codes, axis=0, return_inverse=True, return_counts=True
         )
@@ -210,10 +210,13 @@ class Responses(CheckedValue):
         Raises
         ------
         ResponseTableError
-            If the columns are not the bank's items, or a response is not one that its
-            item has; all faults at once.
+            If the columns are not the bank's items, or an item has no such response. All
+            faults are reported at once.
         """
-        known, there = frozenset(bank.item_names), {name: i for i, name in enumerate(self.items)}
+        known, column_of = (
+            frozenset(bank.item_names),
+            {name: i for i, name in enumerate(self.items)},
+        )
         problems = [
             f"expected an item of the Q-matrix or bank in column {place + 1}, got {name}"
             for place, name in enumerate(self.items)
@@ -222,7 +225,7 @@ class Responses(CheckedValue):
         problems += [
             f"expected a column of responses to item {name}, got none"
             for name in bank.item_names
-            if name not in there
+            if name not in column_of
         ]
         for place, name in enumerate(self.items):
             if name not in known:
@@ -237,7 +240,7 @@ class Responses(CheckedValue):
             raise ResponseTableError(problems)
         if self.items == bank.item_names:
             return self
-        order = [there[name] for name in bank.item_names]
+        order = [column_of[name] for name in bank.item_names]
         return Responses(self.codes[:, order], bank.item_names, self.examinees)
 
     def _place(self, row: int, column: int) -> str:
@@ -245,15 +248,15 @@ class Responses(CheckedValue):
 
 
 def _place(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:
-    """Return where a cell is, in words; rows are counted from 1 without the header."""
+    """Return the place of a cell in words; rows are counted from 1 without the header."""
     who = f" (examinee {examinees[row]})" if examinees[row] != str(row + 1) else ""
     return f"row {row + 1}{who}, column {items[column]}"
 
 
 def _array(table: ArrayLike) -> NDArray[Any]:
-    """Return an array, masked if it was; what has rows of several lengths is refused."""
+    """Return an array, masked if it was; raises `ResponseTableError` for a ragged table."""
     if isinstance(table, np.ma.MaskedArray):
-        return table  # whose tolist() has None for what is masked
+        return table  # its tolist() has None for masked cells
     try:
         return np.asarray(table)
     except ValueError:
@@ -277,9 +280,9 @@ def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place + 1)
     return [
-        f"expected distinct {what}, got {name} in {where} {', '.join(map(str, found[:12]))}"
-        for name, found in places.items()
-        if name and len(found) > 1
+        f"expected distinct {what}, got {name} in {where} {', '.join(map(str, lines[:12]))}"
+        for name, lines in places.items()
+        if name and len(lines) > 1
     ]
 
 
@@ -304,10 +307,10 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
             f"expected a response from 0 to {_MOST}, or {MISSING} where there is none, in"
             f" {_place(row, column, examinees, items)}, got {codes[row, column]}"
         )
-    there = codes != MISSING
-    for row in np.flatnonzero(~there.any(axis=1))[:MOST_FAULTS].tolist():
+    is_given = codes != MISSING
+    for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
         yield f"expected a response in row {row + 1}, of examinee {examinees[row]}, got none"
-    for column in np.flatnonzero(~there.any(axis=0))[:MOST_FAULTS].tolist():
+    for column in np.flatnonzero(~is_given.any(axis=0))[:MOST_FAULTS].tolist():
         yield f"expected a response in column {items[column]}, got none"
 
 
@@ -345,7 +348,7 @@ def _parsed(
                     "expected the position of a response, or nothing, in"
                     f" {_place(row, column, labels, named)}, got {shown(cells[place])}"
                 )
-            # What is wrong is at least there.
+            # A wrong cell is not also reported as missing.
             codes[row, column] = 0 if code is None else code
     if problems:
         raise ResponseTableError(first_faults(chain(problems, _faults(codes, named, labels))))
@@ -353,7 +356,7 @@ def _parsed(
 
 
 def _code(cell: Any, none: set[str]) -> int | None:
-    """Return the position that a cell holds; None if it holds no such thing."""
+    """Return the position in a cell; None if the cell is not a position."""
     if cell is None:
         return MISSING
     if isinstance(cell, str):
