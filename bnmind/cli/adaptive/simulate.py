@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bnmind.adaptive import (
+        Examinees,
         ItemBank,
         LearningOptions,
         Selector,
@@ -199,40 +200,33 @@ class _Tests:
 
     def drawn(self, bank: ItemBank, n_examinees: int) -> SimulationResult:
         from bnmind.adaptive import Examinees
-        from bnmind.adaptive import simulate as simulate_tests
 
         people = working(
             "drawing examinees", lambda _: Examinees.drawn(bank, n_examinees, seed=self.seed)
         )
-        return working(
-            "testing",
-            lambda report: simulate_tests(
-                bank,
-                people,
-                self.selectors,
-                self.stopper,
-                options=SimulationOptions(seed=self.seed, workers=self.workers),
-                progress=report,
-            ),
-        )
+        return self._simulated(bank, people)
 
     def recorded(self, bank: ItemBank, path: Path) -> SimulationResult:
         from bnmind.adaptive import Examinees
-        from bnmind.adaptive import simulate as simulate_tests
         from bnmind.adaptive.responses.responses import Responses
 
-        people = Examinees.recorded(bank, Responses.from_csv(path))
+        return self._simulated(bank, Examinees.recorded(bank, Responses.from_csv(path)))
+
+    def _simulated(self, bank: ItemBank, people: Examinees) -> SimulationResult:
+        from bnmind.adaptive import simulate as simulate_tests
+
+        options = self._options()
         return working(
             "testing",
             lambda report: simulate_tests(
-                bank,
-                people,
-                self.selectors,
-                self.stopper,
-                options=SimulationOptions(seed=self.seed, workers=self.workers),
-                progress=report,
+                bank, people, self.selectors, self.stopper, options=options, progress=report
             ),
         )
+
+    def _options(self) -> SimulationOptions:
+        from bnmind.adaptive import SimulationOptions
+
+        return SimulationOptions(seed=self.seed, workers=self.workers)
 
     def cross_validated(
         self, model: ItemBank, path: Path, folds: int, options: LearningOptions
@@ -251,7 +245,7 @@ class _Tests:
                 self.selectors,
                 self.stopper,
                 folds=folds,
-                options=SimulationOptions(seed=self.seed, workers=self.workers),
+                options=self._options(),
                 progress=report,
             ),
         )
