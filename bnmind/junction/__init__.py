@@ -1,4 +1,4 @@
-"""Junction trees: elimination orders, compiled plans, exact posteriors."""
+"""Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
 from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder, OrderFinder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph

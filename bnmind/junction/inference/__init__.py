@@ -1,1 +1,1 @@
-"""Plans: compiled once, run many times."""
+"""Inference plans, which are compiled once and run many times."""

@@ -1,9 +1,9 @@
-"""Answers of a compiled query, with a second try where terms of both signs cancel.
+"""Runs of a compiled query, with a second try if terms of opposite signs cancel.
 
-A compiled query may hold negative numbers (see `bnmind.junction.inference.normalization`). If they
-cost a run too many digits, the run is repeated by a query without signs, for any evidence or
-for the evidence of the run. If the evidence is impossible, findings that contradict each
-other are looked for by the same means.
+A compiled query may hold negative numbers (see `bnmind.junction.inference.normalization`). If a run
+loses too many digits by them, a query without negative numbers repeats the run, either for any
+evidence or for the evidence of the run. If the evidence is impossible, the same queries search for
+findings that contradict each other.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ __all__ = ["Answering"]
 
 @dataclass(frozen=True, eq=False)
 class Answering(Value):
-    """A compiled query, and the query without signs in its place, which is made when needed.
+    """A compiled query, and an equivalent query without negative numbers, made when it is needed.
 
-    All methods take findings by `read_findings`.
+    All methods take findings as returned by `read_findings`.
     """
 
     compiled: CompiledQuery
@@ -55,7 +55,7 @@ class Answering(Value):
 
     @cached_property
     def unsigned(self) -> Answering | None:
-        """The same for any evidence without negative numbers; None if it is not to be had."""
+        """The equivalent query without negative numbers for any evidence; None if there is none."""
         other = without_signs(self.compiled, {}, {})
         return None if other is None else Answering(other)
 
@@ -113,7 +113,10 @@ class Answering(Value):
         *,
         max_bytes: int | None = None,
     ) -> BatchRun:
-        """Return the answers to cases by `read_cases`, those in doubt by a query without signs."""
+        """Return the answers to cases as returned by `read_cases`.
+
+        A query without negative numbers answers doubtful cases.
+        """
 
         def alone(findings: Findings) -> Posterior:
             return self.for_case(findings, inputs).run({})
@@ -142,19 +145,19 @@ class Answering(Value):
     def conflict(
         self, findings: Findings, inputs: Mapping[str, Values] | None = None
     ) -> dict[str, Any]:
-        """Return findings that are impossible together, though all but any one of them are not.
+        """Return a minimal set of findings that are impossible together.
 
         Parameters
         ----------
         findings
-            Impossible with the inputs, and with the evidence that the plan was restricted to.
+            Findings that are impossible with the inputs and the evidence of the restriction.
         inputs
-            The plan's inputs; those left out are taken to be one everywhere.
+            The inputs of the plan. A missing input counts as one everywhere.
 
         Returns
         -------
         Mapping
-            Some of the findings; all if it takes too much to find out.
+            Some of the findings, or all of them if the search costs too much.
         """
         query, known = self.compiled.query, self.compiled.known
         findings = {**known.fixed, **findings}
@@ -186,12 +189,12 @@ class Answering(Value):
         return {name: findings[name] for name in observed if name in names}
 
     def for_case(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Answering:
-        """Return the answers to a query restricted to all that a run is given."""
+        """Return the query restricted to all evidence and inputs of a run."""
         known = {name: found for name, found in findings.items() if found is not None}
         return self.narrowed(known, checked_inputs(self.compiled, inputs))
 
     def narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Answering:
-        """Return the answers to a query restricted to some findings, and to checked inputs."""
+        """Return the query restricted to some findings, and to checked inputs."""
         try:
             return Answering(narrowed(self.compiled, findings, inputs))
         except ImpossibleEvidenceError:
@@ -203,21 +206,21 @@ class Answering(Value):
             raise self.compiled.refusal
 
     def _is_doubtful(self, doubt: float) -> bool:
-        """Return whether a query without signs is to answer in place of this one."""
+        """Return whether a query without negative numbers should answer instead of this one."""
         return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
 
     def _second_try(
         self, findings: Findings, inputs: Mapping[str, Values] | None
     ) -> tuple[Answering, Findings, Mapping[str, Values]]:
-        """Return a query without negative numbers for a run, and what to give to it.
+        """Return a query without negative numbers for a run, with its findings and inputs.
 
-        That is `unsigned`, or a query restricted to the evidence and the inputs of the run
-        if only that is small enough.
+        This is `unsigned`, or a query restricted to the evidence and the inputs of the run if only
+        that is small enough.
 
         Raises
         ------
         CancellationError
-            If neither is to be had.
+            If there is neither.
         ImpossibleEvidenceError
             If a single table rules the evidence out.
         """

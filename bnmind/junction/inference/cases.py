@@ -1,4 +1,4 @@
-"""Cases: the evidence that a batch is given, a column for each variable, checked once.
+"""The cases of a batch, with a column for each evidence variable.
 
 A column of numbers holds state positions; a column of text or truth values, and every column
 of a data frame, holds states. Which of the two a column means is never guessed from its values.
@@ -24,21 +24,20 @@ __all__ = ["case_findings", "case_likelihoods", "case_positions", "read_cases"]
 def read_cases(
     given: Any, required: Sequence[Variable], soft: Sequence[Variable]
 ) -> dict[str, NDArray[Any]]:
-    """Return what the cases say of each variable.
+    """Return the positions or likelihoods of the cases for each variable.
 
     Parameters
     ----------
     given
         A mapping from names to columns, or a `pandas.DataFrame`; see `case_positions` for a
-        column. Likelihoods, ``(cases, states)``, are taken for soft variables too.
+        column. For soft variables, likelihoods ``(cases, states)`` are allowed too.
     required, soft
-        The variables of which every case must name a state, and those of which it may say
-        anything.
+        The variables that need a state in every case, and those with soft evidence.
 
     Returns
     -------
     dict
-        ``(cases,)`` positions, -1 where a value is missing, or ``(cases, states)`` likelihoods.
+        Positions ``(cases,)``, with -1 for missing values, or likelihoods ``(cases, states)``.
 
     Raises
     ------
@@ -47,7 +46,7 @@ def read_cases(
     UnknownNameError
         If a variable has no such state.
     InvalidArgumentError
-        If a column holds something else; it names the case.
+        If a column holds anything else. The error names the case.
     """
     found = by_name(given, "the cases")
     check_names(found, required, soft)
@@ -63,23 +62,22 @@ def read_cases(
 
 
 def case_positions(variable: Variable, column: Any) -> NDArray[np.intp]:
-    """Return the state positions of many cases, ``(cases,)``; -1 where a value is missing.
+    """Return the state positions of many cases, ``(cases,)``, with -1 for missing values.
 
     Parameters
     ----------
     variable
-        What the column is about.
+        The variable of the column.
     column
-        State positions as whole numbers, -1, NaN or None where a value is missing; or states
-        as text or truth values; or a column of a data frame, whose values are states
-        whatever their type.
+        State positions as whole numbers, with -1, NaN or None for missing values; or states as
+        text or truth values; or a column of a data frame, whose values are states of any type.
 
     Raises
     ------
     InvalidArgumentError
-        If a position is out of range, or the column is no column; it names the case.
+        If a position is out of range, or the argument is not a column. The error names the case.
     UnknownNameError
-        If a state is not one of the variable's.
+        If the variable does not have a state.
     """
     found = _array(variable, column)
     if found.ndim != 1:
@@ -110,12 +108,12 @@ def _array(variable: Variable, column: Any) -> NDArray[Any]:
     try:
         found = np.asarray(column)
         if found.dtype.kind in "USb" and isinstance(column, Sequence):
-            # NumPy writes what is mixed as text: None as "None", NaN as "nan".
+            # NumPy converts mixed lists to text: None to "None", NaN to "nan".
             found = np.asarray(column, dtype=object)
         return found
     except (ValueError, TypeError) as fault:
         raise InvalidArgumentError(
-            f"expected a column of cases for {variable.name}, got none: {fault}", column
+            f"the cases of {variable.name} are not a column: {fault}", column
         ) from fault
 
 
@@ -145,7 +143,7 @@ def _position(variable: Variable, state: Any, case: int) -> int:
 
 
 def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp]:
-    """Return numbers that are whole, with -1 for missing ones."""
+    """Return whole numbers as an array, with -1 for missing values."""
     found = np.full(len(values), -1, dtype=np.intp)
     for case, value in enumerate(values):
         if is_missing(value):
@@ -168,10 +166,10 @@ def case_likelihoods(variable: Variable, cases: Any) -> Floats:
     Parameters
     ----------
     variable
-        What they are about.
+        The variable of the cases.
     cases
-        A column as for `case_positions`, a missing value being of likelihood one for every
-        state; or ``(cases, states)`` likelihoods.
+        Likelihoods ``(cases, states)``, or a column as for `case_positions`; a missing value has
+        the likelihood one for every state.
     """
     found = _array(variable, cases)
     if found.ndim == 1:
@@ -198,16 +196,16 @@ def case_likelihoods(variable: Variable, cases: Any) -> Floats:
 def case_findings(
     variables: Iterable[Variable], cases: Mapping[str, NDArray[Any]], number: int
 ) -> dict[str, Any]:
-    """Return the findings of one of many cases, as a single run takes them.
+    """Return the findings of one of many cases, as for a single run.
 
     Parameters
     ----------
     variables
-        Those that findings may be about.
+        The evidence variables.
     cases
-        For some of them, positions or likelihoods of all cases, by `read_cases`.
+        For some of them, the positions or likelihoods of all cases, as returned by `read_cases`.
     number
-        Which case; what is missing in it is left out.
+        The number of the case. Missing values are omitted.
     """
     findings: dict[str, Any] = {}
     for v in variables:

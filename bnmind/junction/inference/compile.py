@@ -1,4 +1,4 @@
-"""From a model, evidence variables and targets to a plan."""
+"""Compilation of plans from a model, evidence variables and targets."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def junction_tree(
     without: Iterable[str] = (),
     order: OrderFinder | None = None,
 ) -> JunctionTree:
-    """Return the junction tree of a model as it stands, without evidence.
+    """Return the junction tree of a model without evidence.
 
     Parameters
     ----------
     model
-        Its tables' scopes make the graph; moralization is in them.
+        The model. The scopes of its tables define the moral graph.
     without
-        Variables left out, with the tables of which they are the child.
+        Variables to omit, with their conditional distributions.
     order
-        How to look for an elimination order; `BestOrder` unless given.
+        The search for an elimination order; by default `BestOrder`.
     """
     gone = frozenset(without)
     sizes = {v.name: v.n_states for v in model.variables if v.name not in gone}
@@ -62,7 +62,7 @@ def junction_tree(
 
 @checked
 def families(network: Network) -> list[tuple[str, ...]]:
-    """Return each variable of a network with its parents: the targets that learning needs.
+    """Return each variable of a network with its parents, the targets for learning.
 
     Examples
     --------
@@ -91,45 +91,45 @@ def compile_plan(
     compress: bool = True,
     factorize: bool = True,
 ) -> Plan:
-    """Return a plan that answers the targets for any states of the evidence variables.
+    """Compile a plan that computes targets for any states of the evidence variables.
 
-    The cost and the memory of a run are predicted before anything is allocated for it, and a
-    plan that is over its limits is refused here.
+    The function predicts the cost and the memory of a run, and raises an error if the plan exceeds
+    its limits, before anything is allocated.
 
     Parameters
     ----------
     model
-        What to reason in.
+        A network, or a product of factors.
     evidence
-        The variables that each run is given a state of.
+        The evidence variables. Each run takes a state of each of them.
     soft
-        Variables on which a run may be given a state, a likelihood (virtual evidence),
-        or nothing: those whose value may be uncertain or missing.
+        Variables with uncertain or missing evidence. For each of them, a run takes a state, a
+        likelihood (virtual evidence), or nothing.
     targets
-        For each joint wanted, its variables; the first is also what the
-        probability of the evidence is summed from. Unless given, every variable that
-        is not evidence by itself. `families` names the families of a network.
+        The variables of each joint distribution to compute. The probability of the evidence is
+        computed from the first target. By default, every variable without evidence is a target.
+        `families` returns the families of a network.
     inputs
-        Further tables that each run is given, {name: variables}: a belief kept
-        from the last run, or soft evidence on a variable.
+        Additional tables that each run takes, {name: variables}, such as a belief from the last
+        run, or soft evidence on a variable.
     order
-        How to look for an elimination order; `RandomizedGreedy` unless given, which
-        takes about as long as a run does, and eight times as long for restricted plans;
-        all parts of a plan share about half a second.
+        The search for an elimination order. The default `RandomizedGreedy` takes about as long as
+        a run, eight times as long for restricted plans, and at most about half a second for all
+        parts of a plan.
     max_bytes
-        The most bytes that a run may hold at the same time: tables, messages, and what lies
-        between them.
+        The limit for the bytes that a run holds at any time: tables, messages and intermediate
+        products.
     max_multiplications
-        The most multiplications that a run may take.
+        The limit for the multiplications of a run.
     to_be_restricted
-        Whether the plan may be over these limits because only restrictions of it will be
-        run. It then refuses to run itself.
+        Whether the plan may exceed these limits because you will run only restrictions of it. The
+        plan itself then refuses to run.
     compress
-        Whether a restricted plan may have the possible configurations of several
-        variables as the states of one (zero compression), if that makes it smaller.
+        Whether a restricted plan may represent the possible configurations of several variables
+        as the states of one variable (zero compression), if this makes it smaller.
     factorize
-        Whether the large tables of functional and noisy distributions may be written
-        as small factors with auxiliary variables, if that makes the plan smaller.
+        Whether to write large tables of functional and noisy distributions as small factors with
+        auxiliary variables, if this makes the plan smaller.
 
     Raises
     ------
@@ -138,8 +138,8 @@ def compile_plan(
     InvalidArgumentError
         If a variable is both evidence and in an input, or named twice.
     TooLargeError
-        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
-        predicted; it names the largest clique.
+        If a run would exceed ``max_bytes`` or ``max_multiplications``. The error names the largest
+        clique.
 
     Examples
     --------
@@ -174,16 +174,16 @@ def compile_all(
     order: OrderFinder | None,
     limits: Limits,
 ) -> CompiledQuery:
-    """Return the compiled query that eliminates every variable, and leaves none out.
+    """Return the compiled query that eliminates every variable, including barren ones.
 
     Parameters
     ----------
     potentials
-        The tables of the model, as they are.
+        The tables of the model.
     evidence, soft, order
         As for `compile_plan`.
     limits
-        The most that a run may cost.
+        The limits of the cost of a run.
     """
     return build(_query_of_all(potentials, evidence, soft, order=order, limits=limits))
 
@@ -197,9 +197,9 @@ def compile_by_case(
     limits: Limits,
     cells: int,
 ) -> CompiledQuery:
-    """Return a compiled query without a program for what `compile_all` refuses.
+    """Return a compiled query without a program, which makes a plan for each case.
 
-    It would have about so many ``cells``; each case is to be planned by itself.
+    It replaces a query that `compile_all` refuses. A common plan would have about ``cells`` cells.
     """
     query = _query_of_all(potentials, evidence, soft, order=order, limits=limits)
     request, _, _ = opened(query, Known())
@@ -229,11 +229,11 @@ _Asked: TypeAlias = tuple[
     Iterable[Iterable[str]] | None,
     Mapping[str, Sequence[str]],
 ]
-"""Evidence, soft evidence, targets and inputs, as `compile_plan` is given them."""
+"""Evidence, soft evidence, targets and inputs, as the arguments of `compile_plan`."""
 
 
 def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query:
-    """Return what is asked for, checked, with other fields of the query as they are given."""
+    """Return the checked query; ``options`` are its other fields."""
     evidence, soft, targets, inputs = asked
     by_name = {v.name: v for v in model.variables}
     if targets is not None and not isinstance(targets, str):

@@ -1,4 +1,4 @@
-"""A compiled query as plain data: tables, program, answers, and the query that it was made from.
+"""Compiled queries as plain data: tables, program, answers, and the original query.
 
 It holds numbers, names and tables, and no functions. `bnmind.junction.inference.assembly` makes it,
 and `bnmind.junction.inference.plan` is its interface for users.
@@ -28,72 +28,72 @@ from bnmind.pgm.variable import Variable
 __all__ = ["CompiledQuery", "Savings", "plan_line", "plan_text"]
 
 _MOST_BYTES = 64
-"""Bytes that a run holds at most for each number: two complex ones and their copies."""
+"""The most bytes of a run for each number: two complex numbers and their copies."""
 
 
 @dataclass(frozen=True)
 class Savings:
-    """The parts of the model that a plan left out before it triangulated."""
+    """The parts of the model that a plan omits before the triangulation."""
 
     barren: int = 0
-    """Variables that say nothing about the targets and the evidence."""
+    """Number of barren variables, which do not influence the targets or the evidence."""
     observed: int = 0
-    """Variables that the evidence makes certain."""
+    """Number of variables that the evidence makes certain."""
     states: int = 0
-    """States that the evidence makes impossible."""
+    """Number of states that the evidence makes impossible."""
     cells_before: int | None = None
-    """Cells of the plan that this one was restricted from."""
+    """Cells of the plan before the restriction."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompiledQuery(Value):
-    """The tables, the program and the answers of a query, and the query itself."""
+    """A query with its tables, program and answers."""
 
     query: Query
-    """The query, kept to plan again for more evidence."""
+    """The query, from which plans for more evidence are made."""
     known: Known
-    """The evidence and the inputs that the query was restricted to."""
+    """The evidence and the inputs of the restriction."""
     trees: tuple[JunctionTree, ...]
-    """One junction tree, or several where parts of the query are cheaper by themselves."""
+    """One junction tree, or several if separate trees are cheaper for parts of the query."""
     evidence: tuple[Variable, ...]
-    """The variables whose states each run is given."""
+    """The variables whose states each run takes."""
     inputs: Mapping[str, tuple[Variable, ...]]
-    """The tables that each run is given, and the variables they are over."""
+    """The tables that each run takes, with their variables."""
     soft: tuple[Variable, ...]
-    """The variables on which each run may be given a state, a likelihood, or nothing."""
+    """The variables for which each run takes a state, a likelihood, or nothing."""
     savings: Savings
-    """The parts of the model that were left out."""
+    """The omitted parts of the model."""
     sources: tuple[Source, ...]
-    """The tables that the program starts from, to be cut at the evidence."""
+    """The tables at the start of the program, which each run reduces to the evidence."""
     derived: tuple[FunctionalCPD, ...]
     """Variables that are functions of the evidence, parents first."""
     certain: Mapping[str, int]
-    """State positions of the evidence that is known, and of its functions."""
+    """State positions of the known evidence and of its functions."""
     program: Program
     """The contractions of a run, in order."""
     numbered: tuple[str, ...]
-    """The program's variables by name; those of a single state are not in it."""
+    """The variables of the program by name, without those of a single state."""
     answers: tuple[Answer, ...]
-    """How each target is read off the program's registers."""
+    """Tells how to read each target from the registers of the program."""
     halved: bool
-    """Whether one of each pair of conjugate terms is left out: only the real parts count."""
+    """Whether one of each pair of conjugate terms is omitted, so that only the real parts count."""
     table_copies: int = 1
-    """How often a run holds the model's tables: as they are, and as logarithms."""
+    """The number of copies of the model's tables in a run: plain numbers, and logarithms."""
     by_case: int | None = None
-    """The cells that one plan for any evidence would have, roughly, if there is none because the
-    evidence decides how much that is: each run is then planned for its own evidence."""
+    """The approximate number of cells of a common plan, if each run makes a plan for its own
+    evidence instead; otherwise None."""
 
     def __repr__(self) -> str:
         return f"CompiledQuery({len(self.targets)} targets, {self.total_size:,} cells)"
 
     @property
     def targets(self) -> tuple[tuple[Variable, ...], ...]:
-        """The variables of each joint that a run answers."""
+        """The variables of each target."""
         return self.query.targets
 
     @property
     def limits(self) -> Limits:
-        """The most that a run may cost."""
+        """The limits of the cost of a run."""
         return self.query.limits
 
     @property
@@ -114,21 +114,21 @@ class CompiledQuery(Value):
 
     @cached_property
     def memory(self) -> int:
-        """Bytes of the model's tables and of the registers of a run, predicted."""
+        """The predicted bytes of the tables of the model and of the registers of a run."""
         complex_numbers = any(
             source.values is not None and np.iscomplexobj(source.values) for source in self.sources
         )
         tables = self.table_copies * sum(s.n_cells for s in self.sources)
-        # An answer is its register, two copies in a row, and the joint, all at the same time.
+        # An answer takes its register, two copies and the joint at the same time.
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
         held = max(self.program.peak_cells, reading)
         return (16 if complex_numbers else 8) * (tables + held)
 
     @cached_property
     def refusal(self) -> TooLargeError | None:
-        """The error that runs raise if they would cost more than the limits allow."""
+        """The error that runs raise if they would exceed the limits; otherwise None."""
         limits, times = self.limits, self.multiplications
-        # Every number that a run holds is a table's or has been computed.
+        # Every number of a run is an entry of a table or was computed.
         most = _MOST_BYTES * (times + sum([source.n_cells for source in self.sources]))
         if times <= limits.max_multiplications and most <= limits.max_bytes:
             return None
@@ -136,12 +136,12 @@ class CompiledQuery(Value):
 
     @cached_property
     def is_signed(self) -> bool:
-        """Whether it holds negative or complex numbers, so that terms may cancel."""
+        """Whether there are negative or complex numbers, so that terms may cancel."""
         return any(source.signed for source in self.sources)
 
     @cached_property
     def scalars(self) -> tuple[int, ...]:
-        """The registers of tables of which the evidence leaves a single number."""
+        """The registers of tables that the evidence reduces to a single number."""
         return tuple(n for n, source in enumerate(self.sources) if not source.scope)
 
     @cached_property
@@ -154,13 +154,13 @@ class CompiledQuery(Value):
 
 
 def _listed(names: list[str], comma: str = ", ") -> str:
-    """Return the first few names, and how many there are."""
+    """Return the first few names, and the number of all names."""
     shown = comma.join(names[:6])
     return f"{shown}, … {len(names)} in all" if len(names) > 6 else shown
 
 
 def _separators(trees: Sequence[JunctionTree]) -> str:
-    """Return all separators but empty ones."""
+    """Return all non-empty separators."""
     found = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
     return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(found))
 
@@ -176,7 +176,7 @@ def plan_line(plan: CompiledQuery) -> str:
 
 
 def plan_text(plan: CompiledQuery) -> str:
-    """Return a plan in full: its cliques, what was left out, what a run costs."""
+    """Return a full description of a plan: its cliques, omitted parts, and cost."""
     saved = plan.savings
     lines = [str(tree) for tree in plan.trees]
     if len(plan.trees) > 1:

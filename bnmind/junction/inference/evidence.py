@@ -1,9 +1,8 @@
-"""Findings: the evidence that one run is given, checked once.
+"""Findings, the evidence of a run.
 
-A finding on an observed variable is one of its states. On a variable that a plan was
-told may be soft, it is a state, a likelihood of every state (virtual evidence: Pearl,
-*Probabilistic reasoning in intelligent systems*, 1988, section 2.2.2), or nothing: None, NaN
-and missing values of pandas count as nothing.
+A finding on an evidence variable is one of its states. A finding on a soft variable of a plan is a
+state, a likelihood of every state (virtual evidence: Pearl, *Probabilistic reasoning in intelligent
+systems*, 1988, section 2.2.2), or missing. None, NaN and missing values of pandas count as missing.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ __all__ = [
 ]
 
 Finding: TypeAlias = "str | Mapping[str, float] | Sequence[float] | Floats"
-"""A state; or how likely the finding is given each state, by name or in their order."""
+"""A state; or the likelihood of each state, by name or in order."""
 
 Findings: TypeAlias = Mapping[str, Any]
-"""A `Finding` for each variable named."""
+"""A `Finding` for some variables, by name."""
 
 Evidence: TypeAlias = "Findings | pandas.Series[Any]"
-"""Findings as they may be given: as a mapping, or as a row of a data frame."""
+"""Findings as an argument: a mapping, or a row of a data frame."""
 
 
 def label_of(name: str) -> str:
@@ -53,26 +52,26 @@ def label_of(name: str) -> str:
 
 
 def by_name(given: Any, what: str) -> dict[str, Any]:
-    """Return what is given for each variable as a dictionary; None is nothing.
+    """Return findings as a dictionary; None gives an empty one.
 
     Parameters
     ----------
     given
-        A mapping, a `pandas.Series` or a `pandas.DataFrame`. Names that are whole numbers
-        are read as text.
+        A mapping, a `pandas.Series` or a `pandas.DataFrame`. Whole numbers as names are
+        converted to text.
     what
-        Names it in an error.
+        Names the argument in an error.
 
     Raises
     ------
     InvalidArgumentError
-        If it is something else, or one name is given as a number and as text.
+        If it is anything else, or a name is given both as a number and as text.
     """
     if given is None:
         return {}
     if type(given) is dict and all(map(_is_text, given)):
         return given
-    # Series and frames of pandas, which is not imported for this, have items too.
+    # Series and frames of pandas, which is not imported here, also have items.
     items = getattr(given, "items", None)
     if not callable(items) or isinstance(given, type):
         raise InvalidArgumentError(
@@ -88,7 +87,7 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
                 f"expected names of variables in {what}, got {shown(name)}", name
             )
         if text in found:
-            raise InvalidArgumentError(f"expected each variable once in {what}, got {text!r} twice")
+            raise InvalidArgumentError(f"{what} names the variable {text!r} twice", text)
         found[text] = value
     return found
 
@@ -98,7 +97,7 @@ def _is_text(name: object) -> bool:
 
 
 def is_missing(finding: Any) -> bool:
-    """Return whether a finding says nothing: None, NaN, or a missing value of pandas.
+    """Return whether a finding is missing: None, NaN, or a missing value of pandas.
 
     >>> [is_missing(finding) for finding in (None, float("nan"), "yes", 0)]
     [True, True, False, False]
@@ -118,19 +117,19 @@ def is_state(finding: Any) -> bool:
 def read_findings(
     given: Any, required: Sequence[Variable], soft: Sequence[Variable]
 ) -> dict[str, Any]:
-    """Return the findings of a run: states as text, missing ones of soft variables left out.
+    """Return the findings of a run, with states as text and without missing findings.
 
     Parameters
     ----------
     given
         As for `by_name`.
     required, soft
-        The variables of which a state must be given, and those of which anything may be.
+        The variables that need a state, and those with soft evidence.
 
     Raises
     ------
     InvalidArgumentError
-        If it is no mapping, or a required state is missing.
+        If the argument is not a mapping, or a required state is missing.
     EvidenceNamesError
         If a required variable is not given, or a variable is unknown.
     UnknownNameError
@@ -143,8 +142,8 @@ def read_findings(
         state = found[v.name]
         if is_missing(state):
             raise InvalidArgumentError(
-                f"expected a state of {v.name}, got {state!r}: evidence that may be missing is"
-                f" soft, as in compile_plan(..., soft=[{v.name!r}])",
+                f"the state of {v.name} is missing, got {state!r}; evidence that may be missing"
+                f" must be soft, as in compile_plan(..., soft=[{v.name!r}])",
                 state,
             )
         if not is_state(state):
@@ -167,9 +166,9 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
     Raises
     ------
     UnknownNameError
-        If it names a state that the variable does not have.
+        If the variable does not have a state of the finding.
     InvalidArgumentError
-        If it is not a number of at least zero for every state.
+        If the finding is not a non-negative number for every state.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Limits of what a run of a plan may cost, and the refusal of a plan that is over them.
+"""Limits of the cost of a run, and the errors of plans that exceed them.
 
-The cost of a run is the multiplications it makes and the bytes it holds at the same time: the
-model's tables, the messages that are still needed, and what lies between them. Both are
-predicted from the plan alone. Clique sizes are not counted, since no table of a clique is made;
-they tell the cost only roughly, see `SURELY_TOO_LARGE`.
+The cost of a run is the number of its multiplications, and the bytes that it holds at any time: the
+tables of the model, the messages that are still needed, and intermediate products. Both are
+predicted from the plan alone. Clique sizes do not count, because no table of a clique is allocated;
+they are only a rough measure of the cost, see `SURELY_TOO_LARGE`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 __all__ = ["DEFAULT_LIMITS", "DEFAULT_PLAN_BYTES", "DEFAULT_PLAN_MULTIPLICATIONS", "Limits"]
 
 DEFAULT_PLAN_BYTES = 2**31
-"""Bytes that a run may hold unless the caller says otherwise: 2 GiB."""
+"""The default limit for the bytes of a run: 2 GiB."""
 
 DEFAULT_PLAN_MULTIPLICATIONS = 2**34
-"""Multiplications that a run may take unless the caller says otherwise: about ten seconds."""
+"""The default limit for the multiplications of a run: about ten seconds."""
 
 SURELY_TOO_LARGE = 4
-"""A plan of so many times as many cells as multiplications are allowed is not put together.
+"""The number of cells for each allowed multiplication above which a plan is not assembled.
 On the networks of bnlearn's repository a run takes .26 to 4 multiplications a cell."""
 
 HOPELESS = 2**64
-"""A tree of so many times as many cells by a quick order is not searched for. On pedigrees a search
-makes an order four million times smaller than a quick one."""
+"""The number of cells of a quick order, for each cell allowed, above which there is no search. On
+pedigrees, a search finds an order four million times smaller than a quick one."""
 
 _WAY_OUT = (
     "Observe more variables, ask for fewer targets, pass order=BestOrder(), or raise the limit."
@@ -39,12 +39,12 @@ _WAY_OUT = (
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that a run of a plan may cost."""
+    """The limits of the cost of a run of a plan."""
 
     max_bytes: int = DEFAULT_PLAN_BYTES
-    """The most bytes held at the same time."""
+    """The most bytes that a run holds at any time."""
     max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS
-    """The most multiplications."""
+    """The most multiplications of a run."""
 
     def __post_init__(self) -> None:
         for name in ("max_bytes", "max_multiplications"):
@@ -53,12 +53,12 @@ class Limits:
 
     @property
     def most_cells(self) -> int:
-        """The most cells of a plan that is put together."""
+        """The most cells of a plan that is assembled."""
         return SURELY_TOO_LARGE * self.max_multiplications
 
     @property
     def hopeless_cells(self) -> int:
-        """The most cells of a tree that is looked at."""
+        """The most cells of a tree that is considered."""
         return HOPELESS * self.max_multiplications
 
     @property
@@ -69,14 +69,14 @@ class Limits:
     def refusal(
         self, multiplications: int, memory: int, largest: Clique | None, *, roughly: bool = False
     ) -> TooLargeError | None:
-        """Return the error of a plan that costs more than this; None if it does not.
+        """Return the error of a plan that exceeds the limits; None if it does not.
 
         Parameters
         ----------
         multiplications
-            Of a run.
+            The multiplications of a run.
         memory
-            Bytes that a run holds.
+            The bytes of a run.
         largest
             The largest clique, which the error names.
         roughly
@@ -91,7 +91,7 @@ class Limits:
         if largest is not None:
             names = ", ".join(largest.variables)
             clique = f" The largest clique is {{{names}}} with {many(largest.size)} cells."
-        # What is over its limit by more is told as the reason.
+        # The reason is the cost that exceeds its limit by the larger factor.
         by_bytes = memory * self.max_multiplications > multiplications * self.max_bytes
         needed, budget = (
             (memory, self.max_bytes) if by_bytes else (multiplications, self.max_multiplications)
@@ -107,12 +107,12 @@ class Limits:
     def refusal_of_trees(
         self, trees: Sequence[JunctionTree], sizes: Mapping[str, int]
     ) -> TooLargeError | None:
-        """Return the error of trees that are surely too large, by a rough estimate.
+        """Return the error of trees that are surely too large by a rough estimate.
 
         Parameters
         ----------
         trees
-            Of a plan that is not put together yet.
+            The trees of a plan that is not assembled yet.
         sizes
             The number of states of each variable.
         """
@@ -127,7 +127,7 @@ class Limits:
         return self.refusal(cells, 8 * messages, largest, roughly=True)
 
     def refusal_of_cells(self, cells: int) -> TooLargeError:
-        """Return the error of a model whose tree was given up at so many cells."""
+        """Return the error of a model whose tree has more than ``cells`` cells."""
         return TooLargeError(
             f"a run of this plan would take more than {many(cells)} multiplications in a quick"
             f" elimination order; allowed are max_multiplications={self.max_multiplications:,}."
@@ -137,7 +137,7 @@ class Limits:
         )
 
     def refusal_of_tables(self, cells: int, largest: str, size: int) -> TooLargeError:
-        """Return the error of functions whose tables have too many cells, and the largest one."""
+        """Return the error of functions whose tables have too many cells."""
         return TooLargeError(
             f"the tables of functions would take {bytes_text(8 * cells)}; allowed are"
             f" max_bytes={self.max_bytes:,}. The largest is the table of {largest} with"

@@ -1,4 +1,4 @@
-"""Which findings contradict each other.
+"""Search for a minimal set of findings that contradict each other.
 
 References
 ----------
@@ -19,14 +19,14 @@ __all__ = ["impossible", "minimal_conflict"]
 def minimal_conflict(
     findings: Sequence[str], possible: Callable[[frozenset[str]], bool]
 ) -> tuple[str, ...]:
-    """Return findings that are impossible together, though all but any one of them are not.
+    """Return a minimal set of findings that are impossible together.
 
     Parameters
     ----------
     findings
-        Impossible together.
+        Findings that are impossible together.
     possible
-        Whether some of the findings can be true together; the fewer, the easier.
+        Tells whether given findings are possible together.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def minimal_conflict(
     """
     conflict: list[str] = []
     while findings and possible(frozenset(conflict)):
-        # The shortest prefix that contradicts what is found so far ends with a finding of it.
+        # The last finding of the shortest contradicting prefix belongs to the conflict.
         low, high = 0, len(findings)
         while low + 1 < high:
             middle = (low + high) // 2

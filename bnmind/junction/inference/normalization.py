@@ -1,8 +1,8 @@
-"""What a run says of its targets, and how far terms of both signs let it be trusted.
+"""Normalization of the results of a run, and the digits lost by cancellation.
 
-Factors of a rank-one factorization are negative or complex, and their sums may cancel. The
-same program run on absolute values tells how large the terms were: what is left of a sum has
-lost as many digits as it is smaller than that.
+Factors of a rank-one factorization are negative or complex, and their sums may cancel. Running the
+same program on absolute values gives the size of the terms. The ratio of this size to the sum tells
+how many digits are lost.
 """
 
 from __future__ import annotations
@@ -34,43 +34,43 @@ __all__ = [
 ]
 
 TINY = 1e-200
-"""Evidence less probable than this is computed again with scaled numbers."""
+"""Runs with less probable evidence are repeated with scaled numbers."""
 
 HUGE = 1e200
-"""So are likelihoods that make it larger than this."""
+"""Runs with a larger total, by likelihoods, are repeated with scaled numbers."""
 
 RESIDUE = 1e-13
-"""Where terms of both signs cancel to less than this share of their sizes, no digit is left."""
+"""A sum below this share of the size of its terms has no correct digits."""
 
 DOUBTFUL = 1e4
-"""Where the terms are so many times as large as their sum, a plan without signs is better."""
+"""The ratio of terms to sum above which a plan without negative numbers answers instead."""
 
 LOST = 1e7
-"""Where they are so many times as large, six digits are not sure any more."""
+"""The ratio of terms to sum above which six digits are not certain."""
 
 _ROUNDING = 1e-6
-"""What is negative or imaginary by more than this share of its terms is no rounding error."""
+"""Negative or imaginary parts above this share of the terms are not rounding errors."""
 
 
 class Found(NamedTuple):
-    """The answers of a run."""
+    """The results of a run."""
 
     joints: list[Values]
     """The normalized joint of each target over its reduced variables."""
     totals: list[float]
-    """What each summed to."""
+    """The sum of each target before the normalization."""
     doubt: float
-    """How many times as large as the sums the terms were that they are made of."""
+    """The ratio of the size of the terms to the sums."""
     has_cancelled: bool
-    """Whether some cell is zero only because its terms cancel: it may be possible all the same."""
+    """Whether a cell is zero only because its terms cancel, so that it may be possible."""
 
 
 def lost_digits(case: int | None = None) -> CancellationError:
-    """Return the error of a run whose terms cancel, and of which case it was."""
+    """Return the error of a run whose terms cancel; ``case`` is the number of its case."""
     where = "" if case is None else f" in case {case}"
     return CancellationError(
-        f"expected sums that keep six digits, got fewer{where}: the evidence is too improbable for"
-        " factors with negative numbers"
+        f"fewer than six digits of the result are certain{where}: the evidence is too improbable"
+        " for factors with negative numbers"
     )
 
 
@@ -81,25 +81,25 @@ def read_answers(
     number: complex,
     powers: Sequence[int] | None = None,
 ) -> Found:
-    """Return what a run of a plan's program says.
+    """Return the results of a run of the program of a plan.
 
     Parameters
     ----------
     plan
-        Whose targets are asked for.
+        The plan.
     registers, filled
-        What the program started from, and ended with.
+        The registers before and after the run.
     number
-        A factor of all answers.
+        A factor of all results.
     powers
-        Of two, that the registers were scaled by, if they were.
+        The powers of two by which the registers were scaled, if any.
 
     Raises
     ------
     InvalidModelError
         If a sum of the product of the factors is negative, or complex.
     FloatingPointError
-        If the sizes of the terms are too far apart to be told.
+        If the sizes of the terms differ too much to be computed.
     """
     answers = plan.answers
     found = [answer.read(filled) for answer in answers]
@@ -131,10 +131,10 @@ def read_answers(
 
 
 def doubt_of(sums: Floats, terms: Floats) -> Floats:
-    """Return how many times as large as their sums terms of these sizes are.
+    """Return the ratio of the size of terms to their sums.
 
-    Without limit where the terms have cancelled: the sum may be zero or only small. Where
-    there are no terms, it is zero for certain, and there is no doubt.
+    The ratio is infinite if the terms cancel, so that the sum may be zero or only small. It is 1 if
+    there are no terms, because the sum is then exactly zero.
     """
     doubt = np.full(np.shape(sums), np.inf)
     with np.errstate(over="ignore"):
@@ -144,9 +144,9 @@ def doubt_of(sums: Floats, terms: Floats) -> Floats:
 
 
 def cleared(sums: Floats, sizes: Floats) -> Floats:
-    """Return sums of terms of these sizes, zero where nothing but rounding errors is left of them.
+    """Return sums, with zero for those that are only rounding errors of terms of these sizes.
 
-    What is negative beyond that stays: auxiliary variables have such weights.
+    Other negative sums stay, because auxiliary variables can have negative weights.
     """
     found: Floats = np.where((sums > RESIDUE * sizes) | (sums < -_ROUNDING * sizes), sums, 0.0)
     return found
@@ -155,13 +155,13 @@ def cleared(sums: Floats, sizes: Floats) -> Floats:
 def refuse_others(totals: Values, sizes: Floats, *, real: bool) -> None:
     """Raise `InvalidModelError` if totals are negative, or not ``real``, beyond rounding errors.
 
-    Their terms are as large as ``sizes``.
+    ``sizes`` holds the sizes of their terms.
     """
     problems = []
     if np.any(np.real(totals) < -_ROUNDING * sizes):
-        problems.append("expected factors whose product sums to no negative number")
+        problems.append("the product of the factors sums to a negative number")
     if real and np.iscomplexobj(totals) and np.any(np.abs(np.imag(totals)) > _ROUNDING * sizes):
-        problems.append("expected factors whose product sums to a real number")
+        problems.append("the product of the factors sums to a complex number")
     if problems:
         raise InvalidModelError(problems)
 
@@ -169,7 +169,7 @@ def refuse_others(totals: Values, sizes: Floats, *, real: bool) -> None:
 def _magnitudes(
     plan: CompiledQuery, registers: Sequence[Values], powers: Sequence[int] | None
 ) -> Floats:
-    """Return what the answers would be if no terms cancelled, end to end."""
+    """Return the results for the absolute values of all terms, one after the other."""
     sizes = [
         np.abs(values) if source and source.signed else values
         for values, source in zip_longest(registers, plan.sources)

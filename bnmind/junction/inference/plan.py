@@ -1,8 +1,8 @@
-"""Plans: exact inference compiled once, run many times as a pure function of the evidence.
+"""Plans for exact inference, which are compiled once and run for any evidence.
 
-The clique tables are never stored: each message of the junction tree is a
-contraction straight from the model's tables and the messages that arrive, and the
-whole is one straight line of them (Shafer & Shenoy, *Probability propagation*, 1990).
+A plan stores no clique tables. Each message of the junction tree is a contraction of tables of the
+model and of incoming messages, and a program is a straight-line sequence of such contractions
+(Shafer & Shenoy, *Probability propagation*, 1990).
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ __all__ = ["Plan"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Value):
-    """A compiled query: which evidence comes in, which joints come out, and the way between.
+    """A compiled query. `run` is a pure function of the evidence.
 
-    Made by `compile_plan`. Printing it shows the cliques, their sizes and the cost.
+    `compile_plan` makes plans. Printing a plan shows its cliques, their sizes and the cost.
     """
 
     compiled: CompiledQuery
@@ -55,7 +55,7 @@ class Plan(Value):
 
     @property
     def trees(self) -> tuple[JunctionTree, ...]:
-        """One junction tree, or several where parts of the query are cheaper by themselves."""
+        """One junction tree, or several if separate trees are cheaper for parts of the query."""
         return self.compiled.trees
 
     @property
@@ -65,39 +65,39 @@ class Plan(Value):
 
     @property
     def evidence(self) -> tuple[Variable, ...]:
-        """The variables whose states each run is given."""
+        """The variables whose states each run takes."""
         return self.compiled.evidence
 
     @property
     def soft(self) -> tuple[Variable, ...]:
-        """The variables on which each run may be given a state, a likelihood, or nothing."""
+        """The variables for which each run takes a state, a likelihood, or nothing."""
         return self.compiled.soft
 
     @property
     def inputs(self) -> Mapping[str, tuple[Variable, ...]]:
-        """The tables that each run is given, and the variables they are over."""
+        """The tables that each run takes, with their variables."""
         return self.compiled.inputs
 
     @property
     def targets(self) -> tuple[tuple[Variable, ...], ...]:
-        """The variables of each joint that a run answers."""
+        """The variables of each target."""
         return self.compiled.targets
 
     @property
     def limits(self) -> Limits:
-        """The most that a run may cost."""
+        """The limits of the cost of a run."""
         return self.compiled.limits
 
     @property
     def savings(self) -> Savings:
-        """The parts of the model that were left out."""
+        """The omitted parts of the model."""
         return self.compiled.savings
 
     @property
     def by_case(self) -> int | None:
-        """Roughly the cells of one plan for any evidence, if each run is planned by itself instead.
+        """The approximate number of cells of a common plan, if each run makes its own plan.
 
-        That is so where the evidence of a run decides how much it takes.
+        None if the plan serves any evidence.
         """
         return self.compiled.by_case
 
@@ -118,12 +118,12 @@ class Plan(Value):
 
     @property
     def memory(self) -> int:
-        """Bytes of the model's tables and of the registers of a run, predicted."""
+        """The predicted bytes of the tables of the model and of the registers of a run."""
         return self.compiled.memory
 
     @property
     def is_signed(self) -> bool:
-        """Whether it holds negative or complex numbers, so that terms may cancel."""
+        """Whether there are negative or complex numbers, so that terms may cancel."""
         return self.compiled.is_signed
 
     def __repr__(self) -> str:
@@ -135,26 +135,27 @@ class Plan(Value):
     def run(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
     ) -> Posterior:
-        """Return the targets' joints given states of the evidence variables.
+        """Return the joint distributions of the targets given the evidence.
 
         Parameters
         ----------
         evidence
-            A state for each of the plan's evidence variables; for its soft ones a
-            state, a likelihood ``{state: weight}``, or nothing: left out, None or NaN.
-            A mapping, or a `pandas.Series`. Numbers and truth values are states too.
+            A mapping or a `pandas.Series` with a state for each evidence variable of the plan. For
+            a soft variable, a state, a likelihood ``{state: weight}``, or nothing: omit it, or set
+            it to None or NaN. States may be numbers or truth values.
         inputs
-            A table for each of the plan's inputs, of non-negative numbers.
+            A table of non-negative numbers for each input of the plan.
 
         Raises
         ------
         ImpossibleEvidenceError
-            If the evidence has probability zero; it names findings that contradict
-            each other.
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
         CancellationError
-            If factors of both signs leave too few digits, and there is no other plan for it.
+            If terms of opposite signs cancel and too few digits are left, and there is no plan
+            without negative numbers.
         TooLargeError
-            If the plan, or that for the evidence of this run, is over its budget.
+            If the plan, or that for the evidence of this run, exceeds its limits.
         EvidenceNamesError
             If evidence of the plan is missing, or a variable is not evidence of the plan.
         UnknownNameError, InvalidArgumentError
@@ -165,10 +166,10 @@ class Plan(Value):
 
     @checked
     def batch_memory(self, n_cases: int) -> int:
-        """Return the bytes that a batch of ``n_cases`` holds at the same time, predicted.
+        """Return the predicted bytes of a batch of ``n_cases``.
 
-        That includes the cases and their joints, and assumes that every soft variable is given.
-        Cases are run in chunks that take at most 256 MiB, or one by one where that is not enough.
+        The prediction includes the cases and their joints, and assumes findings on every soft
+        variable. Cases run in chunks of at most 256 MiB, or one by one if a case needs more.
         """
         if n_cases < 0:
             raise InvalidArgumentError(f"n_cases must be at least 0, got {n_cases}", n_cases)
@@ -184,32 +185,32 @@ class Plan(Value):
         max_bytes: int | None = None,
         allow_impossible: bool = False,
     ) -> BatchPosterior:
-        """Return the targets' joints for many cases at once.
+        """Return the joint distributions of the targets for many cases.
 
         Parameters
         ----------
         cases
-            A column for each evidence variable, ``(cases,)``: state positions, or states as
-            text. For a soft one, −1, None or NaN where the value is missing; or
-            ``(cases, states)`` likelihoods; or nothing at all. A mapping, or a
-            `pandas.DataFrame`: columns of pandas hold states, numbers too.
+            A mapping or a `pandas.DataFrame` with a column ``(cases,)`` for each evidence
+            variable: state positions, or states as text. Columns of a data frame hold states of
+            any type. In columns of soft variables, −1, None and NaN mark missing values. Such a
+            column may also hold likelihoods ``(cases, states)``, or be omitted.
         inputs
-            A table for each of the plan's inputs, the same for all cases.
+            A table for each input of the plan, the same for all cases.
         max_bytes
-            If given, a batch that would take more memory is refused; see `batch_memory`.
+            A limit for the memory of the batch; see `batch_memory`.
         allow_impossible
-            Whether cases of probability zero are answered with NaN instead of an error;
+            Whether cases of probability zero give NaN instead of an error;
             `BatchPosterior.impossible` lists them.
 
         Raises
         ------
         ImpossibleEvidenceError
-            If a case has probability zero and ``allow_impossible`` is false; it names the
-            case, and findings of it that contradict each other.
+            If a case has probability zero and ``allow_impossible`` is false. The error names the
+            case, and findings that contradict each other.
         InvalidArgumentError
-            If positions or likelihoods are out of range; it names the case.
+            If positions or likelihoods are out of range. The error names the case.
         TooLargeError
-            If the plan is over its budget, or the batch over ``max_bytes``.
+            If the plan exceeds its limits, or the batch ``max_bytes``.
         CancellationError, UnknownNameError
             As in `run`.
         """
@@ -232,7 +233,7 @@ class Plan(Value):
         Raises
         ------
         CancellationError
-            If that cannot be told, see `run`.
+            If terms cancel so that this cannot be decided; see `run`.
         TooLargeError, EvidenceNamesError, UnknownNameError, InvalidArgumentError
             As in `run`.
         """
@@ -241,21 +242,20 @@ class Plan(Value):
 
     @cached_property
     def unsigned(self) -> Plan | None:
-        """A plan for the same that needs no negative numbers; None if it is not to be had."""
+        """An equivalent plan without negative numbers; None if there is none."""
         other = self._answering.unsigned
         return None if other is None else Plan(other.compiled)
 
     def restrict(self, evidence: Evidence, inputs: Mapping[str, Values] | None = None) -> Plan:
-        """Return a smaller plan for evidence and inputs that stay the same.
+        """Return a smaller plan with some of the evidence and the inputs fixed.
 
-        States and configurations that they make impossible are removed, certain
-        variables dropped, what then influences nothing left out, and the rest
-        triangulated anew. What is not named here is still given with each run.
+        The method removes impossible states and configurations, certain variables and barren
+        variables, and triangulates the rest anew. Runs of the new plan take the other evidence.
 
         Raises
         ------
         ImpossibleEvidenceError
-            If a single table rules the evidence out.
+            If a single table excludes the evidence.
         """
         known = {v.name: v for v in (*self.evidence, *self.soft)}
         given = by_name(evidence, "the evidence")
@@ -269,7 +269,10 @@ class Plan(Value):
         return Plan(self._answering.narrowed(states, given_inputs).compiled)
 
     def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
-        """Return the plan restricted to all that a run is given; the errors are those of `run`."""
+        """Return the plan restricted to all evidence and inputs of a run.
+
+        The errors are those of `run`.
+        """
         return Plan(self._answering.for_case(evidence, inputs).compiled)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Posteriors: the answers of a plan, by the names of variables and states."""
+"""Posterior distributions, indexed by the names of variables and states."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _Default = TypeVar("_Default")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior(Value, Mapping[Any, Distribution]):
-    """The distributions of a plan's targets given the evidence, by the names of the variables.
+    """The distributions of the targets of a plan given the evidence, by names of variables.
 
-    ``posterior["rain"]["yes"]`` is the probability of a state, ``posterior["rain", "wet"]`` the
-    joint distribution of variables that lie together in one target. Iteration is over the names
-    of all variables in the targets. The arrays are in `marginals` and `joints`.
+    ``posterior["rain"]["yes"]`` is the probability of a state. ``posterior["rain", "wet"]`` is the
+    joint distribution of variables of one target. Iteration yields the names of all variables in
+    the targets. `marginals` and `joints` hold the arrays.
 
     Examples
     --------
@@ -57,14 +57,14 @@ class Posterior(Value, Mapping[Any, Distribution]):
     """Natural logarithm of the probability of the evidence."""
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Distribution:
-        """Return the distribution of a variable, or of several that lie together in one target.
+        """Return the distribution of a variable, or the joint of several variables of one target.
 
         Raises
         ------
         UnknownNameError
-            If a variable is in no target, or no target holds all of them.
+            If a variable is in no target, or no target contains all variables.
         InvalidArgumentError
-            If it is no name and no tuple of different names.
+            If the argument is neither a name nor a tuple of different names.
         """
         if not isinstance(names, tuple):
             number = self._number_of(names)
@@ -180,7 +180,7 @@ class Posterior(Value, Mapping[Any, Distribution]):
         return posterior_text(list(zip(self.scopes, self.joints, strict=True)), self.log_evidence)
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return the distributions as an HTML table, which notebooks display."""
         return posterior_html(list(zip(self.scopes, self.joints, strict=True)), self.log_evidence)
 
     @cached_property
@@ -190,18 +190,18 @@ class Posterior(Value, Mapping[Any, Distribution]):
 
     @cached_property
     def marginals(self) -> Mapping[str, Values]:
-        """The distribution of every variable that is a target by itself, ``(states,)`` each."""
+        """The distribution ``(states,)`` of every variable that is a target of its own."""
         pairs = zip(self.scopes, self.joints, strict=True)
         return ReadOnlyDict({scope[0].name: joint for scope, joint in pairs if len(scope) == 1})
 
     @checked
     def joint(self, *names: str) -> Factor:
-        """Return the joint of variables that lie together in one target, in this order.
+        """Return the joint of variables of one target, in this order.
 
         Raises
         ------
         UnknownNameError
-            If no target holds all of them.
+            If no target contains all of them.
         """
         wanted = set(names)
         for scope, values in zip(self.scopes, self.joints, strict=True):

@@ -1,4 +1,4 @@
-"""What a plan is asked for: the query, what has become known of it, and what that leaves."""
+"""Queries, with the evidence that restrictions have fixed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Known", "Query", "Request", "opened", "with_more"]
 
 @dataclass(frozen=True, eq=False)
 class Query(Sealed):
-    """What a plan was asked for."""
+    """A query: a model, evidence variables, targets, and options of the compilation."""
 
     potentials: tuple[Potential, ...]
     evidence: tuple[Variable, ...]
@@ -51,9 +51,9 @@ class Query(Sealed):
     """Whether the plan may be over its limits, since only restrictions of it will be run."""
 
     def with_originals(self) -> Query:
-        """Return the query with distributions in place of the factors that stand for them.
+        """Return the query with the original distributions in place of their factors.
 
-        Factors with a variable of their own that is asked for, or given, stay.
+        Factors stay if one of their auxiliary variables is a target or evidence.
         """
         asked = {v.name for s in [self.evidence, *self.targets, *self.inputs.values()] for v in s}
         potentials = list(self.potentials)

@@ -1,6 +1,6 @@
-"""The registers that a run starts from: the tables cut at the evidence, and the inputs.
+"""The initial registers of a run: the tables reduced to the evidence, and the inputs.
 
-All functions are pure: they take a compiled query and what a run is given.
+All functions are pure functions of a compiled query and the arguments of a run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def starting_registers(
     evidence: Evidence | None = None,
     inputs: Mapping[str, Values] | None = None,
 ) -> list[Values]:
-    """Return the registers that a run starts from: tables at the evidence, then positions.
+    """Return the initial registers of a run: tables reduced to the evidence, then positions.
 
     Raises
     ------
@@ -80,12 +80,12 @@ def all_inputs(
 def checked_inputs(
     plan: CompiledQuery, inputs: Mapping[str, Any] | None, *, partial: bool = False
 ) -> dict[str, Values]:
-    """Return the inputs of a run as arrays; some may be missing if they are ``partial``.
+    """Return the inputs of a run as arrays; ``partial`` inputs may be incomplete.
 
     Raises
     ------
     InvalidArgumentError
-        If they are not those of the plan, or of another shape, or negative.
+        If they are not the inputs of the plan, have another shape, or are negative.
     """
     given = dict(by_name(inputs, "the inputs"))
     problems = []
@@ -127,12 +127,12 @@ def load(
     observed: Mapping[str, int],
     given: Mapping[str, Values],
 ) -> Values:
-    """Return a table cut at the evidence, or an input.
+    """Return a table reduced to the evidence, or an input.
 
     Raises
     ------
     TooLargeError
-        If the table is too large to be written out.
+        If the table is too large to be expanded.
     """
     if source.input is not None:
         return source.reduced(given[source.input])

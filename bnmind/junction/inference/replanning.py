@@ -1,4 +1,4 @@
-"""Compiled queries made from others: for more evidence, without signs, for evidence to be judged.
+"""Compiled queries derived from others: for more evidence, or without negative numbers.
 
 All functions are pure: they take a compiled query and return another.
 """
@@ -32,7 +32,7 @@ _CONFLICT_CELLS = 2**24
 def narrowed(
     compiled: CompiledQuery, findings: Findings, inputs: Mapping[str, Values]
 ) -> CompiledQuery:
-    """Return the compiled query restricted to findings and inputs, which are known to be right.
+    """Return the compiled query restricted to valid findings and inputs.
 
     Raises
     ------
@@ -51,14 +51,14 @@ def narrowed(
 def without_signs(
     compiled: CompiledQuery, findings: Findings, inputs: Mapping[str, Values]
 ) -> CompiledQuery | None:
-    """Return a compiled query for the same without negative or complex numbers.
+    """Return an equivalent compiled query without negative or complex numbers.
 
     Parameters
     ----------
     compiled
         The query.
     findings, inputs
-        It is restricted to these, if there are any.
+        Findings and inputs of the restriction, if any.
 
     Returns
     -------
@@ -91,16 +91,15 @@ def without_signs(
 
 
 def with_evidence_as_inputs(compiled: CompiledQuery) -> CompiledQuery:
-    """Return a compiled query that tells for any of the findings whether they are possible.
+    """Return a compiled query that decides whether any subset of the findings is possible.
 
-    Its inputs are the likelihoods of all evidence variables of the query that was compiled first,
-    named by `label_of`, and that query's own inputs. Findings that are left out have a likelihood
-    of one.
+    Its inputs are those of the original query, and the likelihoods of all evidence variables of the
+    original query, named by `label_of`. Omitted findings have the likelihood one.
 
     Raises
     ------
     TooLargeError
-        If it takes too much to find out.
+        If the query would be too large.
     """
     query = compiled.query
     scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
