@@ -113,7 +113,10 @@ def _told(error: Mapping[str, Any]) -> str:
         shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
     ]
     told = " ".join(error["msg"].split())
-    return f"{'.'.join(path)}: {told}" if path else told
+    if path:
+        return f"{'.'.join(path)}: {told}"
+    # The message about a text that is no JSON names the line and the column.
+    return told if error["type"] == "json_invalid" else f"{told} (the whole file)"
 
 
 def listed(faults: Sequence[_Fault], told: Callable[[_Fault], str] = str) -> str:
