@@ -1,9 +1,9 @@
-"""Elimination orders: what one is, what it costs, and how finders of orders look.
+"""Elimination orders, their cost, and the protocol of order finders.
 
-Eliminating a variable joins its remaining neighbors with each other; together with
-them it is an *elimination clique*. The maximal ones are the cliques of a junction
-tree, and the cost of an order is their **total size**: the sum over the maximal
-cliques of the product of the numbers of states.
+Eliminating a variable connects its remaining neighbors with each other. The variable and these
+neighbors are an *elimination clique*. The maximal elimination cliques are the cliques of a junction
+tree. The cost of an order is their **total size**: the sum, over the maximal cliques, of the
+product of the numbers of states.
 
 =================  ===========================================================
 symbol             name here
@@ -13,7 +13,7 @@ X                  ``eliminated``, the set of variables eliminated so far
 N(D)               neighborhood of a set D: vertices outside D adjacent to it
 =================  ===========================================================
 
-Facts used by the finders. Let X be eliminated before v, in whatever order.
+Facts used by the finders. Let X be eliminated before v, in any order.
 
 1. K_v depends on X alone: it is v and all u outside X that a path through X joins to v.
 2. K_v is not maximal if and only if N(D) = K_v for a connected component D of the
@@ -61,18 +61,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class EliminationOrder(CheckedValue):
-    """An order of elimination, with what it costs and how it was found."""
+    """An elimination order with its cost."""
 
     variables: tuple[str, ...]
-    """All variables, the first to be eliminated first."""
+    """All variables in the order of elimination."""
     total_size: int
     """Sum over the maximal cliques of the product of the numbers of states, in cells."""
     largest: int
     """The size of the largest clique, in cells."""
     proven: bool
-    """Whether no order has a smaller total size, for certain."""
+    """Whether it is proven that no order has a smaller total size."""
     method: str
-    """How the order was found."""
+    """The name of the search that found the order."""
 
     @property
     def verdict(self) -> str:
@@ -87,7 +87,7 @@ class EliminationOrder(CheckedValue):
 
 
 class OrderFinder(Protocol):
-    """Anything that finds an elimination order of a graph; options are its fields."""
+    """A search for an elimination order of a graph; its fields are options."""
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return an order of all variables of the graph; equal graphs get equal orders."""
@@ -95,22 +95,22 @@ class OrderFinder(Protocol):
 
 
 class Elimination(NamedTuple):
-    """What eliminating all vertices in some order makes; one entry for each, in that order."""
+    """The result of eliminating all vertices in some order, with an entry for each vertex."""
 
     cliques: tuple[tuple[int, ...], ...]
-    """The elimination cliques as vertices, first eliminated first."""
+    """The vertices of the elimination cliques, in the order of elimination."""
     parents: tuple[int, ...]
-    """Where in the order the next eliminated member of each clique is; -1 if there is none.
-    The parent's clique holds all of the clique but its own vertex."""
+    """For each clique, the place of its next eliminated member in the order, or -1. The clique of
+    this parent contains the whole clique without its own vertex."""
     maximal: tuple[bool, ...]
-    """Whether each clique is in no other one."""
+    """For each clique, whether it is maximal."""
 
 
 def elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
-    """Return what eliminating the vertices in an order makes.
+    """Return the elimination cliques of an order of vertices.
 
-    Nothing is eliminated: an elimination clique is its vertex, the neighbors that come
-    later, and what the cliques whose parent it is hold beside their own vertices [1]_.
+    The function does not simulate the elimination. An elimination clique consists of its vertex, of
+    the later neighbors, and of the cliques of its children without their own vertices [1]_.
 
     References
     ----------
@@ -120,7 +120,7 @@ def elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
     place = [0] * graph.n
     for i, v in enumerate(order):
         place[v] = i
-    # All sets are of places in the order, the next to be eliminated first.
+    # Sets hold places in the order; the next eliminated place comes first.
     below: list[list[tuple[int, ...]]] = [[] for _ in order]
     parents = [-1] * len(order)
     maximal = []
@@ -149,7 +149,7 @@ def elimination_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[
 
 
 def maximal_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return the elimination cliques that are in no other one, first found first."""
+    """Return the maximal elimination cliques, in the order of elimination."""
     found = elimination(graph, order)
     return tuple(clique for clique, kept in zip(found.cliques, found.maximal, strict=True) if kept)
 
@@ -159,8 +159,7 @@ def measured_order(
 ) -> EliminationOrder:
     """Return an order of vertices as an `EliminationOrder` with its exact sizes.
 
-    An order that adds no edge is known to be the smallest (fact 4 of the module), also
-    where ``proven`` does not say so.
+    An order that adds no edge is always proven smallest (fact 4 of the module).
     """
     found = elimination(graph, order)
     sizes = [
@@ -185,19 +184,19 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
     Raises
     ------
     InvalidModelError
-        When it is not an order of exactly the variables of the graph.
+        If it is not an order of exactly the variables of the graph.
     """
     index = {name: i for i, name in enumerate(graph.names)}
     if len(variables) == len(index) and index.keys() == set(variables):
         return tuple([index[name] for name in variables])
     given = Counter(variables)
     problems = [
-        f"expected a variable of the graph in the elimination order, got {name!r}"
+        f"the elimination order names {name!r}, which is not a variable of the graph"
         for name in given
         if name not in index
     ]
     problems += [
-        f"expected {name} once in the elimination order, got it {given[name]} times"
+        f"the elimination order must name {name} once, got it {given[name]} times"
         for name in index
         if given[name] != 1
     ]
@@ -206,7 +205,7 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
 
 @dataclass(frozen=True)
 class GivenOrder(CheckedValue):
-    """The order that the caller names.
+    """A given elimination order.
 
     Examples
     --------
@@ -225,6 +224,6 @@ class GivenOrder(CheckedValue):
         Raises
         ------
         InvalidModelError
-            When it is not an order of exactly the variables of the graph.
+            If it is not an order of exactly the variables of the graph.
         """
         return measured_order(graph, vertices_in_order(graph, self.variables), method="given order")

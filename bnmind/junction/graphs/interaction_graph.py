@@ -1,9 +1,9 @@
-"""The interaction graph of a set of tables: who shares a table with whom.
+"""The interaction graph of a set of tables, in which the scope of each table is a clique.
 
-Vertices are variables with a number of states; every table (of a Bayesian network:
-every family, which is what moralization means) makes a clique of its scope. A graph lists the
-neighbors of each vertex; algorithms on graphs of some hundred vertices take sets of vertices as
-bit masks in Python integers.
+The vertices are variables with their numbers of states. The tables of a Bayesian network are its
+families, so its interaction graph is the moral graph. A graph lists the neighbors of each vertex.
+Algorithms on graphs of some hundred vertices represent sets of vertices as bit masks in Python
+integers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class InteractionGraph(CheckedValue):
             if size < 1
         ]
         if len(set(self.names)) != n:
-            problems.append("expected distinct variables, got one of them twice")
+            problems.append("the variables must be distinct")
         pairs = {(v, u) for v, around in enumerate(self.adjacent) for u in around}
         for v, around in enumerate(self.adjacent):
             if v in around or not all(0 <= u < n for u in around):
@@ -94,16 +94,16 @@ class InteractionGraph(CheckedValue):
         sizes
             The number of states of every variable; its order is that of the vertices.
         scopes
-            The variables of each table. Families of a Bayesian network moralize it.
+            The variables of each table. The families of a Bayesian network give its moral graph.
 
         Raises
         ------
         InvalidModelError
-            When a scope names an unknown variable or a variable has no state.
+            If a scope names an unknown variable, or a variable has no state.
         """
         members = [tuple(scope) for scope in scopes]
         unknown = dict.fromkeys(name for scope in members for name in scope if name not in sizes)
-        problems = [f"expected scopes of known variables, got {name!r}" for name in unknown]
+        problems = [f"a scope names {name!r}, which has no size" for name in unknown]
         problems += [
             f"expected at least one state for {name}, got {size}"
             for name, size in sizes.items()
@@ -167,7 +167,7 @@ class InteractionGraph(CheckedValue):
         return tuple(found)
 
     def clique_size(self, mask: int) -> int:
-        """Return the number of cells of a table over these vertices: exact, of any size."""
+        """Return the exact number of cells of a table over these vertices."""
         sizes = self.sizes
         size = 1
         while mask:
@@ -177,7 +177,7 @@ class InteractionGraph(CheckedValue):
         return size
 
     def is_clique(self, mask: int) -> bool:
-        """Tell whether all these vertices are neighbors of each other."""
+        """Return whether all these vertices are neighbors of each other."""
         return all(not mask & ~self.neighbors[v] & ~(1 << v) for v in bits(mask))
 
     def neighborhood(self, mask: int) -> int:
@@ -216,7 +216,7 @@ class InteractionGraph(CheckedValue):
 def graph_of_scopes(
     sizes: Mapping[str, int], scopes: Iterable[Collection[str]]
 ) -> InteractionGraph:
-    """Return the graph of `InteractionGraph.from_scopes` for arguments that are known to be right.
+    """Return the graph of `InteractionGraph.from_scopes` without checks of the arguments.
 
     >>> graph_of_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")]).adjacent
     ((1,), (0, 2), (1,))

@@ -1,8 +1,8 @@
-"""Junction trees: the maximal cliques of an elimination order, joined so that messages work.
+"""Junction trees, which join the maximal cliques of an elimination order.
 
-The cliques that hold a variable form a connected part of the tree (running
-intersection); two neighbors share exactly their separator. Parts of the network that
-do not touch are joined by empty separators, so there is always one tree.
+The cliques that contain a variable form a connected part of the tree (running intersection). Two
+neighbors share exactly their separator. Disconnected parts of the network are joined by empty
+separators, so there is always one tree.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class Clique(CheckedValue):
 
 
 class Edge(NamedTuple):
-    """Two cliques that are neighbors in the tree, and what they share."""
+    """Two neighboring cliques and their separator."""
 
     first: int
     """A position in ``JunctionTree.cliques``."""
     second: int
-    """Another one, larger than ``first``."""
+    """Another position, larger than ``first``."""
     separator: tuple[str, ...]
     """The variables of both cliques, in the order of the graph; may be empty."""
 
 
 @dataclass(frozen=True)
 class JunctionTree(CheckedValue):
-    """Cliques, the tree that joins them, and the order that they come from.
+    """A junction tree with its cliques and its elimination order.
 
     Examples
     --------
@@ -62,11 +62,11 @@ class JunctionTree(CheckedValue):
     """
 
     cliques: tuple[Clique, ...]
-    """The maximal cliques, first eliminated first."""
+    """The maximal cliques, in the order of elimination."""
     edges: tuple[Edge, ...]
-    """One fewer than cliques: a tree."""
+    """The edges, one fewer than cliques."""
     order: EliminationOrder
-    """The order that makes these cliques."""
+    """The elimination order of these cliques."""
 
     @classmethod
     @checked
@@ -76,14 +76,14 @@ class JunctionTree(CheckedValue):
         Parameters
         ----------
         graph
-            The graph that the order is for.
+            The interaction graph.
         order
-            An order of all variables of the graph; its sizes are taken as they stand.
+            An order of all variables of the graph; its sizes are not checked.
 
         Raises
         ------
         InvalidModelError
-            When the order is not one of exactly the variables of the graph.
+            If it is not an order of exactly the variables of the graph.
         """
         vertices = vertices_in_order(graph, order.variables)
         found, sizes, joined = joined_cliques(graph, vertices)
@@ -124,7 +124,7 @@ def joined_cliques(
     Returns
     -------
     cliques, sizes, edges
-        The maximal cliques, first eliminated first; their sizes in cells; and for each edge
+        The maximal cliques in the order of elimination; their sizes in cells; and for each edge
         the places of its cliques and their separator.
     """
     found = elimination(graph, order)
@@ -155,16 +155,16 @@ def joined_cliques(
 def _hung(
     parent: int, hanging: list[tuple[frozenset[int], int]], sizes: list[int]
 ) -> list[tuple[int, int, frozenset[int]]]:
-    """Return the edges that join cliques to the one below which they hang.
+    """Return the edges that join child cliques to their parent or to another child.
 
-    Where a separator lies in that of another clique below the same parent, the clique may
-    as well hang there, and does if the other one is smaller than the parent: messages to it
-    then cost less, and the parent has fewer neighbors.
+    If the separator of a child is a subset of the separator of another child, the first child may
+    also be joined to the other one. The function does so if the other one is smaller than the
+    parent: messages then cost less, and the parent has fewer neighbors.
 
     Parameters
     ----------
     parent
-        The clique that they hang on.
+        The parent clique.
     hanging
         The separator of each, and its place among the cliques.
     sizes

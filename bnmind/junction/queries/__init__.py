@@ -1,1 +1,1 @@
-"""Other questions than marginals: explanations, samples."""
+"""Single queries, most probable explanations, marginal MAP and samples."""

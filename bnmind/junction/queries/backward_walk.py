@@ -1,12 +1,11 @@
-"""Programs walked backward: from the sum or the maximum of everything to states of all variables.
+"""The backward walk through a program, which finds states of all variables.
 
-A program that ends in one number has, on its way there, eliminated every variable
-in some step. Walked from its end, each step finds the variables of its result already
-decided, and the slices of its operands at those states weigh the states of the
-variables that it eliminated: the largest weight continues a most probable
-explanation, and a draw in proportion to the weights continues a sample of the joint
-distribution. For the former the program is run with maxima for sums, on logarithms,
-which neither underflow nor need scaling.
+A program that ends in a single number eliminates every variable in some step. The backward walk
+visits the steps in reverse order. At each step, the states of the variables of the result are
+known. The slices of the operands at these states are weights of the states of the eliminated
+variables. The largest weight continues a most probable explanation, and a draw in proportion to the
+weights continues a sample of the joint distribution. For an explanation, the program runs with
+maxima instead of sums, on logarithms, which do not underflow and need no scaling.
 
 References
 ----------
@@ -51,10 +50,10 @@ __all__ = [
 ]
 
 Pick: TypeAlias = Callable[[Floats, slice], NDArray[np.intp]]
-"""From weights ``(rows, choices)`` of these rows to a choice for each; one row stands for all."""
+"""Maps weights ``(rows, choices)`` of some rows to a choice for each; one row may stand for all."""
 
 _CHUNK = 2**20
-"""Weights that are looked at at a time."""
+"""The number of weights processed at a time."""
 
 
 def compile_elimination(
@@ -67,13 +66,13 @@ def compile_elimination(
 ) -> CompiledQuery:
     """Return the compiled query that eliminates every variable of non-negative tables.
 
-    Its program ends in one number and keeps what `walk_back` reads. No variable is left
-    out as barren: each is to be decided.
+    Its program ends in a single number and keeps the registers that `walk_back` reads. Barren
+    variables are not omitted, because each variable needs a state.
 
     Raises
     ------
     TooLargeError
-        If the plan is over its limits; it names the largest clique.
+        If the plan exceeds its limits. The error names the largest clique.
     """
     compiled = compile_all(tables, evidence=evidence, soft=soft, order=order, limits=limits)
     program = _keeping_operands(compiled.program)
@@ -84,7 +83,7 @@ def compile_elimination(
 
 
 def told(plan: Plan) -> str:
-    """Return what a plan is given and its size, for a line about it."""
+    """Return the evidence and the size of a plan as text for its ``repr``."""
     size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
     given = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
     shown = ", ".join(given[:6]) + (f", … {len(given)} in all" if len(given) > 6 else "")
@@ -92,7 +91,7 @@ def told(plan: Plan) -> str:
 
 
 def _keeping_operands(program: Program) -> Program:
-    """Return the program that keeps what walking backward reads: what variables are summed from."""
+    """Return the program that keeps the operands of eliminations, which the backward walk reads."""
     needed = {
         register
         for step in program.steps
@@ -122,21 +121,20 @@ def _without_overwriting(step: Step) -> Step:
 def walk_back(
     program: Program, registers: Sequence[Values], rows: int, combine: np.ufunc, pick: Pick
 ) -> NDArray[np.intp]:
-    """Return states of all variables of a program that has eliminated them all.
+    """Return states of all variables of a program that eliminates all of them.
 
     Parameters
     ----------
     program
-        Of a plan by `compile_elimination`.
+        The program of a plan made by `compile_elimination`.
     registers
-        As they are after the run.
+        The registers after the run.
     rows
-        How many times to choose.
+        The number of explanations or samples.
     combine
-        How the weights of two operands make one: `numpy.multiply`, or `numpy.add` for
-        logarithms.
+        Combines the weights of two operands: `numpy.multiply`, or `numpy.add` for logarithms.
     pick
-        Chooses among weights.
+        Chooses a state by its weights.
 
     Returns
     -------
@@ -159,7 +157,7 @@ def walk_back(
             operands = (left,) if isinstance(operation, Sum) else (left, right)
             child, scopes = None, [program.scopes[r] for r in operands]
             if isinstance(operation, Scatter):
-                # The left register holds where its rows lead, not what they weigh.
+                # The left register holds destinations, not weights.
                 child, scopes[0] = scopes[0][0], scopes[0][1:]
             tables = [
                 _gone_last(registers[r], scope, gone, sizes)
@@ -174,7 +172,7 @@ _Table: TypeAlias = tuple[Values, Scope]
 
 
 def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) -> _Table:
-    """Return values for every choice of what is gone, also of what they do not depend on."""
+    """Return values for every configuration of the eliminated variables, as the last axis."""
     rest = tuple(v for v in scope if v not in gone)
     there = [v for v in gone if v in scope]
     ordered = values.transpose([scope.index(v) for v in (*rest, *there)])
@@ -196,7 +194,7 @@ def _choose(
 ) -> None:
     """Fill in the states of the variables that a step eliminated.
 
-    If the first table holds what state of a variable each choice ``leads_to``, only choices
+    If the first table holds the state of a variable that each choice ``leads_to``, only choices
     that lead to its state have a weight.
     """
     combine, pick = how
@@ -210,7 +208,7 @@ def _choose(
         part = slice(start, min(start + chunk, rows))
         weights: Any = None
         for values, rest in tables:
-            # A table of the choices alone weighs them the same in every row.
+            # Weights that depend only on the choices are the same in every row.
             own = values[tuple(states[list(rest), part])] if rest else values[None, :]
             if leads_to is not None and weights is None:
                 own = np.where(own == states[leads_to, part, None], some, none)

@@ -1,9 +1,9 @@
-"""Plans that eliminate every variable, made for each case where one for any evidence is too large.
+"""Plans that eliminate every variable, with a separate plan for each case if necessary.
 
-A noisy-or that is observed to be false is a product of factors of its parents, one each, while
-one that may be true ties them together (see `bnmind.junction.reduction.no_effects`). So the most
-probable explanation of many findings, and samples given them, may take little for any one case
-and too much for a plan that holds for all.
+A noisy-or that is observed as false is a product of a factor for each parent; otherwise it makes
+its parents dependent (see `bnmind.junction.reduction.no_effects`). A plan for the explanation or
+the samples of a single case may therefore be small even if a plan for arbitrary evidence is too
+large.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ __all__ = ["Elimination"]
 
 @dataclass(frozen=True, eq=False)
 class Elimination(Value):
-    """The variables that are to be eliminated, and the evidence that is given."""
+    """A query that eliminates all variables of a model, and its evidence variables."""
 
     potentials: tuple[Potential, ...]
     """The tables of the model."""
     names: tuple[str, ...]
-    """Names that auxiliary variables must not have."""
+    """Names that are not available for auxiliary variables."""
     sums_only: bool
-    """Whether variables are summed out, and not maximized."""
+    """Whether variables are summed out instead of maximized."""
     evidence: tuple[str, ...]
     soft: tuple[str, ...]
     order: OrderFinder | None
@@ -45,12 +45,12 @@ class Elimination(Value):
     limits: Limits
 
     def plan(self) -> Plan:
-        """Return the plan for any evidence, or one that is made anew for each case.
+        """Return a plan for any evidence, or one that makes a plan for each case.
 
         Raises
         ------
         TooLargeError
-            If it is over its limits, and no case is known to take less.
+            If the plan exceeds its limits, and a plan for a single case would not be smaller.
         """
         try:
             return Plan(self._compiled(self.potentials))
@@ -68,9 +68,9 @@ class Elimination(Value):
             return Plan(compiled)
 
     def for_case(self, plan: Plan, evidence: Findings) -> Plan:
-        """Return the plan that answers some evidence, which it still is to be given.
+        """Return the plan for given evidence, which its runs still take.
 
-        That is the ``plan`` by `plan` itself, if it is for any evidence.
+        This is ``plan`` itself, if it serves any evidence.
         """
         if plan.by_case is None:
             return plan

@@ -1,8 +1,8 @@
-"""Marginal MAP: the most probable states of a few variables, the rest summed out.
+"""Marginal MAP: the most probable configuration of some variables, with the others summed out.
 
-The joint of the variables is one target of a plan, and its largest cell is the answer.
-That is exact, and made for small sets: the problem is harder than the most probable
-explanation (NP^PP-complete), because sums and maxima do not commute.
+The joint distribution of the variables is the target of a plan, and its largest cell is the result.
+This is exact, but only suitable for small sets of variables. The problem is harder than the most
+probable explanation (NP^PP-complete), because sums and maxima do not commute.
 
 References
 ----------
@@ -35,14 +35,14 @@ from bnmind.pgm.variable import Variable
 __all__ = ["MarginalMapPlan", "compile_marginal_map"]
 
 DEFAULT_JOINT_CELLS = 2**22
-"""Cells that the joint of the variables may have unless the caller says otherwise."""
+"""The default limit for the cells of the joint distribution of the variables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginalMapPlan(Value):
     """A compiled search for the most probable states of some variables.
 
-    Made by `compile_marginal_map`.
+    `compile_marginal_map` makes such plans.
     """
 
     plan: Plan
@@ -50,7 +50,7 @@ class MarginalMapPlan(Value):
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """What is explained."""
+        """The explained variables."""
         return self.plan.targets[0]
 
     def __repr__(self) -> str:
@@ -61,10 +61,10 @@ class MarginalMapPlan(Value):
         return str(self.plan)
 
     def run(self, evidence: Evidence | None = None) -> Explanation:
-        """Return the most probable states of the variables given states of the evidence.
+        """Return the most probable configuration of the variables given the evidence.
 
-        Of equally probable ones, the first in the order of the variables and their
-        states, as far as rounding leaves them equal.
+        Of equally probable configurations (up to rounding), the method returns the first in the
+        order of the variables and their states.
 
         Parameters
         ----------
@@ -96,9 +96,9 @@ def compile_marginal_map(
     Parameters
     ----------
     model
-        What to reason in.
+        A network, or a product of factors.
     variables
-        What to explain; none of them evidence.
+        The variables to explain, without evidence variables.
     evidence, soft, order, max_bytes, max_multiplications
         As in `compile_plan`.
     max_joint
@@ -107,16 +107,16 @@ def compile_marginal_map(
     Raises
     ------
     TooLargeError
-        If their joint has more than ``max_joint`` cells, or a run would take more than
+        If the joint of ``variables`` has more than ``max_joint`` cells, or a run would exceed
         ``max_bytes`` or ``max_multiplications``.
     InvalidArgumentError
-        If there are no variables, one is named twice, or is evidence.
+        If ``variables`` is empty, or contains a variable twice or an evidence variable.
     UnknownNameError
         If a variable is not in the model.
 
     Examples
     --------
-    Each cause by itself is more probable absent; but one of them must be there.
+    Each cause alone is more probably absent than present, but one of them must be present.
 
     >>> from bnmind.pgm import TabularCPD, noisy_or
     >>> flu, cold, fever = (Variable(name, ("no", "yes")) for name in ("flu", "cold", "fever"))
@@ -132,7 +132,7 @@ def compile_marginal_map(
         f"{v.name} cannot be both explained and evidence" for v in wanted if v.name in observed
     ]
     if not wanted:
-        problems.append("expected at least one variable to explain, got none")
+        problems.append("there must be at least one variable to explain")
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
     cells = math.prod(v.n_states for v in wanted)

@@ -1,8 +1,8 @@
-"""The most probable explanation: states of all variables that are most probable with the evidence.
+"""The most probable explanation: the most probable configuration given the evidence.
 
-The program of a junction tree is run with maxima for sums, on logarithms, and walked
-backward from the overall maximum. Variables that say nothing about the evidence are not
-left out here: under maxima a conditional distribution is not one.
+The program of a junction tree runs with maxima instead of sums, on logarithms. A backward walk from
+the overall maximum then finds the states. Barren variables cannot be omitted, because the maximum
+of a conditional distribution is not one.
 
 References
 ----------
@@ -44,29 +44,30 @@ __all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
 
 @dataclass(frozen=True)
 class Explanation(Value):
-    """States that explain the evidence, and how probable they are."""
+    """A configuration that explains the evidence, and its probability."""
 
     states: Mapping[str, str]
-    """The state of every variable explained, {variable: state}."""
+    """The state of every explained variable, {variable: state}."""
     log_probability: float
-    """Natural logarithm of the probability of these states and the evidence together; in a
-    product of factors, of their product."""
+    """Natural logarithm of the joint probability of these states and the evidence; for a product
+    of factors, of their product."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplanationPlan(Value):
     """A compiled search for the most probable states of all variables that are not evidence.
 
-    Made by `compile_explanation`. Printing it shows the cliques, their sizes and the cost.
+    `compile_explanation` makes such plans. Printing a plan shows its cliques, their sizes and the
+    cost.
     """
 
     variables: tuple[Variable, ...]
-    """What is explained: all that is not evidence, in the order of the model."""
+    """The explained variables: all variables without evidence, in the order of the model."""
     plan: Plan
-    """Its program eliminates everything, and keeps what is read on the way back. It has none where
-    each case is planned by itself, see `Plan.by_case`."""
+    """The plan that eliminates all variables. It has no program if each case has its own plan; see
+    `Plan.by_case`."""
     elimination: Elimination
-    """The model and the evidence that it was made from, to plan for a case."""
+    """The model and the evidence variables, from which plans for cases are made."""
 
     def __repr__(self) -> str:
         return f"ExplanationPlan({len(self.variables)} variables{told(self.plan)})"
@@ -75,10 +76,10 @@ class ExplanationPlan(Value):
         return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"
 
     def run(self, evidence: Evidence | None = None) -> Explanation:
-        """Return the most probable states given states of the evidence variables.
+        """Return the most probable configuration given the evidence.
 
-        Where several explanations are equally probable, which of them it is depends on
-        the plan alone: the same plan and evidence always give the same.
+        If several configurations are equally probable, the same plan and evidence always give the
+        same one.
 
         Parameters
         ----------
@@ -88,12 +89,12 @@ class ExplanationPlan(Value):
         Raises
         ------
         ImpossibleEvidenceError
-            If the evidence has probability zero; it names findings that contradict
-            each other.
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
         UnknownNameError, InvalidArgumentError
             If the evidence is not that of the plan.
         TooLargeError
-            If the plan for this evidence is over its limits, where each case has its own.
+            If each case has its own plan, and the plan for this evidence exceeds its limits.
         """
         evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
         plan = self.elimination.for_case(self.plan, evidence)
@@ -131,21 +132,20 @@ def compile_explanation(
     Parameters
     ----------
     model
-        What to reason in. Functions of many parents are broken into steps. Factors must not
-        be negative; where they are no probabilities, the explanation's is the logarithm of
-        their product.
+        A network, or a product of non-negative factors. Functions of many parents are split into
+        chains.
     evidence, soft
-        The variables that each run is given a state of, and those on which it may be
-        given a state, a likelihood or nothing. The latter are explained too.
+        The evidence variables, and those with soft evidence, as in `compile_plan`. Variables with
+        soft evidence are explained too.
     order, max_bytes, max_multiplications
         As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
-        predicted, unless each case can be planned by itself; it names the largest clique, or a
-        variable whose table is too large.
+        If a run would exceed ``max_bytes`` or ``max_multiplications``, unless separate plans for
+        cases are possible. The error names the largest clique, or a variable whose table is too
+        large.
     UnknownNameError, InvalidArgumentError
         As in `compile_plan`.
 

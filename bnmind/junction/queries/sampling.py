@@ -1,11 +1,10 @@
 """Samples of all variables from their joint distribution given the evidence.
 
-What matters to the evidence, its variables and their ancestors, is drawn from a junction
-tree: the program that sums everything out is walked backward, and each step draws the
-variables that it has summed out. All others are barren, and are drawn forward, each
-from its distribution given its parents (logic sampling: M. Henrion, *Propagating
-uncertainty in Bayesian networks by probabilistic logic sampling*, 1988), so that
-nothing is rejected and without evidence there is no tree at all.
+The evidence variables and their ancestors are drawn from a junction tree: a backward walk through
+the program that sums out all variables draws, at each step, the variables that the step sums out.
+All other variables are barren. They are drawn forward, each from its distribution given its parents
+(logic sampling: M. Henrion, *Propagating uncertainty in Bayesian networks by probabilistic logic
+sampling*, 1988). No sample is rejected, and without evidence no junction tree is needed.
 
 References
 ----------
@@ -57,10 +56,10 @@ __all__ = ["Samples", "SamplingPlan", "compile_sampling"]
 _Positions = NDArray[np.intp]
 
 MOST_STATES = 2**31
-"""States that one run may draw, of all variables in all samples: they take 16 GiB."""
+"""The most states of all variables in all samples of a run; they take 16 GiB."""
 
 _CHUNK = 2**20
-"""Probabilities that are looked at at a time."""
+"""The number of probabilities processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +67,12 @@ class Samples(Value):
     """Independent draws of all variables given the evidence."""
 
     variables: tuple[Variable, ...]
-    """All of the model's, the evidence too, in its order."""
+    """All variables of the model, with the evidence, in the order of the model."""
     positions: _Positions
     """``(samples, variables)`` state positions."""
     log_evidence: float
-    """Natural logarithm of the probability of the evidence; in a product of factors, of the
-    product's sum with the evidence."""
+    """Natural logarithm of the probability of the evidence; for a product of factors, of the sum of
+    the product given the evidence."""
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -83,7 +82,7 @@ class Samples(Value):
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[np.str_]]:
-        """The states by name, ``(samples,)`` for each variable; `pandas.DataFrame` takes them."""
+        """The names of the states, ``(samples,)`` for each variable; see `pandas.DataFrame`."""
         return ReadOnlyDict(
             {
                 v.name: sealed(np.array(v.states)[self.positions[:, number]])
@@ -93,7 +92,7 @@ class Samples(Value):
 
     @checked
     def frequencies(self, *names: str) -> Floats:
-        """Return the share of each joint state of some variables, an axis for each.
+        """Return the relative frequency of each configuration of some variables.
 
         Raises
         ------
@@ -112,19 +111,19 @@ class Samples(Value):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SamplingPlan(Value):
-    """Compiled draws from a model given evidence; made by `compile_sampling`."""
+    """A compiled sampler of a model given evidence; made by `compile_sampling`."""
 
     model: Network | FactorModel
     evidence: tuple[Variable, ...]
-    """The variables whose states each run is given."""
+    """The variables whose states each run takes."""
     soft: tuple[Variable, ...]
-    """The variables on which each run may be given a state, a likelihood, or nothing."""
+    """The variables for which each run takes a state, a likelihood, or nothing."""
     plan: Plan | None
-    """For the evidence and its ancestors, None without evidence; or for all of a product."""
+    """The plan for the evidence and its ancestors, or for a product; None without evidence."""
     forward: tuple[CPD, ...]
-    """Distributions of the others, parents first."""
+    """The distributions of the other variables, parents first."""
     elimination: Elimination | None = None
-    """The tables and the evidence that the plan was made from, to plan for a case."""
+    """The tables and the evidence variables, from which plans for cases are made."""
 
     def __repr__(self) -> str:
         drawn = len(self.model.variables) - len(self.evidence)
@@ -147,21 +146,20 @@ class SamplingPlan(Value):
         evidence
             As for `Plan.run`.
         n_samples
-            How many, at least 0.
+            The number of samples, at least 0.
         rng
-            Draws them. The same plan, evidence, number and generator state give the
-            same samples.
+            The random generator. Equal generators give equal samples.
 
         Raises
         ------
         ImpossibleEvidenceError
-            If the evidence has probability zero; it names findings that contradict
-            each other.
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
         UnknownNameError, InvalidArgumentError
             If the evidence is not that of the plan, or ``n_samples`` is negative.
         TooLargeError
-            If there are too many states to draw; or if the plan for this evidence is over its
-            limits, where each case has its own.
+            If there are too many states to draw; or if each case has its own plan, and the plan for
+            this evidence exceeds its limits.
         """
         if n_samples < 0:
             raise InvalidArgumentError(f"n_samples must be at least 0, got {n_samples}", n_samples)
@@ -174,7 +172,7 @@ class SamplingPlan(Value):
                 budget=MOST_STATES,
             )
         evidence = read_findings(evidence, self.evidence, self.soft)
-        # What the plan does not number has a single state.
+        # Variables that the plan does not number have a single state.
         at: dict[str, _Positions] = {
             v.name: np.zeros(n_samples, dtype=np.intp) for v in self.model.variables
         }
@@ -183,7 +181,7 @@ class SamplingPlan(Value):
             plan = self.elimination.for_case(self.plan, evidence)
             drawn, log_evidence = _backward(plan, evidence, n_samples, rng)
             at.update(drawn)
-        # It numbers the evidence, but does not draw it.
+        # The plan numbers the evidence, but does not draw it.
         at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
         for cpd in self.forward:
             at[cpd.variable.name] = _draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
@@ -196,7 +194,7 @@ class SamplingPlan(Value):
 def _backward(
     plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
 ) -> tuple[dict[str, _Positions], float]:
-    """Return the positions of what the plan eliminates, and the evidence's log-probability."""
+    """Return positions of the eliminated variables, and the log-probability of the evidence."""
     compiled = plan.compiled
     registers = starting_registers(compiled, evidence)
     program, end = compiled.program, compiled.answers[0].register
@@ -230,7 +228,7 @@ def _is_all(
     filled: Sequence[Values],
     powers: Sequence[int],
 ) -> bool:
-    """Return whether numbers that got too small in a run are proven not to matter."""
+    """Return whether numbers that underflowed in a run provably do not matter."""
     end = plan.answers[0].register
     if end is None:
         return True
@@ -245,7 +243,7 @@ def _as_they_are(weights: Floats) -> Floats:
 
 
 def _from_logarithms(weights: Floats) -> Floats:
-    """Return weights, the largest of each row one."""
+    """Return weights scaled so that the largest of each row is one."""
     with np.errstate(under="ignore"):
         plain: Floats = np.exp(weights - weights.max(axis=1, keepdims=True))
     return plain
@@ -254,8 +252,8 @@ def _from_logarithms(weights: Floats) -> Floats:
 def _pick(weights: Floats, luck: Floats) -> _Positions:
     """Return a choice for each row of weights, in proportion to them.
 
-    A weight of zero is never chosen: the first running sum that is larger than a number
-    below the whole sum has grown there.
+    A weight of zero is never chosen, because the chosen cumulative sum is larger than the one
+    before it.
     """
     sums = np.cumsum(weights, axis=1)
     if len(sums) == 1:
@@ -268,7 +266,7 @@ def _pick(weights: Floats, luck: Floats) -> _Positions:
 def _draw(
     cpd: CPD, parents: list[_Positions], n_samples: int, rng: np.random.Generator
 ) -> _Positions:
-    """Return draws of a variable given its parents' positions."""
+    """Return draws of a variable given positions of its parents."""
     if isinstance(cpd, FunctionalCPD):
         return np.broadcast_to(cpd.function(*parents), (n_samples,))
     if isinstance(cpd, NoisyMaximum | NoisyMinimum):
@@ -312,20 +310,19 @@ def compile_sampling(
     Parameters
     ----------
     model
-        What to draw from. A product of factors, none of them negative, is drawn from in
-        proportion to their product.
+        A network, or a product of non-negative factors, from which configurations are drawn in
+        proportion to the product.
     evidence, soft
-        The variables that each run is given a state of, and those on which it may be
-        given a state, a likelihood or nothing.
+        The evidence variables, and those with soft evidence, as in `compile_plan`.
     order, max_bytes, max_multiplications
         As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If a run would take more than ``max_bytes`` or ``max_multiplications``, which is
-        predicted, unless each case can be planned by itself; it names the largest clique, or a
-        variable whose table is too large.
+        If a run would exceed ``max_bytes`` or ``max_multiplications``, unless separate plans for
+        cases are possible. The error names the largest clique, or a variable whose table is too
+        large.
     UnknownNameError, InvalidArgumentError
         As in `compile_plan`.
 
@@ -368,12 +365,12 @@ def compile_sampling(
 def _parts(
     model: Network | FactorModel, told_of: Sequence[str]
 ) -> tuple[tuple[Potential, ...], tuple[CPD, ...]]:
-    """Return the potentials that a junction tree must hold, and those drawn from forward."""
+    """Return the potentials of the junction tree, and the distributions for forward sampling."""
     cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
     if len(cpds) < len(model.potentials):
         return model.potentials, ()
     try:
-        # The product of a network's distributions is a network.
+        # The product may be a network.
         cpds = Network(cpds).cpds
     except InvalidModelError:
         return model.potentials, ()

@@ -1,4 +1,4 @@
-"""One question, asked once: a plan is compiled, run and forgotten."""
+"""A single query, which compiles a plan and runs it once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def posterior(
 ) -> Posterior:
     """Return the distributions of variables given evidence.
 
-    To ask the same question of many cases, compile a plan once with `compile_plan`.
+    For many cases, compile a plan once with `compile_plan`.
 
     Parameters
     ----------
@@ -45,20 +45,20 @@ def posterior(
         The variables of interest, by name; a tuple of names for a joint distribution. By default
         every variable without a state in the evidence.
     order
-        How to look for an elimination order; by default `RandomizedGreedy`.
+        The search for an elimination order; by default `RandomizedGreedy`.
     max_bytes, max_multiplications
-        The most that the computation may cost, as in `compile_plan`.
+        The limits of the computation, as in `compile_plan`.
 
     Raises
     ------
     UnknownNameError
         If the model has no such variable, or the variable no such state.
     ImpossibleEvidenceError
-        If the evidence has probability zero; it names findings that contradict each other.
+        If the evidence has probability zero. The error names findings that contradict each other.
     TooLargeError
-        If the computation would cost more than its limits; raised before it starts.
+        If the computation would exceed its limits. The error is raised before the computation.
     InvalidArgumentError
-        If the evidence or the targets cannot be read.
+        If the evidence or the targets are not valid.
     CancellationError
         As in `Plan.run`.
 
@@ -92,7 +92,7 @@ def posterior(
     except TooLargeError:
         if not states:
             raise
-    # The states of the evidence may leave much less to compute than any states of it.
+    # The plan restricted to the states of the evidence may be much smaller.
     rest = {name: finding for name, finding in findings.items() if name not in states}
     return plan.restrict(states).run(rest)
 
