@@ -15,16 +15,19 @@ H3  1 0.222  2 0.333  3 0.222  4 0.222
 0.333
 """
 
-from bnmind import _front_door
-
 
 def __getattr__(name: str) -> object:
     """Import what a public name stands for; it is found at once the next time."""
-    value = globals()[name] = _front_door.find(name)
+    # Not at the top: until the command line listens, Ctrl-C would print the stack of an import.
+    import bnmind._front_door as front_door
+
+    value = globals()[name] = front_door.find(name)
     return value
 
 
 def __dir__() -> list[str]:
     """Return the public names, and those that every module has."""
+    import bnmind._front_door as front_door
+
     hidden = [name for name in globals() if name.startswith("__")]
-    return sorted({*_front_door.homes(), "__version__", *hidden})
+    return sorted({*front_door.homes(), "__version__", *hidden})
