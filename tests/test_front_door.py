@@ -63,7 +63,7 @@ def test_importing_loads_no_library_and_no_room() -> None:
     libraries = {"numpy", "pandas", "scipy", "numba", "networkx", "pydantic", "pgmpy", "rich"}
     assert not libraries & loaded_by("import bnmind\ndir(bnmind)")
     # Nothing else either: Ctrl-C while it is imported would print a traceback.
-    script = "import sys\nbefore = set(sys.modules)\nimport bnmind\nprint(*set(sys.modules) - before)"
+    script = "import sys\nold = set(sys.modules)\nimport bnmind\nprint(*set(sys.modules) - old)"
     assert run(script) == ["bnmind"]
 
 
