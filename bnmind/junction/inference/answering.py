@@ -36,6 +36,7 @@ from bnmind.junction.inference.registers import (
 from bnmind.junction.inference.replanning import (
     narrowed,
     with_evidence_as_inputs,
+    with_program,
     without_signs,
 )
 from bnmind.pgm.factor import Values
@@ -54,9 +55,16 @@ class Answering(Value):
     """The query that is tried first."""
 
     @cached_property
+    def ordinary(self) -> Answering:
+        """The same with a program, if this is a sum that is answered without one."""
+        if self.compiled.summed is None:
+            return self
+        return Answering(with_program(self.compiled))
+
+    @cached_property
     def unsigned(self) -> Answering | None:
         """The equivalent query without negative numbers for any evidence; None if there is none."""
-        other = without_signs(self.compiled, {}, {})
+        other = without_signs(self.ordinary.compiled, {}, {})
         return None if other is None else Answering(other)
 
     def run(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Posterior:
@@ -67,6 +75,8 @@ class Answering(Value):
         observed = positions_of(compiled, findings)
         given = all_inputs(compiled, findings, inputs)
         self.check_size()
+        if compiled.summed is not None:
+            return self._of_sum(observed) or self.ordinary.run(findings, inputs)
         sums = sums_of(compiled, registers_of(compiled, observed, given))
         if self._is_doubtful(sums.doubt):
             try:
@@ -86,6 +96,29 @@ class Answering(Value):
             Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence
         )
 
+    def _of_sum(self, at: Mapping[str, int]) -> Posterior | None:
+        """Return the posterior of a sum that has no program; None where it needs one."""
+        compiled = self.compiled
+        assert compiled.summed is not None  # as the caller has seen
+        registers = registers_of(compiled, at, {})
+        numbers = [float(np.real(registers[register])) for register in compiled.scalars]
+        if not min(numbers, default=1.0) > 0:
+            return None
+        found = compiled.summed.run(registers, at)
+        if found is None:
+            return None
+        joints = []
+        for answer in compiled.answers:
+            if answer.register is None:
+                joints.append(answer.lift(np.ones(answer.shape), at))
+            else:
+                belief = found.beliefs[answer.register]
+                joints.append(answer.lift(belief[: math.prod(answer.shape)], at))
+        log_evidence = found.log_evidence + sum(map(math.log, numbers))
+        return made(
+            Posterior, scopes=compiled.targets, joints=tuple(joints), log_evidence=log_evidence
+        )
+
     def is_possible(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> bool:
         """Return whether the probability is positive; raise the errors of `Plan.is_possible`."""
         compiled = self.compiled
@@ -97,6 +130,9 @@ class Answering(Value):
         observed = positions_of(compiled, findings)
         given = all_inputs(compiled, findings, inputs)
         self.check_size()
+        if compiled.summed is not None:
+            found = self._of_sum(observed)
+            return found is not None or self.ordinary.is_possible(findings, inputs)
         sums = sums_of(compiled, registers_of(compiled, observed, given))
         if not self._is_doubtful(sums.doubt):
             return sums.log_evidence > -math.inf
@@ -121,6 +157,8 @@ class Answering(Value):
         def alone(findings: Findings) -> Posterior:
             return self.for_case(findings, inputs).run({})
 
+        if self.compiled.summed is not None:
+            return self.ordinary.run_batch(cases, inputs, max_bytes=max_bytes)
         if self.compiled.by_case is not None:
             return run_each(self.compiled, cases, alone, max_bytes=max_bytes)
         batch = run_batch(self.compiled, cases, inputs, max_bytes=max_bytes)
@@ -196,7 +234,7 @@ class Answering(Value):
     def narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Answering:
         """Return the query restricted to some findings, and to checked inputs."""
         try:
-            return Answering(narrowed(self.compiled, findings, inputs))
+            return Answering(narrowed(self.ordinary.compiled, findings, inputs))
         except ImpossibleEvidenceError:
             raise impossible(self.conflict(findings, inputs)) from None
 

@@ -11,6 +11,7 @@ from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
 from bnmind.junction.inference.evidence import label_of
+from bnmind.junction.inference.independent_sum import independent_sum, sum_among
 from bnmind.junction.inference.parts import Part, planned, shared_search, smallest
 from bnmind.junction.inference.query import Known, Query, Request, opened
 from bnmind.junction.program.contraction import ProgramBuilder
@@ -71,6 +72,9 @@ def _whole_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
     """Return the plan of a query of which nothing is known yet."""
+    summed = _sum_plan(request, potentials, domains)
+    if summed is not None:
+        return summed
     search = shared_search(request.query)
     if request.query.factorize:
         potentials, domains = in_chosen_forms(request, potentials, domains, search)
@@ -89,6 +93,41 @@ def _whole_plan(
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
     parts = planned(model, request, parents, search)
     return _assemble(request, model, parts, [] if request.large else heads)
+
+
+def _sum_plan(
+    request: Request, potentials: tuple[Potential, ...], domains: Domains
+) -> CompiledQuery | None:
+    """Return the plan of a query about a sum of independent variables; None if it is not one."""
+    cpd = sum_among(request, potentials)
+    if cpd is None:
+        return None
+    query = request.query
+    request, _, model = _reduced(request, [p for p in potentials if p is not cpd], domains)
+    number = {name: i for i, name in enumerate(model.sizes)}
+    observed = frozenset(request.observed)
+    sources = sources_of(model, number, observed, (), {})
+    summed = independent_sum(cpd, sources, observed, number)
+    if summed is None:
+        return None
+    # A run fills one register for each variable.
+    scopes = [(variable,) for variable in number.values()]
+    registers = {name: number[name] for name in number if name not in observed}
+    answers = []
+    for target in query.targets:
+        register = next((registers[v.name] for v in target if v.name in registers), None)
+        answers.append(answer_of(model, target, observed, number, register, scopes))
+    compiled = _compiled(
+        request,
+        trees=(),
+        sources=sources,
+        program=Program(0, (), (), (), ()),
+        numbered=tuple(number),
+        answers=tuple(answers),
+        halved=False,
+        summed=summed,
+    )
+    return compiled if compiled.refusal is None else None
 
 
 def _restricted_plan(

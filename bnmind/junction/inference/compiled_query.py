@@ -17,6 +17,7 @@ from bnmind._messages import bytes_text, many
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
+from bnmind.junction.inference.independent_sum import IndependentSum
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.query import Known, Query
 from bnmind.junction.program.program import Program
@@ -82,6 +83,9 @@ class CompiledQuery(Value):
     by_case: int | None = None
     """The approximate number of cells of a common plan, if each run makes a plan for its own
     evidence instead; otherwise None."""
+    summed: IndependentSum | None = None
+    """The sum of independent variables that the query is about, if it is answered by that alone;
+    the program is empty then."""
 
     def __repr__(self) -> str:
         return f"CompiledQuery({len(self.targets)} targets, {self.total_size:,} cells)"
@@ -110,7 +114,7 @@ class CompiledQuery(Value):
     @property
     def multiplications(self) -> int:
         """Multiplications of one run."""
-        return self.program.multiplications
+        return (self.summed or self.program).multiplications
 
     @cached_property
     def memory(self) -> int:
@@ -121,7 +125,8 @@ class CompiledQuery(Value):
         tables = self.table_copies * sum(s.n_cells for s in self.sources)
         # An answer takes its register, two copies and the joint at the same time.
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
-        held = max(self.program.peak_cells, reading)
+        running = self.program.peak_cells if self.summed is None else self.summed.peak_cells
+        held = max(running, reading)
         return (16 if complex_numbers else 8) * (tables + held)
 
     @cached_property
@@ -172,7 +177,13 @@ def plan_line(plan: CompiledQuery) -> str:
     soft = [f"{v.name}?" for v in plan.soft]
     given = "; ".join([evidence or "nothing", *soft, *plan.inputs])
     size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
+    if plan.summed is not None:
+        size = _sum_line(plan.summed)
     return f"Plan({targets} | {given}; {size})"
+
+
+def _sum_line(summed: IndependentSum) -> str:
+    return f"the sum {summed.child} of {len(summed.summands):,} independent variables"
 
 
 def plan_text(plan: CompiledQuery) -> str:
@@ -186,6 +197,8 @@ def plan_text(plan: CompiledQuery) -> str:
             "planned for each case, since the size depends on what is observed: for any evidence"
             f" it would have about {many(plan.by_case)} cells"
         )
+    elif plan.summed is not None:
+        lines.append(f"no tree: {_sum_line(plan.summed)}")
     else:
         lines.append("separators  " + (_separators(plan.trees) or "none"))
     if saved.cells_before is not None:

@@ -56,7 +56,7 @@ class Plan(Value):
     @property
     def trees(self) -> tuple[JunctionTree, ...]:
         """One junction tree, or several if separate trees are cheaper for parts of the query."""
-        return self.compiled.trees
+        return self._answering.ordinary.compiled.trees
 
     @property
     def tree(self) -> JunctionTree:
@@ -104,12 +104,12 @@ class Plan(Value):
     @property
     def total_size(self) -> int:
         """The sum of the clique sizes."""
-        return self.compiled.total_size
+        return self._answering.ordinary.compiled.total_size
 
     @property
     def largest(self) -> Clique:
         """The largest clique."""
-        return self.compiled.largest
+        return self._answering.ordinary.compiled.largest
 
     @property
     def multiplications(self) -> int:
@@ -174,7 +174,7 @@ class Plan(Value):
         if n_cases < 0:
             raise InvalidArgumentError(f"n_cases must be at least 0, got {n_cases}", n_cases)
         varying = frozenset(label_of(v.name) for v in self.soft)
-        return batch_size(self.compiled, varying).total(n_cases)
+        return batch_size(self._answering.ordinary.compiled, varying).total(n_cases)
 
     @checked
     def run_batch(

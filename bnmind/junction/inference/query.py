@@ -47,6 +47,8 @@ class Query(Sealed):
     """Whether no variable is left out, or computed beforehand, since each is to be decided."""
     most_cells: int | None = None
     """A plan of more cells is refused before it is put together; any is made if None."""
+    direct: bool = True
+    """Whether a sum of independent variables may be answered without a program."""
     to_be_restricted: bool = False
     """Whether the plan may be over its limits, since only restrictions of it will be run."""
 

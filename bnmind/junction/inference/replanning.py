@@ -19,7 +19,7 @@ from bnmind.junction.inference.query import opened, with_more
 from bnmind.junction.reduction.possible_states import n_numbers
 from bnmind.pgm.factor import Factor, Values
 
-__all__ = ["narrowed", "with_evidence_as_inputs", "without_signs"]
+__all__ = ["narrowed", "with_evidence_as_inputs", "with_program", "without_signs"]
 
 _UNSIGNED_CELLS = 2**24
 """Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
@@ -46,6 +46,11 @@ def narrowed(
     if before is None and compiled.by_case is None:
         before = compiled.total_size
     return build(compiled.query, replace(known, cells_before=before))
+
+
+def with_program(compiled: CompiledQuery) -> CompiledQuery:
+    """Return a compiled query with a program, where a sum was to be answered without one."""
+    return build(replace(compiled.query, direct=False), compiled.known)
 
 
 def without_signs(

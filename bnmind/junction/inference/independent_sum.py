@@ -1,0 +1,299 @@
+"""Queries about many variables that are independent but for their sum, answered without a program.
+
+A thousand votes and their total: given the total, the votes depend on each other by nothing else.
+Such a query is answered by the tree of partial sums of `bnmind.junction.program.sum_tree`, whose
+levels are arrays, in milliseconds; a program would take some thousand steps.
+
+An observed total may be very improbable. The weight of each value c of a summand is then multiplied
+by 2^(jc) for a whole number j that makes the total a probable one (exponential tilting). That
+changes no distribution given the total, and the probability of the total by a known power of two.
+
+Numbers that get too small on the way do not matter: where all weights are scaled to at most one and
+the total has one of at least 2⁻⁶⁰⁰, all that can be lost, some 2⁻¹⁰⁷⁴ in each of fewer than 2⁶⁴
+products, is less than the last of its digits. For a total of less weight, no answer is given here.
+
+References
+----------
+F. Esscher, "On the probability function in the collective theory of risk", Skandinavisk
+Aktuarietidskrift 15 (1932), 175-195: tilting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed, sealed
+from bnmind.information import Floats
+from bnmind.junction.inference.query import Request
+from bnmind.junction.program.program_inputs import Source
+from bnmind.junction.program.sum_tree import n_products, outside, partial_sums, scaled
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.functions import Addition
+from bnmind.pgm.network import Potential
+
+__all__ = ["IndependentSum", "Summed", "independent_sum", "sum_among"]
+
+_MANY = 64
+"""Sums of fewer variables have programs."""
+
+_LEAST = 2.0**-600
+"""A total of less weight is not answered, see the module."""
+
+_FARTHEST = 1_000
+"""Tilts by higher powers of two leave the range of numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summed(Sealed):
+    """The answers of a run."""
+
+    beliefs: Mapping[int, Values]
+    """The distribution of each hidden variable, by its number."""
+    log_evidence: float
+    """The logarithm of the evidence, but for tables of a single number."""
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentSum(Sealed):
+    """A sum of variables that are independent given it and the evidence, made for many runs.
+
+    Its position is ``(start + Σ values) mod modulus``.
+    """
+
+    summands: tuple[int, ...]
+    """The hidden variables that are added up, by their numbers."""
+    values: NDArray[np.intp]
+    """``(summands, states)``: how much each state adds, from zero on; −1 if there is no state."""
+    layers: tuple[tuple[tuple[int, ...], NDArray[np.intp]], ...]
+    """Registers of tables over summands, and the place in ``values`` of each of their cells, end
+    to end. No two tables of a layer are over one summand."""
+    known: tuple[tuple[str, tuple[int, ...]], ...]
+    """Observed variables that are added too, and how much each of their states adds."""
+    start: int
+    modulus: int
+    child: str
+    """The name of the sum."""
+    number: int | None
+    """Its number; None if it is observed."""
+    n_states: int
+    """The number of its states."""
+    tables: tuple[int, ...]
+    """Registers of other tables over it."""
+
+    @property
+    def n_values(self) -> int:
+        """The number of values that a summand may have."""
+        return 1 + int(self.values.max())
+
+    @property
+    def multiplications(self) -> int:
+        """Products of a run."""
+        return n_products(len(self.values), self.n_values)
+
+    @property
+    def peak_cells(self) -> int:
+        """The most cells that a run holds, roughly: those of all levels, and of a few copies."""
+        n_rows = 2 * len(self.values)
+        return n_rows * self.n_values * (8 + n_rows.bit_length())
+
+    def run(self, registers: Sequence[Values], at: Mapping[str, int]) -> Summed | None:
+        """Return the answers for registers cut at the evidence; None if the total is too small.
+
+        Parameters
+        ----------
+        registers
+            The tables, by `bnmind.junction.inference.registers`.
+        at
+            The position of each observed variable.
+        """
+        with np.errstate(under="ignore"):
+            return self._run(registers, at)
+
+    def _run(self, registers: Sequence[Values], at: Mapping[str, int]) -> Summed | None:
+        added = np.maximum(self.values, 0)
+        n_totals = 1 + int(added.max(axis=1).sum())
+        start = self.start + sum([terms[at[name]] for name, terms in self.known])
+        positions = (start + np.arange(n_totals)) % self.modulus
+        weights, power = self._weights(registers)
+        if self.number is None:
+            likelihood = (positions == at[self.child]).astype(np.float64)
+            if not likelihood.any():
+                return None
+            total = int(likelihood.argmax())
+            tilt = _tilt(weights, added, total)
+            weights, shifts = scaled(np.ldexp(weights, tilt * added))
+            power += int(shifts.sum()) - tilt * total
+        else:
+            states, more = self._of_child(registers)
+            likelihood = states[positions]
+            power += more
+        levels, more = partial_sums(self._leaves(weights))
+        whole = np.zeros(levels[-1].shape[1])
+        whole[:n_totals] = likelihood
+        joint = levels[-1][0] * whole
+        evidence = float(joint.sum())
+        if not evidence >= _LEAST:
+            return None
+        rest = outside(levels, whole)
+        beliefs = weights * rest[np.arange(len(weights))[:, None], added]
+        beliefs /= beliefs.sum(axis=1, keepdims=True)
+        found = dict(zip(self.summands, sealed(beliefs), strict=True))
+        if self.number is not None:
+            sums = np.bincount(positions, joint[:n_totals] / evidence, self.n_states)
+            found[self.number] = sealed(sums)
+        return Summed(found, math.log(evidence) + (power + more) * math.log(2.0))
+
+    def _weights(self, registers: Sequence[Values]) -> tuple[Floats, int]:
+        """Return the product of the tables over each summand, and a power of two taken out."""
+        weights = (self.values >= 0).astype(np.float64)
+        power = 0
+        for members, places in self.layers:
+            factors = np.ones(weights.size)
+            factors[places] = np.concatenate([registers[i] for i in members])
+            weights, powers = scaled(weights * factors.reshape(weights.shape))
+            power += int(powers.sum())
+        return weights, power
+
+    def _of_child(self, registers: Sequence[Values]) -> tuple[Floats, int]:
+        """Return the product of the tables over the sum, and a power of two taken out."""
+        states, power = np.ones((1, self.n_states)), 0
+        for register in self.tables:
+            states, powers = scaled(states * np.real(registers[register]))
+            power += int(powers.sum())
+        return states[0], power
+
+    def _leaves(self, weights: Floats) -> Floats:
+        """Return the weight of each value of each summand: states may have the same value."""
+        n_rows, n_values = len(weights), self.n_values
+        places = np.maximum(self.values, 0) + n_values * np.arange(n_rows)[:, None]
+        found: Any = np.bincount(places.ravel(), weights.ravel(), n_rows * n_values)
+        leaves: Floats = found.reshape(n_rows, n_values)
+        return leaves
+
+
+def _tilt(weights: Floats, added: NDArray[np.intp], total: int) -> int:
+    """Return the power of two, for one more of a value, that brings the mean near a total."""
+    low, high = -_FARTHEST // int(added.max()), _FARTHEST // int(added.max())
+    while low < high:
+        middle = (low + high) // 2
+        tilted, _ = scaled(np.ldexp(weights, middle * added))
+        sums = tilted.sum(axis=1)
+        mean = float(((tilted * added).sum(axis=1) / np.where(sums > 0, sums, 1.0)).sum())
+        low, high = (middle + 1, high) if mean < total else (low, middle)
+    return low
+
+
+def sum_among(request: Request, potentials: Sequence[Potential]) -> FunctionalCPD | None:
+    """Return the sum of many variables that are independent but for it, if there is one.
+
+    All other tables must be over one hidden variable each, and all targets too.
+    """
+    query = request.query
+    if (
+        not query.direct
+        or query.whole
+        or request.inputs
+        or query.most_cells is not None
+        or query.to_be_restricted
+        or not query.factorize
+        or not isinstance(query.order, RandomizedGreedy)
+    ):
+        return None
+    observed = frozenset(request.observed)
+    found = None
+    for potential in potentials:
+        n_hidden = sum([v.name not in observed and v.n_states > 1 for v in potential.scope])
+        if n_hidden < 2 and isinstance(potential, Factor | TabularCPD):
+            continue
+        if found is not None or not isinstance(potential, FunctionalCPD):
+            return None
+        found = potential
+    if found is None or len(found.parents) < _MANY or not isinstance(found.function, Addition):
+        return None
+    hidden = {v.name for v in found.scope} - observed
+    others = [v.name for p in potentials for v in p.scope if v.n_states > 1]
+    others += [v.name for target in query.targets for v in target if v.n_states > 1]
+    if any(name not in hidden and name not in observed for name in others):
+        return None
+    if any(sum([v.name in hidden for v in target]) > 1 for target in query.targets):
+        return None
+    return found
+
+
+def independent_sum(
+    cpd: FunctionalCPD,
+    sources: Sequence[Source],
+    observed: frozenset[str],
+    number: Mapping[str, int],
+) -> IndependentSum | None:
+    """Return a sum made for runs; None if totals may not be told apart, or factors have signs.
+
+    Parameters
+    ----------
+    cpd
+        The sum, by `sum_among`.
+    sources
+        The other tables.
+    observed
+        The variables whose states each run knows.
+    number
+        The number of each variable.
+    """
+    function = cpd.function
+    assert isinstance(function, Addition)  # as `sum_among` has seen
+    if any(source.signed for source in sources):
+        return None
+    start = function.constant
+    known, terms = [], {}
+    for v, term in zip(cpd.parents, function.terms, strict=True):
+        if v.name in observed:
+            known.append((v.name, term))
+        elif v.n_states == 1:
+            start += term[0]
+        else:
+            least = min(term)
+            start += least
+            terms[number[v.name]] = [value - least for value in term]
+    n_totals = 1 + sum(map(max, terms.values()))
+    if len(terms) < _MANY or not 1 < n_totals <= function.modulus:
+        return None
+    width = max(map(len, terms.values()))
+    rows = [[*term, *[-1] * (width - len(term))] for term in terms.values()]
+    child = cpd.variable.name
+    place = {name: width * row for row, name in enumerate(terms)}
+    layers: list[tuple[list[int], list[int]]] = []
+    depth = dict.fromkeys(terms, 0)
+    tables = []
+    for register, source in enumerate(sources):
+        if not source.scope:
+            continue
+        (variable,) = source.scope
+        if variable not in terms:
+            tables.append(register)
+            continue
+        if depth[variable] == len(layers):
+            layers.append(([], []))
+        members, places = layers[depth[variable]]
+        members.append(register)
+        places += range(place[variable], place[variable] + len(terms[variable]))
+        depth[variable] += 1
+    return IndependentSum(
+        tuple(terms),
+        np.array(rows, dtype=np.intp),
+        tuple((tuple(members), np.array(places, dtype=np.intp)) for members, places in layers),
+        tuple(known),
+        start,
+        function.modulus,
+        child,
+        None if child in observed else number[child],
+        cpd.variable.n_states,
+        tuple(tables),
+    )
