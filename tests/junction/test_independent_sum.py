@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
-from bnmind.junction.inference import independent_sum
+from bnmind.junction.program import independent_sum
 from bnmind.junction.program.sum_tree import n_products, outside, partial_sums
 from bnmind.pgm import CPD, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.functions import Addition

@@ -11,10 +11,10 @@ from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
 from bnmind.junction.inference.evidence import label_of
-from bnmind.junction.inference.independent_sum import independent_sum, sum_among
 from bnmind.junction.inference.parts import Part, planned, shared_search, smallest
 from bnmind.junction.inference.query import Known, Query, Request, opened
 from bnmind.junction.program.contraction import ProgramBuilder
+from bnmind.junction.program.independent_sum import independent_sum, sum_among
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import answer_of, deterministic, sources_of
@@ -37,6 +37,7 @@ from bnmind.junction.reduction.reduced_model import (
     without_leaves,
 )
 from bnmind.junction.reduction.zero_compression import compounds
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.junction.triangulation.shared_search import SharedSearch
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
@@ -99,13 +100,17 @@ def _sum_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery | None:
     """Return the plan of a query about a sum of independent variables; None if it is not one."""
-    cpd = sum_among(request, potentials)
-    if cpd is None:
-        return None
     query = request.query
+    is_plain = query.direct and query.factorize and query.most_cells is None
+    if not is_plain or query.whole or query.to_be_restricted or request.inputs:
+        return None
+    observed = frozenset(request.observed)
+    cpd = sum_among(potentials, observed, query.targets)
+    # Whoever names an order wants its tree.
+    if cpd is None or not isinstance(query.order, RandomizedGreedy):
+        return None
     request, _, model = _reduced(request, [p for p in potentials if p is not cpd], domains)
     number = {name: i for i, name in enumerate(model.sizes)}
-    observed = frozenset(request.observed)
     sources = sources_of(model, number, observed, (), {})
     summed = independent_sum(cpd, sources, observed, number)
     if summed is None:

@@ -17,9 +17,9 @@ from bnmind._messages import bytes_text, many
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
-from bnmind.junction.inference.independent_sum import IndependentSum
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.query import Known, Query
+from bnmind.junction.program.independent_sum import IndependentSum
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Answer, Source
 from bnmind.pgm.cpd import FunctionalCPD

@@ -30,14 +30,13 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
 from bnmind.information import Floats
-from bnmind.junction.inference.query import Request
 from bnmind.junction.program.program_inputs import Source
 from bnmind.junction.program.sum_tree import n_products, outside, partial_sums, scaled
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.functions import Addition
 from bnmind.pgm.network import Potential
+from bnmind.pgm.variable import Variable
 
 __all__ = ["IndependentSum", "Summed", "independent_sum", "sum_among"]
 
@@ -191,23 +190,16 @@ def _tilt(weights: Floats, added: NDArray[np.intp], total: int) -> int:
     return low
 
 
-def sum_among(request: Request, potentials: Sequence[Potential]) -> FunctionalCPD | None:
+def sum_among(
+    potentials: Sequence[Potential],
+    observed: frozenset[str],
+    targets: Sequence[Sequence[Variable]],
+) -> FunctionalCPD | None:
     """Return the sum of many variables that are independent but for it, if there is one.
 
-    All other tables must be over one hidden variable each, and all targets too.
+    All other tables must be over one hidden variable each, and all targets too; ``observed`` are
+    those that are not hidden.
     """
-    query = request.query
-    if (
-        not query.direct
-        or query.whole
-        or request.inputs
-        or query.most_cells is not None
-        or query.to_be_restricted
-        or not query.factorize
-        or not isinstance(query.order, RandomizedGreedy)
-    ):
-        return None
-    observed = frozenset(request.observed)
     found = None
     for potential in potentials:
         n_hidden = sum([v.name not in observed and v.n_states > 1 for v in potential.scope])
@@ -220,10 +212,10 @@ def sum_among(request: Request, potentials: Sequence[Potential]) -> FunctionalCP
         return None
     hidden = {v.name for v in found.scope} - observed
     others = [v.name for p in potentials for v in p.scope if v.n_states > 1]
-    others += [v.name for target in query.targets for v in target if v.n_states > 1]
+    others += [v.name for target in targets for v in target if v.n_states > 1]
     if any(name not in hidden and name not in observed for name in others):
         return None
-    if any(sum([v.name in hidden for v in target]) > 1 for target in query.targets):
+    if any(sum([v.name in hidden for v in target]) > 1 for target in targets):
         return None
     return found
 
