@@ -426,7 +426,7 @@ def test_person_fit_with_certain_answers() -> None:
         float(start_belief(bank).update("item_2", 1).update("item_3", 0).predict("item_1")[1])
     )
     assert last.p_value == pytest.approx(0.1)  # who solved the first has the skill
-    with pytest.raises(InvalidResponseError, match="was answered"):
+    with pytest.raises(InvalidResponseError, match="item_1 was not answered"):
         person_fit(start_belief(bank), ["item_1"])
 
 

@@ -201,14 +201,14 @@ def test_the_same_player_under_two_names_is_said_to_be_one() -> None:
         (["--games", "many"], ["many", "all"]),
         (["--max-guesses", "0"], ["0"]),
         (["--max-guesses", str(10**30)], ["at most 1,000,000 guesses", "10^30"]),
-        (["--games", str(10**30)], ["10^30 of each"]),
+        (["--games", str(10**30)], ["would have about 10^30; play fewer"]),
         (["--noise", "false:7"], ["7"]),
         (["--pegs", "0"], ["pegs"]),
         (["--assume", "loud"], ["loud"]),
         (["--noise", "independent:0.1", "--assume", "false:0.2"], ["independent:0.1", "false:0.2"]),
         (["--pegs", "30", "--colors", "30"], ["GB"]),
-        (["--pegs", "30", "--colors", "30", "--games", "all"], ["10^44 of each of 4"]),
-        (["--games", "1000000000000"], ["1,000,000,000,000 of each of 4 strategies"]),
+        (["--pegs", "30", "--colors", "30", "--games", "all"], ["would have"]),
+        (["--games", "1000000000000"], ["would have 4,000,000,000,000; play fewer games"]),
     ],
 )
 def test_bad_input(arguments: list[str], words: list[str], tmp_path: Path) -> None:
