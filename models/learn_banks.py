@@ -37,7 +37,14 @@ def main(data: Path, directory: Path = HERE) -> None:
     bank = found.bank
     items = tuple(dataclasses.replace(item, text=texts[item.name]) for item in bank.items)
     named = tuple(labels[name] for name in bank.skills)
-    made = ItemBank(bank.network, bank.skills, items, "Fraction subtraction", SOURCE, named)
+    made = ItemBank(
+        network=bank.network,
+        skills=bank.skills,
+        items=items,
+        title="Fraction subtraction",
+        source=SOURCE,
+        labels=named,
+    )
     write_bank(made, directory / "fraction-subtraction.json")
     print(found)
 

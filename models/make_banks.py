@@ -52,7 +52,7 @@ def fractions() -> ItemBank:
         for _, _, needed in FRACTIONS.values()
     ]
     items = [
-        Item(name, content, text, time=30.0 * len(needed))
+        Item(name, content=content, text=text, time=30.0 * len(needed))
         for name, (text, content, needed) in FRACTIONS.items()
     ]
     return ItemBank.from_response_models(

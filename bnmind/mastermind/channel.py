@@ -111,7 +111,7 @@ class Channel(Value):
         replies = board.true_replies
         matrix = _empty(board, len(replies))
         np.fill_diagonal(matrix, 1.0)
-        return Channel(board, replies, matrix, "exact")
+        return Channel(board=board, reports=replies, matrix=matrix, name="exact")
 
     @staticmethod
     @checked
@@ -149,7 +149,7 @@ class Channel(Value):
         matrix = _empty(board, len(reports))
         for row, (b, w) in zip(matrix, board.true_replies, strict=True):
             row[:] = np.outer(tables[0][b], tables[1][w]).ravel()
-        return Channel(board, reports, matrix, name)
+        return Channel(board=board, reports=reports, matrix=matrix, name=name)
 
     @staticmethod
     @checked
@@ -183,7 +183,7 @@ class Channel(Value):
         matrix[:-1, :-1] = false / others
         matrix[np.diag_indices(others)] += 1 - false
         matrix[-1, -1] = 1.0
-        return Channel(board, replies, matrix, f"false:{_number(false)}")
+        return Channel(board=board, reports=replies, matrix=matrix, name=f"false:{_number(false)}")
 
     @staticmethod
     @checked
@@ -229,7 +229,7 @@ class Channel(Value):
                 f"none for {_names(unseen)}",
                 name,
             )
-        return Channel(board, tuple(reports), matrix / totals, name)
+        return Channel(board=board, reports=tuple(reports), matrix=matrix / totals, name=name)
 
     @staticmethod
     @checked
@@ -244,7 +244,12 @@ class Channel(Value):
         Missing pairs have probability zero; every true reply needs a row.
         """
         reports = sorted({Reply(*reported) for _, reported in probabilities})
-        return Channel(board, tuple(reports), _tabulated(board, reports, probabilities, name), name)
+        return Channel(
+            board=board,
+            reports=tuple(reports),
+            matrix=_tabulated(board, reports, probabilities, name),
+            name=name,
+        )
 
     def revealed(self) -> Channel:
         """Return the channel of a game that the code-maker truthfully ends at the winning guess.
@@ -257,7 +262,9 @@ class Channel(Value):
         matrix = np.zeros((self.matrix.shape[0], self.matrix.shape[1] + 1))
         matrix[:-1, :-1] = self.matrix[:-1]
         matrix[-1, -1] = 1.0
-        return Channel(self.board, self.reports, matrix, self.name, ends=True)
+        return Channel(
+            board=self.board, reports=self.reports, matrix=matrix, name=self.name, ends=True
+        )
 
     @property
     def n_outcomes(self) -> int:

@@ -80,7 +80,7 @@ def simulated(bank: ItemBank, rules: tuple[Rule, ...], stopper: Stopper) -> tupl
 @pytest.mark.parametrize("length", [None, 7])
 def test_a_stopper_waits_until_the_minima_are_met(length: int | None) -> None:
     rules = (Enemies(), ContentBalance({"y": 2, "z": 1}, length=length), Testlets())
-    design = Design(BANK, FixedOrder(), AT_ONCE, rules)
+    design = Design(bank=BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=rules)
     start = Session.start(design)
     assert start.stop_reason == ""
     assert start.allowed == ("d", "e", "f", "g", "h")
@@ -113,7 +113,7 @@ def test_limits_of_length_cost_and_time_end_a_test_whatever_is_missing(
     stopper: Stopper, expected: tuple[str, str]
 ) -> None:
     rules = (ContentBalance({"y": 2, "z": 1}),)
-    session = ended(Design(BANK, FixedOrder(), stopper, rules))
+    session = ended(Design(bank=BANK, selector=FixedOrder(), stopper=stopper, rules=rules))
     assert asked(session) == expected[0]
     assert expected[1] in session.stop_reason
     assert simulated(BANK, rules, stopper) == (asked(session), session.stop_reason)
@@ -122,11 +122,18 @@ def test_limits_of_length_cost_and_time_end_a_test_whatever_is_missing(
 def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
     balance = ContentBalance({"x": 2, "z": 2})
     only = OnlyItems(("a", "d", "h"))
-    assert asked(ended(Design(BANK, FixedOrder(), AT_ONCE, (only, balance)))) == "ah"
+    assert (
+        asked(
+            ended(Design(bank=BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=(only, balance)))
+        )
+        == "ah"
+    )
     assert simulated(BANK, (only, balance), AT_ONCE)[0] == "ah"
     # An item set aside is not waited for either.
     control = SympsonHetter(FixedOrder(("g",)), {"g": 0.0})
-    session = ended(Design(BANK, control, AT_ONCE, (ContentBalance({"z": 2}),)))
+    session = ended(
+        Design(bank=BANK, selector=control, stopper=AT_ONCE, rules=(ContentBalance({"z": 2}),))
+    )
     assert asked(session) == "h"
     people = Examinees.recorded(BANK, np.ones((2, 8), dtype=int))
     run = simulate(
@@ -144,7 +151,9 @@ def test_a_testlet_is_left_for_what_the_minima_need() -> None:
     items += [Item("c", content="x"), Item("d", content="y")]
     bank = ItemBank.from_qmatrix([[1]] * 4, guess=0.2, slip=0.1, items=items)
     rules = (ContentBalance({"x": 2}, length=4), Testlets())
-    assert asked(ended(Design(bank, FixedOrder(), AT_ONCE, rules))) == "ac"
+    assert (
+        asked(ended(Design(bank=bank, selector=FixedOrder(), stopper=AT_ONCE, rules=rules))) == "ac"
+    )
     assert simulated(bank, rules, AT_ONCE)[0] == "ac"
 
 
@@ -160,7 +169,7 @@ class FewAtATime:
 
 def test_a_test_goes_on_while_items_are_open_that_the_minima_need() -> None:
     rules = (ContentBalance({"z": 1}, length=4), FewAtATime())
-    session = Session.start(Design(BANK, FixedOrder(), AT_ONCE, rules))
+    session = Session.start(Design(bank=BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=rules))
     assert (session.stop_reason, session.allowed) == ("", ("g", "h"))
     assert asked(ended(session.design)) == "g"
     assert simulated(BANK, rules, AT_ONCE) == ("g", "it is enough")
@@ -201,7 +210,7 @@ def test_minima_are_met_if_they_can_be_and_live_and_simulated_tests_agree(
         bank, people, {"x": selector}, stopper, options=SimulationOptions(rules=rules)
     ).runs[0]
     for row in range(3):
-        design = Design(bank, selector, stopper, rules)
+        design = Design(bank=bank, selector=selector, stopper=stopper, rules=rules)
         session = Session.start(design)
         while not session.stop_reason:
             counts = Counter(bank.item(name).content for name in session.state.asked)

@@ -29,7 +29,15 @@ from tests.modes import examples
 BANK = ItemBank.from_qmatrix(
     [[1, 0], [1, 1]],
     items=[
-        Item("item_1", "fractions", "½ + ½", 2.0, 30.0, ("item_2",), "t"),
+        Item(
+            name="item_1",
+            content="fractions",
+            text="½ + ½",
+            cost=2.0,
+            time=30.0,
+            enemies=("item_2",),
+            testlet="t",
+        ),
         Item("item_2"),
     ],
 ).with_title("A bank", "made up")

@@ -114,7 +114,9 @@ def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero(
     assert (least < 1e-5) == (least_chance == 0)
     skills = tuple(bank.variable(name) for name in bank.skills)
     codes, numbers = responses.for_bank(bank).codes, np.arange(len(responses))
-    people = Examinees(bank.item_names, codes, skills, levels, numbers)
+    people = Examinees(
+        items=bank.item_names, responses=codes, skills=skills, levels=levels, numbers=numbers
+    )
     selectors = {name: selector for name, (selector, _) in known.items()}
     result = simulate(bank, people, selectors, MaximalItems(10))
     for name, (_, accuracies) in known.items():

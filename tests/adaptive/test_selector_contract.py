@@ -119,7 +119,7 @@ class AnyItem(MinimalEntropy):
     ) -> Selection:
         """Return the first item of the bank."""
         found = super().select(belief, items, rng=rng)
-        return Selection("item_1", found.items, found.scores, ("item_1",))
+        return Selection(item="item_1", items=found.items, scores=found.scores, tied=("item_1",))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class FirstGiven(MinimalEntropy):
     ) -> Selection:
         """Return the first item given."""
         found = super().select(belief, items, rng=rng)
-        return Selection(items[0], found.items, found.scores, (items[0],))
+        return Selection(item=items[0], items=found.items, scores=found.scores, tied=(items[0],))
 
 
 @dataclass(frozen=True)

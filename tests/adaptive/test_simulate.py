@@ -477,7 +477,9 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(UnknownNameError, match="item_9"):
         simulate(more, PEOPLE, SELECTORS)
     twos, nothing = np.full((1, 8), 2, dtype=np.int16), np.empty((1, 0), dtype=np.intp)
-    graded = Examinees(BANK.item_names, twos, (), nothing, np.array([0]))
+    graded = Examinees(
+        items=BANK.item_names, responses=twos, skills=(), levels=nothing, numbers=np.array([0])
+    )
     with pytest.raises(InvalidResponseError, match="from 0 to 1"):
         simulate(BANK, graded, SELECTORS)
 

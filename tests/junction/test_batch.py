@@ -248,9 +248,18 @@ def test_a_batch_may_be_empty() -> None:
 
 def test_what_no_case_changes_is_not_overwritten() -> None:
     """A constant that steps of the cases read is left alone, though a later constant step could."""
-    times = partial(Product, None, None, (2,), (2,), (2,), 2, sums=False)
+    times = partial(
+        Product,
+        left_axes=None,
+        right_axes=None,
+        left_shape=(2,),
+        right_shape=(2,),
+        shape=(2,),
+        cost=2,
+        sums=False,
+    )
     steps = (Step(times(), 0, 1), Step(times(), 3, 2), Step(times(overwrites=True), 3, 1))
-    program = Program(3, steps, ((), (), (3,)), ((0,),) * 6, (2,))
+    program = Program(n_inputs=3, steps=steps, spent=((), (), (3,)), scopes=((0,),) * 6, sizes=(2,))
     inputs = [np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.ones((2, 4))]
     moving = [False, False, True, False, True, False]
     bound = CaseProgram(program, inputs, moving, 4)

@@ -59,7 +59,15 @@ def joints_of(*rows: list[float]) -> tuple[list[Values], float]:
     scopes = [(i,) for i in range(len(rows))]
     program = ProgramBuilder([len(row) for row in rows], list(scopes)).build([])
     answers = [
-        Answer((v,), (), None, (v.n_states,), (v.n_states,), i, None)
+        Answer(
+            variables=(v,),
+            observed=(),
+            axes=None,
+            view=(v.n_states,),
+            shape=(v.n_states,),
+            register=i,
+            cells=None,
+        )
         for i, v in enumerate(variables)
     ]
     joints, total = joints_by_logarithms(program, answers, [np.array(row) for row in rows])

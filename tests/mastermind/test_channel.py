@@ -48,7 +48,7 @@ def test_every_channel_is_stochastic_and_fixed(data: st.DataObject, board: Board
 
 def test_the_channel_does_not_follow_the_array_it_was_made_of() -> None:
     matrix = np.eye(14)
-    channel = Channel(FOUR_SIX, FOUR_SIX.true_replies, matrix, "mine")
+    channel = Channel(board=FOUR_SIX, reports=FOUR_SIX.true_replies, matrix=matrix, name="mine")
     matrix[0] = 0.0
     assert channel.is_exact
 
@@ -190,42 +190,52 @@ REPLIES = FOUR_SIX.true_replies
     ("make", "kind", "message"),
     [
         (
-            lambda: Channel(FOUR_SIX, REPLIES, np.eye(13), "x"),
+            lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(13), name="x"),
             InvalidChannelError,
             "channel x: expected a matrix of 14 true replies by 14 outcomes, got the shape (13, 13",
         ),
         (
-            lambda: Channel(FOUR_SIX, (*REPLIES[:-1], REPLIES[0]), np.eye(14), "x"),
+            lambda: Channel(
+                board=FOUR_SIX, reports=(*REPLIES[:-1], REPLIES[0]), matrix=np.eye(14), name="x"
+            ),
             InvalidChannelError,
             "expected each report only once",
         ),
         (
-            lambda: Channel(FOUR_SIX, (*REPLIES[:-1], Reply(9, 0)), np.eye(14), "x"),
+            lambda: Channel(
+                board=FOUR_SIX, reports=(*REPLIES[:-1], Reply(9, 0)), matrix=np.eye(14), name="x"
+            ),
             InvalidChannelError,
             "expected counts 0 to 4, got 9b0w",
         ),
         (
-            lambda: Channel(FOUR_SIX, REPLIES[:-1], np.eye(14)[:, ::-1], "x", ends=True),
+            lambda: Channel(
+                board=FOUR_SIX,
+                reports=REPLIES[:-1],
+                matrix=np.eye(14)[:, ::-1],
+                name="x",
+                ends=True,
+            ),
             InvalidChannelError,
             "expected the outcome 'won' for the winning reply and for no other",
         ),
         (
-            lambda: Channel(FOUR_SIX, REPLIES, _with(2, 5, 0.5), "x"),
+            lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=_with(2, 5, 0.5), name="x"),
             InvalidProbabilityError,
             "channel x: expected a sum of 1 for true reply 0b2w, got 1.5",
         ),
         (
-            lambda: Channel(FOUR_SIX, REPLIES, _with(2, 5, -0.5), "x"),
+            lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=_with(2, 5, -0.5), name="x"),
             InvalidProbabilityError,
             "expected probabilities in [0, 1] for true reply 0b2w, got -0.5",
         ),
         (
-            lambda: Channel(FOUR_SIX, REPLIES, _with(2, 2, np.nan), "x"),
+            lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=_with(2, 2, np.nan), name="x"),
             InvalidProbabilityError,
             "got nan",
         ),
         (
-            lambda: Channel(FOUR_SIX, REPLIES, np.zeros((14, 14)), "x"),
+            lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.zeros((14, 14)), name="x"),
             InvalidProbabilityError,
             "and 11 more",
         ),
@@ -296,10 +306,10 @@ def test_invalid_channels_raise(
 
 
 def test_rows_are_normalized_within_the_tolerance() -> None:
-    channel = Channel(FOUR_SIX, REPLIES, np.eye(14) * (1 - 5e-10), "x")
+    channel = Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(14) * (1 - 5e-10), name="x")
     assert np.array_equal(channel.matrix, np.eye(14))
     with pytest.raises(InvalidProbabilityError):
-        Channel(FOUR_SIX, REPLIES, np.eye(14) * (1 - 5e-9), "x")
+        Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(14) * (1 - 5e-9), name="x")
 
 
 def test_channels_of_huge_boards_are_refused_before_they_are_allocated() -> None:

@@ -56,7 +56,13 @@ def test_a_belief_without_the_constructor_is_the_same() -> None:
     belief = VanishingBelief.start(board)
     for turn in TURNS:
         belief = belief.update(turn.guess, turn.reply)
-    again = VanishingBelief(board, belief.reports, belief.history, belief.counts, belief.ends)
+    again = VanishingBelief(
+        board=board,
+        reports=belief.reports,
+        history=belief.history,
+        counts=belief.counts,
+        ends=belief.ends,
+    )
     assert belief.history == again.history == TURNS
     assert belief.counts.dtype == again.counts.dtype
     np.testing.assert_array_equal(belief.counts, again.counts)

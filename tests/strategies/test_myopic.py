@@ -149,7 +149,13 @@ def grown_by_choices(strategy: Myopic, channel: Channel) -> StrategyTree:
     class Asked(Myopic):
         """A strategy of its own, so that its tree is not compiled."""
 
-    asked = Asked(strategy.score, strategy.name, strategy.among, strategy.ties, strategy.first)
+    asked = Asked(
+        strategy.score,
+        name=strategy.name,
+        among=strategy.among,
+        ties=strategy.ties,
+        first=strategy.first,
+    )
     assert myopic_rule(asked) is None
     return build_tree(asked, channel)
 

@@ -30,7 +30,7 @@ _Step: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 """The number of a table, the shape to view it in, and the axes to sum, counted from the end."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SubsetSums(Sealed):
     """A plan to sum a table to several marginals.
 
@@ -63,7 +63,13 @@ class SubsetSums(Sealed):
         work.cover(0, tuple(range(len(shape))), {i: tuple(s) for i, s in enumerate(sets)})
         starts = tuple(work.starts[i] for i in range(len(sets)))
         sizes = tuple(work.cells(s) for s in sets)
-        return cls(work.shape, starts, sizes, tuple(work.steps), tuple(work.parts))
+        return cls(
+            shape=work.shape,
+            starts=starts,
+            sizes=sizes,
+            steps=tuple(work.steps),
+            parts=tuple(work.parts),
+        )
 
     @property
     def n_cells(self) -> int:

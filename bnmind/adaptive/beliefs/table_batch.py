@@ -125,7 +125,13 @@ class TableBatch(AnsweredBatch, CheckedValue):
         """Return the belief about one examinee, by position."""
         answers, chance = self.answers.alone(examinee)
         evidence = float(self.log_evidence[examinee])
-        return TableBelief(self.space, answers, self.table[examinee], evidence, chance)
+        return TableBelief(
+            space=self.space,
+            answers=answers,
+            table=self.table[examinee],
+            log_evidence=evidence,
+            error_chance=chance,
+        )
 
     @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:

@@ -66,7 +66,7 @@ class TableBelief(ItemMasses, CheckedValue):
             If the bank has more profiles than ``max_profiles``.
         """
         space = ProfileSpace(bank, max_profiles)
-        return cls(space, (), space.prior, 0.0)
+        return cls(space=space, answers=(), table=space.prior, log_evidence=0.0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_again, (self.space, self.answers, self.error_chance))
@@ -100,7 +100,13 @@ class TableBelief(ItemMasses, CheckedValue):
         table /= total
         table.setflags(write=False)
         log_evidence = self.log_evidence + math.log(total)
-        return TableBelief(self.space, answers, table, log_evidence, self.error_chance)
+        return TableBelief(
+            space=self.space,
+            answers=answers,
+            table=table,
+            log_evidence=log_evidence,
+            error_chance=self.error_chance,
+        )
 
     @checked
     def without(self, item: str) -> TableBelief:
@@ -138,7 +144,9 @@ class TableBelief(ItemMasses, CheckedValue):
 def _again(
     space: ProfileSpace, answers: tuple[tuple[str, int], ...], error_chance: float
 ) -> TableBelief:
-    belief = TableBelief(space, (), space.prior, 0.0, error_chance)
+    belief = TableBelief(
+        space=space, answers=(), table=space.prior, log_evidence=0.0, error_chance=error_chance
+    )
     for item, number in answers:
         belief = belief.update(item, number)
     return belief

@@ -206,7 +206,14 @@ def _run(
         posterior = tree.plan.run({}, dict(zip(tree.input_names, likelihoods, strict=True)))
     except ImpossibleEvidenceError:
         raise impossible_responses(tree.bank, dict(answers)) from None
-    return TreeBelief(tree, answers, likelihoods, powers, posterior, error_chance)
+    return TreeBelief(
+        tree=tree,
+        answers=answers,
+        likelihoods=likelihoods,
+        powers=powers,
+        posterior=posterior,
+        error_chance=error_chance,
+    )
 
 
 def belief_after(

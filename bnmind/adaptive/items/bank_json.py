@@ -309,10 +309,10 @@ def _item(entry: _ItemRecord, model: ResponseModel | None, problems: list[str]) 
 
 def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> ItemBank:
     return ItemBank(
-        network,
-        tuple(skill.name for skill in record.skills),
-        tuple(items),
-        record.title,
-        record.source,
-        tuple(skill.label or skill.name for skill in record.skills),
+        network=network,
+        skills=tuple(skill.name for skill in record.skills),
+        items=tuple(items),
+        title=record.title,
+        source=record.source,
+        labels=tuple(skill.label or skill.name for skill in record.skills),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from bnmind._arguments import check_fields
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -52,6 +52,7 @@ class Item:
     """
 
     name: str
+    _: KW_ONLY
     content: str = ""
     text: str = ""
     cost: float = 1.0

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LearningRecord(CheckedValue):
     """How learning went."""
 
@@ -188,7 +188,14 @@ class LearningModel:
             items.append(dataclasses.replace(item, gate=None if keeps else model))
         network = Network(tuple(cpds.get(cpd.variable.name, cpd) for cpd in self.bank.network.cpds))
         labels = self.bank.labels
-        return ItemBank(network, self.bank.skills, tuple(items), title, source, labels)
+        return ItemBank(
+            network=network,
+            skills=self.bank.skills,
+            items=tuple(items),
+            title=title,
+            source=source,
+            labels=labels,
+        )
 
 
 @checked
@@ -298,15 +305,22 @@ def _learned(
     best = int(np.argmax(ends))
     way = climbs[best]
     record = LearningRecord(
-        way.log_likelihoods,
-        way.objectives,
-        way.converged,
-        way.steps,
-        tuple(ends),
-        best,
-        options.seed,
+        log_likelihoods=way.log_likelihoods,
+        objectives=way.objectives,
+        converged=way.converged,
+        steps=way.steps,
+        starts=tuple(ends),
+        best_start=best,
+        seed=options.seed,
     )
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]
     bank = model.bank_of(way.parameters, title=title, source=source)
-    return Learned(bank, responses, record, options, model, way.parameters)
+    return Learned(
+        bank=bank,
+        responses=responses,
+        record=record,
+        options=options,
+        model=model,
+        parameters=way.parameters,
+    )

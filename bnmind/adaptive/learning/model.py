@@ -108,7 +108,15 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         channel = _channel(bank, item.name, parents)
         bounds = options.bounds_of(item.name)
         rules.append(
-            ItemRule(item.name, item.gate, parents, channel, bounds, ordered, options.least_chance)
+            ItemRule(
+                name=item.name,
+                model=item.gate,
+                parents=parents,
+                channel=channel,
+                bounds=bounds,
+                ordered=ordered,
+                least=options.least_chance,
+            )
         )
         may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
         if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
@@ -175,13 +183,13 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
         steps = []
         for step in model.steps:
             part = ItemRule(
-                rule.name,
-                step,
-                rule.parents,
-                response_channel(step, rule.parents),
-                rule.bounds,
-                rule.ordered,
-                rule.least,
+                name=rule.name,
+                model=step,
+                parents=rule.parents,
+                channel=response_channel(step, rule.parents),
+                bounds=rule.bounds,
+                ordered=rule.ordered,
+                least=rule.least,
             )
             steps.append(block_of(part, options))
         found = [step for step in steps if step is not None]

@@ -202,7 +202,13 @@ class Examinees:
         table = Responses.of(responses, items=None if named else bank.item_names)
         codes = table.for_bank(bank).codes.astype(np.int16)
         n = len(codes)
-        return cls(bank.item_names, codes, (), np.empty((n, 0), dtype=np.intp), np.arange(n))
+        return cls(
+            items=bank.item_names,
+            responses=codes,
+            skills=(),
+            levels=np.empty((n, 0), dtype=np.intp),
+            numbers=np.arange(n),
+        )
 
     @classmethod
     def _answering(cls, model: ItemBank, hidden: dict[str, Levels], luck: Floats) -> Examinees:
@@ -213,7 +219,13 @@ class Examinees:
             responses[:, number] = _draw(model.channel(name), rows, own[:, number])
         skills = tuple(model.variable(name) for name in model.skills)
         levels = np.stack([hidden[name] for name in model.skills], axis=1)
-        return cls(model.item_names, responses, skills, levels, np.arange(len(luck)))
+        return cls(
+            items=model.item_names,
+            responses=responses,
+            skills=skills,
+            levels=levels,
+            numbers=np.arange(len(luck)),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (

@@ -40,7 +40,7 @@ class RandomItem(DrawingSelector, CheckedValue):
     def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
         scores = luck[[belief.bank.position(name) for name in ordered]]
         item = ordered[int(np.argmax(scores))]
-        return Selection(item, ordered, scores, (item,))
+        return Selection(item=item, items=ordered, scores=scores, tied=(item,))
 
     def _selected_batch(
         self, beliefs: BatchBelief, allowed: NDArray[np.bool_], luck: Floats
@@ -199,7 +199,10 @@ class ChosenBy(CheckedValue):
         if chosen not in ordered:
             raise UnknownNameError("item that may be asked", chosen, ordered)
         return Selection(
-            chosen, ordered, np.array([float(name == chosen) for name in ordered]), (chosen,)
+            item=chosen,
+            items=ordered,
+            scores=np.array([float(name == chosen) for name in ordered]),
+            tied=(chosen,),
         )
 
     @checked

@@ -57,7 +57,10 @@ class Randomesque(DrawingSelector):
         ranked = by_rank(scores, self.scored.tolerance)[: self.best]
         chosen = int(ranked[int(luck[0] * len(ranked))])
         return Selection(
-            ordered[chosen], ordered, scores, tuple(ordered[i] for i in sorted(ranked.tolist()))
+            item=ordered[chosen],
+            items=ordered,
+            scores=scores,
+            tied=tuple(ordered[i] for i in sorted(ranked.tolist())),
         )
 
     def _selected_batch(

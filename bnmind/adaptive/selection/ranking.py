@@ -16,7 +16,7 @@ from bnmind.information import Floats
 __all__ = ["RankedItem", "rank_items"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankedItem(CheckedValue):
     """What an item promises."""
 
@@ -75,12 +75,12 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
         predicted = zip(bank.responses(name), belief.predict(name).tolist(), strict=True)
         rows.append(
             RankedItem(
-                name,
-                float(whole[number]),
-                max(0.0, belief.entropy - float(whole[number])),
-                by_skill,
-                next(skill for skill, value in by_skill.items() if value >= most - 1e-9),
-                dict(predicted),
+                item=name,
+                information=float(whole[number]),
+                expected_entropy=max(0.0, belief.entropy - float(whole[number])),
+                by_skill=by_skill,
+                skill=next(skill for skill, value in by_skill.items() if value >= most - 1e-9),
+                predicted=dict(predicted),
             )
         )
     # Equal ones keep their order: nine digits decide, floating-point noise does not.

@@ -70,7 +70,7 @@ class QuestionBelief(Protocol):
 _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=True)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Selection(CheckedValue):
     """The item selected, and why."""
 
@@ -186,7 +186,12 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         ordered = in_bank_order(belief, items)
         scores = self.scores(belief, ordered)
         tied = tied_best(scores, tolerance=self.tolerance).tolist()
-        return Selection(ordered[tied[0]], ordered, scores, tuple(ordered[i] for i in tied))
+        return Selection(
+            item=ordered[tied[0]],
+            items=ordered,
+            scores=scores,
+            tied=tuple(ordered[i] for i in tied),
+        )
 
     @checked
     def select_batch(

@@ -97,7 +97,7 @@ class SympsonHetter(DrawingSelector):
         first = int(np.argmax(passed))  # the best one if none passes
         item = ordered[int(ranked[first])]
         aside = tuple(ordered[i] for i in ranked[:first])
-        return Selection(item, ordered, scores, (item,), aside)
+        return Selection(item=item, items=ordered, scores=scores, tied=(item,), set_aside=aside)
 
     def _selected_batch(
         self, beliefs: BatchBelief, allowed: NDArray[np.bool_], luck: Floats

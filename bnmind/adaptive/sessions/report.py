@@ -13,7 +13,7 @@ from bnmind.adaptive.beliefs.person_fit import AnswerFit
 __all__ = ["SessionReport", "SkillReport"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SkillReport(CheckedValue):
     """What is known of one skill."""
 
@@ -29,7 +29,7 @@ class SkillReport(CheckedValue):
     """The probability of every level."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionReport(CheckedValue):
     """What a test has found out."""
 

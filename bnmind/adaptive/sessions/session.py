@@ -121,7 +121,15 @@ class Session(CheckedValue):
         place = None if path is None else Path(path)
         if place is not None and place.exists():
             raise exists_already(place)
-        session = cls(made, prior, History(), SessionState(), prior, place, about or {})
+        session = cls(
+            design=made,
+            prior=prior,
+            history=History(),
+            state=SessionState(),
+            belief=prior,
+            path=place,
+            about=about or {},
+        )
         if place is not None:
             if not session.stop_reason:
                 session.next_item()
@@ -168,7 +176,15 @@ class Session(CheckedValue):
         state = replayed(place, made.bank, saved.events)
         now = believed(prior, state.responses, error_chance=prior.error_chance)
         history = history_of(saved.events)
-        return cls(made, prior, history, state, now, None if salvage else place, saved.about)
+        return cls(
+            design=made,
+            prior=prior,
+            history=history,
+            state=state,
+            belief=now,
+            path=None if salvage else place,
+            about=saved.about,
+        )
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
@@ -253,20 +269,28 @@ class Session(CheckedValue):
         """
         number = self.bank.response(item, response)
         name = self.bank.responses(item)[number]
-        event = Event(EventKind.ANSWER, item, name, at, self._withheld(item))
+        event = Event(
+            kind=EventKind.ANSWER, item=item, response=name, at=at, set_aside=self._withheld(item)
+        )
         return self._after(event, response=number)
 
     @checked
     def skip(self, item: str, *, at: str = "") -> Session:
         """Return the session after an item was asked and not answered; errors as `answer`."""
-        return self._after(Event(EventKind.SKIP, item, "", at, self._withheld(item)))
+        return self._after(
+            Event(
+                kind=EventKind.SKIP, item=item, response="", at=at, set_aside=self._withheld(item)
+            )
+        )
 
     @checked_if_it_fails
     def change(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session with another answer to an item answered; errors as `answer`."""
         number = self.bank.response(item, response)
         name = self.bank.responses(item)[number]
-        return self._after(Event(EventKind.CHANGE, item, name, at), response=number)
+        return self._after(
+            Event(kind=EventKind.CHANGE, item=item, response=name, at=at), response=number
+        )
 
     @checked
     def undo(self, *, at: str = "") -> Session:
@@ -371,26 +395,30 @@ class Session(CheckedValue):
         for name, label in zip(self.bank.skills, self.bank.labels, strict=True):
             levels = self.posterior[name]
             level = max(levels, key=lambda state: levels[state])
-            skills.append(SkillReport(name, label, level, levels[level], levels))
+            skills.append(
+                SkillReport(
+                    skill=name, label=label, level=level, probability=levels[level], levels=levels
+                )
+            )
         asked = [self.bank.item(name) for name in self.state.asked]
         return SessionReport(
-            self.bank.title,
-            self.state.asked,
-            self.state.skipped,
-            self.person_fit(),
-            tuple(skills),
-            {
+            title=self.bank.title,
+            asked=self.state.asked,
+            skipped=self.state.skipped,
+            answers=self.person_fit(),
+            skills=tuple(skills),
+            profile={
                 skill: self.bank.variable(skill).states[level]
                 for skill, level in zip(self.bank.skills, profile.levels, strict=True)
             },
-            profile.probability,
-            self.prior.entropy,
-            self.belief.entropy,
-            self.belief.log_evidence,
-            sum(item.cost for item in asked),
-            sum(item.time for item in asked),
-            self.stop_reason,
-            self.impossible,
+            profile_probability=profile.probability,
+            entropy_before=self.prior.entropy,
+            entropy=self.belief.entropy,
+            log_evidence=self.belief.log_evidence,
+            cost=sum(item.cost for item in asked),
+            time=sum(item.time for item in asked),
+            stop_reason=self.stop_reason,
+            impossible=self.impossible,
         )
 
     def _withheld(self, item: str) -> tuple[str, ...]:

@@ -64,7 +64,11 @@ class _EventRecord(Strict):
 
 def _read(entry: _EventRecord) -> Event:
     return Event(
-        EventKind(entry.kind), entry.item, entry.response, entry.at, tuple(entry.set_aside)
+        kind=EventKind(entry.kind),
+        item=entry.item,
+        response=entry.response,
+        at=entry.at,
+        set_aside=tuple(entry.set_aside),
     )
 
 
@@ -79,7 +83,7 @@ class _SessionRecord(Strict):
     all the records or all the faults of a large file would take much memory."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SavedSession:
     """What a session's file says."""
 
@@ -189,11 +193,11 @@ def _validated(text: str) -> SavedSession:
     except ModelFileError as fault:
         raise SessionFileError(str(fault)) from fault
     return SavedSession(
-        record.bank.fingerprint,
-        record.bank.title,
-        record.seed,
-        record.about,
-        tuple(cast(list[Event], record.events)),
+        fingerprint=record.bank.fingerprint,
+        title=record.bank.title,
+        seed=record.seed,
+        about=record.about,
+        events=tuple(cast(list[Event], record.events)),
     )
 
 

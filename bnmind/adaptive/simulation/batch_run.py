@@ -25,7 +25,7 @@ from bnmind.information import Floats
 __all__ = ["BatchOfTests", "TestProtocol", "run_batch"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TestProtocol:
     """How all the tests of a simulation are run, and what is measured."""
 
@@ -45,7 +45,7 @@ class TestProtocol:
         return self.prior.bank
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BatchOfTests:
     """What happened in the tests of some examinees with one selector."""
 
@@ -116,12 +116,12 @@ def run_batch(
     while True:
         rows = going_on
         moment = Moment(
-            beliefs,
-            responses[rows],
-            asked_mask(bank, asked[rows]),
-            levels[rows],
-            abilities[rows],
-            protocol.predictor,
+            beliefs=beliefs,
+            responses=responses[rows],
+            asked=asked_mask(bank, asked[rows]),
+            levels=levels[rows],
+            abilities=abilities[rows],
+            predictor=protocol.predictor,
         )
         values.append(_measured(protocol.measures, moment, rows, values))
         available = eligible[rows] & ~aside[rows]
@@ -143,12 +143,12 @@ def run_batch(
         beliefs = updated_batch_anyway(beliefs, selection.items, given)
         impossible[going_on] = beliefs.error_chances > 0
     return BatchOfTests(
-        asked,
-        reasons.astype(np.str_),
-        aside,
-        np.stack(values, axis=2),
-        classified,
-        impossible,
+        asked=asked,
+        reasons=reasons.astype(np.str_),
+        set_aside=aside,
+        values=np.stack(values, axis=2),
+        classified=classified,
+        impossible=impossible,
     )
 
 

@@ -91,7 +91,7 @@ class Predictor(Sealed):
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Moment(CheckedValue):
     """The tests of some examinees between two questions: all that a measure is told."""
 

@@ -94,10 +94,10 @@ def replay(
         joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
     )
     return SimulationResult(
-        results[0].items,
-        results[0].skills,
-        results[0].measures,
-        np.concatenate([result.responses for result in results])[order],
-        np.concatenate([result.levels for result in results])[order],
-        runs,
+        items=results[0].items,
+        skills=results[0].skills,
+        measures=results[0].measures,
+        responses=np.concatenate([result.responses for result in results])[order],
+        levels=np.concatenate([result.levels for result in results])[order],
+        runs=runs,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,11 +28,9 @@ _NORMAL = 1.959963984540054
 """Half the width of a 95 % confidence band, in standard errors."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SelectorRun(CheckedValue):
     """All the tests with one selector."""
-
-    _ARRAYS: ClassVar = ("asked", "reasons", "set_aside", "values", "classified", "impossible")
 
     selector: str
     """Its name."""
@@ -50,9 +48,6 @@ class SelectorRun(CheckedValue):
     """``(examinees,)``, whether no profile of the skills explains all the answers, by the bank.
 
     In these tests each answer counts as an error with a chance of 2**-20."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (SelectorRun, (self.selector, *(getattr(self, name) for name in self._ARRAYS)))
 
     @cached_property
     def lengths(self) -> NDArray[np.intp]:
@@ -110,7 +105,7 @@ class SelectorRun(CheckedValue):
         return float(self.shared.sum()) / mean if mean else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SimulationResult(CheckedValue):
     """What tests of the same examinees showed, with one selector or several.
 
@@ -127,10 +122,6 @@ class SimulationResult(CheckedValue):
     """``(examinees, skills)``, the true levels; `MISSING` where not known."""
     runs: tuple[SelectorRun, ...]
     """One for each selector, in the order given."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.items, self.skills, self.measures, self.responses, self.levels, self.runs)
-        return (SimulationResult, parts)
 
     def __repr__(self) -> str:
         return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"
@@ -375,11 +366,11 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
         asked.append(np.pad(part.asked, ((0, 0), (0, more)), constant_values=MISSING))
         values.append(np.concatenate([part.values, *[part.values[:, :, -1:]] * more], axis=2))
     return SelectorRun(
-        parts[0].selector,
-        np.concatenate(asked)[rows],
-        np.concatenate([part.reasons for part in parts])[rows],
-        np.concatenate([part.set_aside for part in parts])[rows],
-        np.concatenate(values, axis=1)[:, rows],
-        np.concatenate([part.classified for part in parts])[rows],
-        np.concatenate([part.impossible for part in parts])[rows],
+        selector=parts[0].selector,
+        asked=np.concatenate(asked)[rows],
+        reasons=np.concatenate([part.reasons for part in parts])[rows],
+        set_aside=np.concatenate([part.set_aside for part in parts])[rows],
+        values=np.concatenate(values, axis=1)[:, rows],
+        classified=np.concatenate([part.classified for part in parts])[rows],
+        impossible=np.concatenate([part.impossible for part in parts])[rows],
     )

@@ -40,7 +40,7 @@ _MOST_EXAMINEES = 500
 """Of a batch: beyond that, larger ones are no faster."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Task:
     """The tests of some examinees with one selector: what a worker does at a time."""
 

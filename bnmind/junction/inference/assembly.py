@@ -202,7 +202,7 @@ def by_case(request: Request, cells: int) -> CompiledQuery:
         request,
         trees=(),
         sources=(),
-        program=Program(0, (), (), (), ()),
+        program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
         numbered=(),
         answers=(),
         halved=False,

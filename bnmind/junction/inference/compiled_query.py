@@ -46,7 +46,7 @@ class Savings:
     """Cells of the plan before the restriction."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CompiledQuery(Value):
     """A query with its tables, program and answers."""
 

@@ -18,7 +18,7 @@ from bnmind.pgm.variable import Variable
 __all__ = ["Known", "Query", "Request", "opened", "with_more"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Query(Sealed):
     """A query: a model, evidence variables, targets, and options of the compilation."""
 
@@ -78,7 +78,7 @@ class Known(Sealed):
     cells_before: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Request(Sealed):
     """A query with part of its evidence known."""
 
@@ -138,7 +138,16 @@ def opened(
     impossible_states = sum(
         v.n_states - len(domains[name]) for name, v in variables.items() if name not in certain
     )
-    request = Request(query, known, free, derived, inputs, (), certain, impossible_states)
+    request = Request(
+        query=query,
+        known=known,
+        free=free,
+        derived=derived,
+        inputs=inputs,
+        large=(),
+        certain=certain,
+        impossible=impossible_states,
+    )
     return request, potentials, domains
 
 

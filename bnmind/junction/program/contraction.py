@@ -109,11 +109,11 @@ class ProgramBuilder:
                 step = Step(other, step.left, step.right)
             steps.append(step)
         return Program(
-            self._n_inputs,
-            tuple(steps),
-            tuple(map(tuple, spent)),
-            tuple(self.scopes),
-            tuple(self.sizes),
+            n_inputs=self._n_inputs,
+            steps=tuple(steps),
+            spent=tuple(map(tuple, spent)),
+            scopes=tuple(self.scopes),
+            sizes=tuple(self.sizes),
         )
 
     def contract(self, operands: Sequence[int], keep: Variables) -> int | None:

@@ -56,7 +56,7 @@ class Sum:
         return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Product:
     """Multiply two registers, each first brought to an order of axes and a shape."""
 
@@ -106,7 +106,7 @@ class Step(NamedTuple):
     right: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Program:
     """A straight line of steps; registers 0, …, n_inputs − 1 are given.
 

@@ -101,7 +101,7 @@ class Source(Sealed):
         return values if self.model is None else self.model.take(self.whole, values).values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Answer(Sealed):
     """How a joint is read off the registers."""
 
@@ -201,13 +201,32 @@ def sources_of(
         seen = tuple(name for name in names if name in observed)
         scope = tuple(number[name] for name in names if name not in observed)
         cells = math.prod(model.sizes[name] for name in names)
-        sources.append(Source(scope, seen, None, cells, potential.scope[0].name))
+        sources.append(
+            Source(
+                scope=scope,
+                observed=seen,
+                values=None,
+                n_cells=cells,
+                label=potential.scope[0].name,
+            )
+        )
     for label, variables in inputs.items():
         full = tuple(v.name for v in variables)
         names = model.scope(full)
         cells = math.prod(model.sizes[n] for n in names)
         scope = tuple(number[name] for name in names)
-        sources.append(Source(scope, (), None, cells, label, input=label, model=model, whole=full))
+        sources.append(
+            Source(
+                scope=scope,
+                observed=(),
+                values=None,
+                n_cells=cells,
+                label=label,
+                input=label,
+                model=model,
+                whole=full,
+            )
+        )
     return tuple(sources)
 
 
@@ -253,11 +272,11 @@ def _function_source(
     known = head if head in observed else None
     child = None if known else number[head]
     return Source(
-        tuple(number[name] for name in (rest if known else (head, *rest))),
-        (known, *seen) if known else seen,
-        None,
-        positions.size,
-        head,
+        scope=tuple(number[name] for name in (rest if known else (head, *rest))),
+        observed=(known, *seen) if known else seen,
+        values=None,
+        n_cells=positions.size,
+        label=head,
         child=child,
         rows=Rows(positions, seen, known),
     )
@@ -322,11 +341,11 @@ def answer_of(
         if any(lift.home != v.name for lift, v in zip(lifts, hidden, strict=True)):
             cells = model.cells([v.name for v in hidden], full)
     return Answer(
-        target,
-        tuple(v.name for v in target if v.name in observed),
-        None if axes == tuple(range(len(axes))) else axes,
-        view,
-        shape,
-        register,
-        cells,
+        variables=target,
+        observed=tuple(v.name for v in target if v.name in observed),
+        axes=None if axes == tuple(range(len(axes))) else axes,
+        view=view,
+        shape=shape,
+        register=register,
+        cells=cells,
     )

@@ -109,7 +109,7 @@ class Samples(Value):
         return counts / max(len(self), 1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SamplingPlan(Value):
     """A compiled sampler of a model given evidence; made by `compile_sampling`."""
 

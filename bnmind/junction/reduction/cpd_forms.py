@@ -164,12 +164,12 @@ def choose_forms(
     if not places:
         return tuple(potentials)
     estimate = _Estimate(
-        tuple(potentials),
-        domains,
-        frozenset(observed),
-        tuple(tuple(scope) for scope in joints),
-        order or _min_fill,
-        goes_on,
+        potentials=tuple(potentials),
+        domains=domains,
+        observed=frozenset(observed),
+        joints=tuple(tuple(scope) for scope in joints),
+        order=order or _min_fill,
+        goes_on=goes_on,
     )
     fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
     if fits and estimate.cost({}) <= _SMALL_TREE:
@@ -200,12 +200,16 @@ def estimated_cells(
     """Return roughly how many cells a plan has, in a quick order; see `choose_forms`."""
     scopes = tuple(tuple(scope) for scope in joints)
     estimate = _Estimate(
-        tuple(potentials), domains, frozenset(observed), scopes, order or _min_fill
+        potentials=tuple(potentials),
+        domains=domains,
+        observed=frozenset(observed),
+        joints=scopes,
+        order=order or _min_fill,
     )
     return int(estimate.cost({}))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Estimate:
     """What a plan would cost."""
 

@@ -50,7 +50,7 @@ _HEAVIEST = 128
 """But none whose clique has more cells than 2 to this power."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Core:
     """A graph with what it costs to eliminate each of its vertices; sets are bit masks."""
 
@@ -194,16 +194,16 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
         weight.append(log)
         weighted_fill.append(weighted)
     return Core(
-        tuple(neighbors),
-        tuple(float(size) if size < _LARGEST_FLOAT else _LARGEST_FLOAT for size in sizes),
-        tuple(logarithms),
-        tuple(values),
-        tuple(covered),
-        fraction,
-        fill_bits,
-        tuple(fill),
-        tuple(weight),
-        tuple(weighted_fill),
+        neighbors=tuple(neighbors),
+        sizes=tuple(float(size) if size < _LARGEST_FLOAT else _LARGEST_FLOAT for size in sizes),
+        logarithms=tuple(logarithms),
+        values=tuple(values),
+        covered=tuple(covered),
+        fraction=fraction,
+        fill_bits=fill_bits,
+        fill=tuple(fill),
+        weight=tuple(weight),
+        weighted_fill=tuple(weighted_fill),
     )
 
 

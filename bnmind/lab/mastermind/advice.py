@@ -41,7 +41,7 @@ class Doubt:
     probability_wrong: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Advice:
     """The next guess and the reasons for it; or the code, if it has been found."""
 

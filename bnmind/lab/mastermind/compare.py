@@ -38,7 +38,7 @@ _REMEMBERED = 2**16
 """The number of choices to cache for a strategy: those of the first games recur most."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GameRow(CheckedValue):
     """One game of a comparison, a row of its CSV file."""
 
@@ -62,7 +62,7 @@ class GameRow(CheckedValue):
     """The duration of the game; cached choices take no time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary(CheckedValue):
     """The games of one strategy in a comparison."""
 
@@ -93,7 +93,7 @@ class Summary(CheckedValue):
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison(CheckedValue):
     """The games that several strategies played on one board, through one channel."""
 
@@ -279,15 +279,15 @@ class Contest:
                 started = time.perf_counter()
                 game = play_game(player, maker, ending=ending, assumed=self.believed)
                 yield GameRow(
-                    str(board),
-                    self.channel.name,
-                    player.name,
-                    number,
-                    game_seed,
-                    board.format(maker.secret),
-                    game.guesses,
-                    game.won,
-                    time.perf_counter() - started,
+                    board=str(board),
+                    channel=self.channel.name,
+                    strategy=player.name,
+                    game=number,
+                    seed=game_seed,
+                    secret=board.format(maker.secret),
+                    guesses=game.guesses,
+                    won=game.won,
+                    seconds=time.perf_counter() - started,
                 )
 
     @checked
@@ -305,14 +305,14 @@ class Contest:
         if games == 0:
             raise InvalidArgumentError("no game was played by all strategies", rows)
         return Comparison(
-            str(self.channel.board),
-            self.channel.name,
-            self.believed.name,
-            tuple(strategy.name for strategy in self.strategies),
-            games,
-            self.seed,
-            self.max_guesses,
-            tuple(rows[: games * len(self.strategies)]),
+            board=str(self.channel.board),
+            channel=self.channel.name,
+            assumed=self.believed.name,
+            strategies=tuple(strategy.name for strategy in self.strategies),
+            games=games,
+            seed=self.seed,
+            max_guesses=self.max_guesses,
+            rows=tuple(rows[: games * len(self.strategies)]),
         )
 
 
@@ -368,13 +368,13 @@ def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
     guesses = [row.guesses for row in rows]
     sd = statistics.stdev(guesses) if len(guesses) > 1 else math.nan
     return Summary(
-        strategy,
-        len(rows),
-        statistics.fmean(guesses),
-        sd / math.sqrt(len(rows)),
-        sd,
-        max(guesses),
-        sum(row.won for row in rows) / len(rows),
-        sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
-        statistics.fmean(row.seconds for row in rows),
+        strategy=strategy,
+        games=len(rows),
+        mean=statistics.fmean(guesses),
+        standard_error=sd / math.sqrt(len(rows)),
+        sd=sd,
+        worst=max(guesses),
+        won=sum(row.won for row in rows) / len(rows),
+        within_ten=sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
+        seconds_per_game=statistics.fmean(row.seconds for row in rows),
     )

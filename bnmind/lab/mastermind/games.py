@@ -80,7 +80,11 @@ def play_game(
         true, report = code_maker.answer(len(turns), guess)
         noise = float(code_maker.noise[len(turns)])
         won = ending.reveals and guess == code_maker.secret
-        turns.append(PlayedTurn(guess, true, None if won else report, noise, info))
+        turns.append(
+            PlayedTurn(
+                guess=guess, true_reply=true, report=None if won else report, noise=noise, info=info
+            )
+        )
         if report is not None and not won:
             belief = belief.update(guess, report)
     declared = None
@@ -89,15 +93,15 @@ def play_game(
         declared = board.code(most_probable)
         won = declared == code_maker.secret
     return Transcript(
-        strategy.name,
-        code_maker.channel,
-        assumed,
-        ending,
-        code_maker.secret,
-        tuple(turns),
-        won,
-        declared,
-        code_maker.seed,
+        strategy=strategy.name,
+        channel=code_maker.channel,
+        assumed=assumed,
+        ending=ending,
+        secret=code_maker.secret,
+        turns=tuple(turns),
+        won=won,
+        declared=declared,
+        seed=code_maker.seed,
     )
 
 

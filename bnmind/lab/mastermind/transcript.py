@@ -15,7 +15,7 @@ from bnmind.strategies.base.strategy import GuessInfo
 __all__ = ["PlayedTurn", "Transcript"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlayedTurn(CheckedValue):
     """One guess and its reply."""
 
@@ -31,7 +31,7 @@ class PlayedTurn(CheckedValue):
     """The reasons of the strategy for the guess."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Transcript(CheckedValue):
     """The record of a game."""
 

@@ -146,30 +146,30 @@ def _read(model: _Transcript) -> Transcript:
 
     turns = tuple(
         PlayedTurn(
-            code(turn.guess),
-            Reply.parse(turn.true_reply, pegs=board.pegs),
-            None if turn.report is None else Reply.parse(turn.report, pegs=board.pegs),
-            turn.noise,
-            GuessInfo(
-                board.index(turn.guess),
-                _float(turn.score),
-                _float(turn.information),
-                _float(turn.expected_entropy),
-                turn.tied,
+            guess=code(turn.guess),
+            true_reply=Reply.parse(turn.true_reply, pegs=board.pegs),
+            report=None if turn.report is None else Reply.parse(turn.report, pegs=board.pegs),
+            noise=turn.noise,
+            info=GuessInfo(
+                guess=board.index(turn.guess),
+                score=_float(turn.score),
+                information=_float(turn.information),
+                expected_entropy=_float(turn.expected_entropy),
+                tied=turn.tied,
             ),
         )
         for turn in model.turns
     )
     return Transcript(
-        model.strategy,
-        _read_channel(board, model.channel),
-        _read_channel(board, model.assumed),
-        _read_ending(model.ending),
-        code(model.secret),
-        turns,
-        model.won,
-        None if model.declared is None else code(model.declared),
-        model.seed,
+        strategy=model.strategy,
+        channel=_read_channel(board, model.channel),
+        assumed=_read_channel(board, model.assumed),
+        ending=_read_ending(model.ending),
+        secret=code(model.secret),
+        turns=turns,
+        won=model.won,
+        declared=None if model.declared is None else code(model.declared),
+        seed=model.seed,
     )
 
 
@@ -186,7 +186,13 @@ def _read_channel(board: Board, model: _Channel) -> Channel:
     reports = tuple(Reply.parse(report, pegs=board.pegs) for report in model.reports)
     if len({len(row) for row in model.matrix}) > 1:
         raise ModelFileError(f"channel {model.name}: expected rows of one length")
-    return Channel(board, reports, np.array(model.matrix), model.name, model.ends)
+    return Channel(
+        board=board,
+        reports=reports,
+        matrix=np.array(model.matrix),
+        name=model.name,
+        ends=model.ends,
+    )
 
 
 def _written_ending(ending: Ending) -> _Revealed | _Declared | _Limit:

@@ -112,7 +112,13 @@ class VanishingBelief(CheckedValue):
         """
         require_believable(board)
         heard = board.true_replies if reports is None else reports
-        return cls(board, heard, (), np.zeros(board.n_codes, dtype=_counts_type(0)), ends)
+        return cls(
+            board=board,
+            reports=heard,
+            history=(),
+            counts=np.zeros(board.n_codes, dtype=_counts_type(0)),
+            ends=ends,
+        )
 
     @property
     def channel(self) -> Channel:

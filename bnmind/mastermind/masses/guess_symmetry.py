@@ -142,7 +142,13 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     _require_affordable(board, group.least_classes, 0)
     if group.order == 1:
         every = np.arange(board.n_codes)
-        return GuessClasses(board, group.guesses, every, np.ones_like(every), 0)
+        return GuessClasses(
+            board=board,
+            guesses=group.guesses,
+            representatives=every,
+            sizes=np.ones_like(every),
+            comparisons=0,
+        )
     _require_affordable(board, 0, len(group.moves) * group.least_classes)
     search = _Search(group)
     beginnings: Colors = np.zeros((1, 0), dtype=np.uint8)
@@ -161,7 +167,13 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     blocks = [slice(start, start + _BLOCK) for start in range(0, len(beginnings), _BLOCK)]
     sizes = np.concatenate([search.sizes(beginnings[block], ties[block]) for block in blocks])
     places = np.concatenate([_indices(board, beginnings[block]) for block in blocks])
-    return GuessClasses(board, group.guesses, places, sizes, comparisons)
+    return GuessClasses(
+        board=board,
+        guesses=group.guesses,
+        representatives=places,
+        sizes=sizes,
+        comparisons=comparisons,
+    )
 
 
 class _Search:

@@ -111,7 +111,7 @@ def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGrou
     kinds = np.array([numbers[column] for column in columns], dtype=np.intp)
     table = np.array(list(numbers), dtype=np.uint8).reshape(len(numbers), len(history))
     moves, images = _moves(board, table, np.bincount(kinds))
-    return HistoryGroup(board, history, kinds, moves, images)
+    return HistoryGroup(board=board, guesses=history, kinds=kinds, moves=moves, images=images)
 
 
 def _moves(board: Board, columns: Colors, sizes: Indices) -> tuple[Indices, Colors]:

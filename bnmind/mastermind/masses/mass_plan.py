@@ -94,7 +94,7 @@ class Way:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MassPlan(Value):
     """The method for the masses and its cost; made by `plan_masses`."""
 
@@ -225,7 +225,14 @@ def plan_masses(
         guesses, sizes = classes.representatives, classes.sizes
     else:
         guesses, sizes = np.arange(board.n_codes), np.ones(board.n_codes, dtype=np.intp)
-    return MassPlan(board, way, guesses, sizes, survivors, tuple(ways))
+    return MassPlan(
+        board=board,
+        way=way,
+        guesses=guesses,
+        sizes=sizes,
+        survivors=survivors,
+        considered=tuple(ways),
+    )
 
 
 def _elimination_seconds(board: Board, padded_additions: int, *, once: bool) -> float:

@@ -143,7 +143,7 @@ def vomlel_network(
     return Network(tuple(cpds))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Stage(CheckedValue):
     """A stage of the paper's construction: the network and its junction tree.
 
@@ -213,7 +213,7 @@ def stage(
         raise InvalidArgumentError(f"expected stage 1, 2 or 3, got {number!r}", number)
     model: Network | FactorModel = vomlel_network(board, channel=channel, arc=arc)
     if number == 1:
-        return Stage(1, board, None, arc, model, order)
+        return Stage(number=1, board=board, guess=None, arc=arc, model=model, order=order)
     if guess is None:
         guess = tuple(j % board.colors + 1 for j in range(board.pegs))
     code = board.code(board.index(guess))
@@ -221,7 +221,7 @@ def stage(
     model = model.given(evidence_of_guess(code))
     if number == 3:
         model = factorize(model, "C", nodes=nodes, name="B")
-    return Stage(number, board, code, arc, model, order)
+    return Stage(number=number, board=board, guess=code, arc=arc, model=model, order=order)
 
 
 def reduced_to_guess(

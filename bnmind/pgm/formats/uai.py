@@ -104,7 +104,7 @@ class _Reader:
         return int(token)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Preamble:
     """What a model file says before its numbers."""
 
@@ -143,7 +143,7 @@ def _preamble(reader: _Reader) -> _Preamble:
                 raise reader.fault("different variables in a factor", place)
         scopes.append(scope)
         at += 1 + length
-    return _Preamble(reader.tokens[0], sizes, scopes, starts, at)
+    return _Preamble(kind=reader.tokens[0], sizes=sizes, scopes=scopes, scope_starts=starts, end=at)
 
 
 def _variables(

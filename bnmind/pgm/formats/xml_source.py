@@ -103,7 +103,13 @@ class _Open:
 
     def closed(self) -> Element:
         children, content = tuple(self.children), "".join(self.pieces)
-        return Element(self.tag, self.attributes, self.place, children, content)
+        return Element(
+            tag=self.tag,
+            attributes=self.attributes,
+            place=self.place,
+            children=children,
+            content=content,
+        )
 
 
 _NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})

@@ -91,13 +91,13 @@ def exact_regret(
         if place != len(board.true_replies) - 1
     )
     return GuessRegret(
-        turn.guess,
-        turn.guess if own == best.total else board.code(best.guess),
-        own / n,
-        best.total / n,
-        n,
-        bool(np.isin(guess, possible)),
-        (own - best.total) / n,
+        guess=turn.guess,
+        best=turn.guess if own == best.total else board.code(best.guess),
+        value=own / n,
+        best_value=best.total / n,
+        codes=n,
+        is_possible=bool(np.isin(guess, possible)),
+        regret=(own - best.total) / n,
     )
 
 

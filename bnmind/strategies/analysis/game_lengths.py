@@ -99,7 +99,7 @@ def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) 
             f"expected a tree of truthful replies, got {tree.channel.name}", tree
         )
     counts = tuple(int(found) for found in distribution)
-    return Measured(name, tree.board, counts, True, goal)
+    return Measured(strategy=name, board=tree.board, distribution=counts, is_exact=True, goal=goal)
 
 
 def game_rngs(seed: int, games: int) -> Iterator[np.random.Generator]:
@@ -188,4 +188,4 @@ def measure_games(
         if progress is not None:
             progress(number, games)
     distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
-    return Measured(strategy.name, board, distribution, False)
+    return Measured(strategy=strategy.name, board=board, distribution=distribution, is_exact=False)

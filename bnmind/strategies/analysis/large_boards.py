@@ -74,4 +74,4 @@ def measure_search(
         if progress is not None:
             progress(number, games)
     distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
-    return Measured(strategy.name, board, distribution, False)
+    return Measured(strategy=strategy.name, board=board, distribution=distribution, is_exact=False)

@@ -19,7 +19,7 @@ from bnmind.strategies.scores.score import Score
 __all__ = ["GuessRegret", "codes_left", "regrets"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GuessRegret(Value):
     """The comparison of one guess with the best guess."""
 
@@ -90,13 +90,13 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
         lost = value - best_value if score.minimized else best_value - value
         found.append(
             GuessRegret(
-                turn.guess,
-                board.code(int(plan.guesses[best])),
-                value,
-                best_value,
-                n,
-                bool(possible[guess]),
-                lost,
+                guess=turn.guess,
+                best=board.code(int(plan.guesses[best])),
+                value=value,
+                best_value=best_value,
+                codes=n,
+                is_possible=bool(possible[guess]),
+                regret=lost,
             )
         )
         possible &= replies == board.true_replies.index(turn.reply)

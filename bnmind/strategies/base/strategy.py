@@ -102,7 +102,12 @@ def trusting_channel(channel: Channel) -> Channel:
     """
     replies = channel.board.true_replies
     reports = (*replies, *(report for report in channel.reports if report not in replies))
-    trusting = Channel(channel.board, reports, np.eye(len(replies), len(reports)), "exact")
+    trusting = Channel(
+        board=channel.board,
+        reports=reports,
+        matrix=np.eye(len(replies), len(reports)),
+        name="exact",
+    )
     return trusting.revealed() if channel.ends else trusting
 
 
@@ -119,4 +124,4 @@ def describe_guess(belief: Belief, guess: Sequence[int]) -> GuessInfo:
     index = belief.board.index(guess)
     gained = float(information(belief.codes.masses(np.array([index]))[0], belief.channel.matrix))
     left = max(0.0, belief.codes.entropy() - gained)
-    return GuessInfo(index, left, gained, left)
+    return GuessInfo(guess=index, score=left, information=gained, expected_entropy=left)

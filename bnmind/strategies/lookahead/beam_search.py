@@ -220,7 +220,14 @@ class _Search:
         n, guess = codes.size, plan.guess
         if n == 1:
             self._tell(1)
-            return TreeNode(1.0, 0.0, 1, int(codes[0]) == before, None, ())
+            return TreeNode(
+                weight=1.0,
+                entropy=0.0,
+                possible=1,
+                found=int(codes[0]) == before,
+                guess=None,
+                children=(),
+            )
         if guess < 0:
             tree = self._endgame(codes, self._settings.playing).tree()
             self._tell(n)
@@ -229,4 +236,11 @@ class _Search:
             (place, self.node(plan.below.get(place, plan), members, guess))
             for place, members in self._classes(guess, codes).items()
         )
-        return TreeNode(float(n), math.log2(n), n, False, guess, children)
+        return TreeNode(
+            weight=float(n),
+            entropy=math.log2(n),
+            possible=n,
+            found=False,
+            guess=guess,
+            children=children,
+        )

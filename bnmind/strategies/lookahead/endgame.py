@@ -146,14 +146,28 @@ class Endgame:
     def _node(self, codes: NDArray[np.intp], before: int) -> TreeNode:
         n = len(codes)
         if n == 1:
-            return TreeNode(1.0, 0.0, 1, bool(self._game.own[codes[0]] == before), None, ())
+            return TreeNode(
+                weight=1.0,
+                entropy=0.0,
+                possible=1,
+                found=bool(self._game.own[codes[0]] == before),
+                guess=None,
+                children=(),
+            )
         guess = self._guess(codes)
         replies = self._game.places[guess, codes]
         children = tuple(
             (place, self._node(codes[replies == place], guess))
             for place in np.unique(replies).tolist()
         )
-        return TreeNode(float(n), math.log2(n), n, False, int(self._guesses[guess]), children)
+        return TreeNode(
+            weight=float(n),
+            entropy=math.log2(n),
+            possible=n,
+            found=False,
+            guess=int(self._guesses[guess]),
+            children=children,
+        )
 
     def _guess(self, codes: NDArray[np.intp]) -> int:
         """Return the guess for a set that occurs in the strategy."""

@@ -32,7 +32,7 @@ from bnmind.strategies.trees.tree import StrategyTree
 __all__ = ["Goal", "Optimum", "first_guesses", "optimal_in_worst_case", "optimal_on_average"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Optimum(Value):
     """An optimal strategy and its certificate."""
 
@@ -189,13 +189,13 @@ def _optimum(
         board.code(guess): None if total >= INFINITE else total for guess, total in shown.items()
     }
     return Optimum(
-        solved.total / board.n_codes if value is None else value,
-        tree,
-        n_sets,
-        solved.total,
-        n_tried,
-        ReadOnlyDict(openings),
-        rules,
+        value=solved.total / board.n_codes if value is None else value,
+        tree=tree,
+        solved=n_sets,
+        total=solved.total,
+        tried=n_tried,
+        openings=ReadOnlyDict(openings),
+        rules=rules,
     )
 
 

@@ -66,4 +66,6 @@ class Entropy:
         gained = float(choice.information[choice.question])
         left = max(0.0, codes.entropy() - gained)
         tied = int(plan.sizes[choice.tied].sum())
-        return guess, GuessInfo(guess, left, gained, left, tied, plan)
+        return guess, GuessInfo(
+            guess=guess, score=left, information=gained, expected_entropy=left, tied=tied, plan=plan
+        )

@@ -6,7 +6,7 @@ rule for ties. It assumes true replies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 
 import numpy as np
@@ -58,6 +58,7 @@ class Myopic(Value):
 
     score: Score
     """The score of guesses."""
+    _: KW_ONLY
     name: str = "myopic"
     """The name of the strategy at the command line and in files."""
     among: Among = Among.ALL

@@ -40,7 +40,9 @@ class WorstCase:
         """Return the score as whole numbers; see `Score.terms`."""
         sizes = np.maximum(np.arange(largest + 1) - 1, 0)
         combination = Combination.SORTED if self.next_largest else Combination.LARGEST
-        return ClassTerms(sizes, equal_weights(board), 0, combination)
+        return ClassTerms(
+            sizes=sizes, weights=equal_weights(board), winning=0, combination=combination
+        )
 
     def shown(self, board: Board, key: int, codes: int) -> float:
         """Return the number of codes in the largest class."""

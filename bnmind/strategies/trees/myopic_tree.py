@@ -39,7 +39,7 @@ MAX_TREE_CODES = 2**17
 Nodes = NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class GrownTree:
     """A tree as arrays: parents before children, and children in the order of replies."""
 
@@ -121,7 +121,9 @@ def grow_exactly(
     every = np.arange(board.n_codes, dtype=np.int32)
     if board.n_codes == 1 or max_guesses == 0:
         alone = [np.array([x], dtype=np.int32) for x in (-1, board.n_codes, -1, 0)]
-        return GrownTree(alone[0], alone[1], alone[2], alone[3], winning)
+        return GrownTree(
+            parents=alone[0], possible=alone[1], guesses=alone[2], replies=alone[3], winning=winning
+        )
     if strategy.first is None:
         possible = np.ones(board.n_codes, dtype=np.uint8)
         first, _ = best_guess(
@@ -152,7 +154,13 @@ def grow_exactly(
         grown += len(parents)
     first_node = [column[:1] for column in parts[0]]
     columns = [np.concatenate([first_node[i], *(part[i] for part in parts[1:])]) for i in range(4)]
-    return GrownTree(columns[0], columns[1], columns[2], columns[3], winning)
+    return GrownTree(
+        parents=columns[0],
+        possible=columns[1],
+        guesses=columns[2],
+        replies=columns[3],
+        winning=winning,
+    )
 
 
 def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:

@@ -107,7 +107,14 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
                 raise ModelFileError(
                     f"expected {shown(expected)} {where}, got {shown(entry.text)}", entry.text
                 )
-            return TreeNode(float(n), math.log2(n), n, expected == "=", None, ())
+            return TreeNode(
+                weight=float(n),
+                entropy=math.log2(n),
+                possible=n,
+                found=expected == "=",
+                guess=None,
+                children=(),
+            )
         try:
             guess = board.index(board.parse(entry.text))
         except BnmindError as error:
@@ -134,7 +141,14 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
             (place, node(entry.below[name], codes[replies == place], (*before, _turn(entry, name))))
             for place, name in zip(present, wanted, strict=True)
         )
-        return TreeNode(float(n), math.log2(n), n, False, guess, children)
+        return TreeNode(
+            weight=float(n),
+            entropy=math.log2(n),
+            possible=n,
+            found=False,
+            guess=guess,
+            children=children,
+        )
 
     return StrategyTree(channel, node(outline, np.arange(board.n_codes), ()))
 

@@ -52,7 +52,7 @@ Path = tuple[tuple[int, int], ...]
 _DEEPEST = 200  # only a strategy that repeats its guesses takes more
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TreeNode(Value):
     """A state of the game and the next guess."""
 
@@ -324,7 +324,14 @@ def grow_tree(
                 nonlocal told_apart
                 told_apart += weight
                 progress(round(told_apart), board.n_codes)
-            return TreeNode(weight, left, len(codes), found, None, ())
+            return TreeNode(
+                weight=weight,
+                entropy=left,
+                possible=len(codes),
+                found=found,
+                guess=None,
+                children=(),
+            )
         if len(path) >= deepest:
             raise _too_long(deepest)
         guess = choose(path)
@@ -337,7 +344,12 @@ def grow_tree(
                 child = node((*path, (guess, outcome)), codes[left_over], after[left_over])
                 children.append((outcome, child))
         return TreeNode(
-            weight, float(entropy(weights / weight)), len(codes), False, guess, tuple(children)
+            weight=weight,
+            entropy=float(entropy(weights / weight)),
+            possible=len(codes),
+            found=False,
+            guess=guess,
+            children=tuple(children),
         )
 
     return StrategyTree(channel, node((), np.arange(len(board.codes)), np.ones(len(board.codes))))
@@ -366,7 +378,10 @@ def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
     outcomes = channel.matrix.argmax(axis=1).tolist()
     winning = len(channel.board.true_replies) - 1
     # All leaves with a known code are equal.
-    known = [TreeNode(1.0, 0.0, 1, found, None, ()) for found in (False, True)]
+    known = [
+        TreeNode(weight=1.0, entropy=0.0, possible=1, found=found, guess=None, children=())
+        for found in (False, True)
+    ]
     children: list[list[tuple[int, TreeNode]]] = [[] for _ in grown.parents]
     node = known[False]
     columns = (grown.parents, grown.possible, grown.guesses, grown.replies)
@@ -379,7 +394,12 @@ def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
             below = tuple(reversed(children[i]))
             next_guess = guess if below else None
             node = TreeNode(
-                float(possible), math.log2(possible), possible, False, next_guess, below
+                weight=float(possible),
+                entropy=math.log2(possible),
+                possible=possible,
+                found=False,
+                guess=next_guess,
+                children=below,
             )
         if parent >= 0:
             children[parent].append((outcomes[place], node))

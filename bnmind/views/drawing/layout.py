@@ -33,7 +33,7 @@ WORTHWHILE = 0.7
 MOST_PIECES = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spacing(CheckedValue):
     """Distances in a layout, in the unit of the box sizes, and limits of the work."""
 
@@ -54,7 +54,7 @@ class Spacing(CheckedValue):
     """The largest number of item placements to assign coordinates in a component."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout(CheckedValue):
     """The positions of boxes and arcs; the upper left corner of the layout is (0, 0)."""
 
@@ -134,7 +134,13 @@ def lay_out(
             routes[arc] = tuple((x + left, y0 + top, y1 + top) for x, y0, y1 in route)
     width = max(left + part.width for (left, _), (*_, part) in zip(places, parts, strict=True))
     height = max(top + part.height for (_, top), (*_, part) in zip(places, parts, strict=True))
-    return Layout(tuple(corners), tuple(routes), tuple(layers), width, height)
+    return Layout(
+        corners=tuple(corners),
+        routes=tuple(routes),
+        layers=tuple(layers),
+        width=width,
+        height=height,
+    )
 
 
 def _connected(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]:
@@ -288,7 +294,13 @@ class _Part:
         right = max(x + width for (x, _), (width, _) in zip(corners, self.sizes, strict=True))
         right = max([right, *(x for route in routes for x, _, _ in route)])
         bottom = tops[-2] + heights[-1]
-        return Layout(tuple(corners), tuple(routes), tuple(self.layers), right, bottom)
+        return Layout(
+            corners=tuple(corners),
+            routes=tuple(routes),
+            layers=tuple(self.layers),
+            width=right,
+            height=bottom,
+        )
 
     def _ends(self) -> list[tuple[float, float]]:
         """Return where each arc leaves its tail and meets its head: side by side, uncrossed."""

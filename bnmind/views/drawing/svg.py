@@ -18,7 +18,7 @@ from bnmind.views.drawing.text_width import shorten, text_width
 __all__ = ["Palette", "draw", "draw_summary"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Palette:
     """The colors of a picture; two beliefs differ in lightness, not in hue alone."""
 
@@ -60,7 +60,7 @@ SAME = 0.0005
 """What moved less than this is shown as unchanged."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Frame:
     """What all boxes of a picture have in common."""
 
@@ -158,7 +158,9 @@ def _frame(
     label = min(label, most - (BESIDE_LABEL if numbers else 2 * PADDING))
     inner = label + (BESIDE_LABEL - 2 * PADDING if numbers else 0.0)
     row = 25.0 if titles else (17.0 if numbers else LINE)
-    frame = _Frame(palette, titles, 0.0, label, row, most_states)
+    frame = _Frame(
+        palette=palette, titles=titles, width=0.0, label=label, row=row, most_states=most_states
+    )
     for card in cards:
         badge = frame.badge(card)
         heading = text_width(visible(card.variable.name), NAME_SIZE, bold=True)
@@ -167,7 +169,14 @@ def _frame(
         notes = [text_width(visible(note), LABEL_SIZE, bold=True) for note in frame.notes(card)]
         inner = max([inner, heading, *notes])
     width = min(max(inner + 2 * PADDING, NARROWEST), WIDEST)
-    return _Frame(palette, titles, float(round(width)), label, row, most_states)
+    return _Frame(
+        palette=palette,
+        titles=titles,
+        width=float(round(width)),
+        label=label,
+        row=row,
+        most_states=most_states,
+    )
 
 
 def _box(frame: _Frame, card: Card, at: tuple[float, float]) -> str:

@@ -154,11 +154,11 @@ def climb(
         steps += 1
         converged = _arrived(way, here, tolerance)
     return Climb(
-        way[-1].parameters,
-        tuple(place.log_likelihood for place in way),
-        tuple(place.objective for place in way),
-        steps,
-        converged,
+        parameters=way[-1].parameters,
+        log_likelihoods=tuple(place.log_likelihood for place in way),
+        objectives=tuple(place.objective for place in way),
+        steps=steps,
+        converged=converged,
     )
 
 

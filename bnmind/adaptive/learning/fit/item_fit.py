@@ -42,7 +42,7 @@ _FEWEST = 1.0
 """Expected numbers of right and of wrong responses of those with a score, at least."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ItemFit(CheckedValue):
     """How well an item fits."""
 
@@ -105,13 +105,13 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         degrees -= free[number]
         valid = degrees > 0
         found[name] = ItemFit(
-            name,
-            float(in_right.sum()) / total,
-            float(in_class @ right) / total,
-            float(np.sqrt((in_class / total) @ (share - right) ** 2)),
-            float(s_x2) if valid else float("nan"),
-            max(degrees, 0),
-            float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
+            item=name,
+            observed=float(in_right.sum()) / total,
+            expected=float(in_class @ right) / total,
+            rmsd=float(np.sqrt((in_class / total) @ (share - right) ** 2)),
+            s_x2=float(s_x2) if valid else float("nan"),
+            degrees=max(degrees, 0),
+            p_value=float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
         )
     return tuple(found[name] for name in learned.bank.item_names)
 

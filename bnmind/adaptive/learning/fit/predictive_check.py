@@ -55,7 +55,7 @@ class PairStatistics(CheckedValue):
         return float(np.mean((p < 0.025) | (p > 0.975)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PredictiveCheck(CheckedValue):
     """How the responses compare with data sets drawn from what was learned."""
 
@@ -115,7 +115,14 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
         expected = _mean(values)
         p = np.mean((values > seen) + 0.5 * (values == seen), axis=0)
         made.append(PairStatistics(seen, expected, np.where(np.isnan(seen), np.nan, p)))
-    return PredictiveCheck(learned.bank.item_names, pairs, made[0], made[1], seed, n_drawn)
+    return PredictiveCheck(
+        items=learned.bank.item_names,
+        pairs=pairs,
+        correlations=made[0],
+        log_odds=made[1],
+        seed=seed,
+        n_drawn=n_drawn,
+    )
 
 
 def _mean(values: Floats) -> Floats:

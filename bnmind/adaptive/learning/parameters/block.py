@@ -54,7 +54,7 @@ SLACK = 1e-12
 the order holds them, rounding decides no more."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ItemRule(Sealed):
     """An item, its response model, and what its parameters must obey."""
 

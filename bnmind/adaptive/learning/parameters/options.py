@@ -86,7 +86,7 @@ class Priors:
         object.__setattr__(self, "slip", tuple(self.slip))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LearningOptions:
     """How parameters are learned.
 
