@@ -126,7 +126,7 @@ def _sum_plan(
         request,
         trees=(),
         sources=sources,
-        program=Program(0, (), (), (), ()),
+        program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
         numbered=tuple(number),
         answers=tuple(answers),
         halved=False,

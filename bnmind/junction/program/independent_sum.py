@@ -278,14 +278,16 @@ def independent_sum(
         places += range(place[variable], place[variable] + len(terms[variable]))
         depth[variable] += 1
     return IndependentSum(
-        tuple(terms),
-        np.array(rows, dtype=np.intp),
-        tuple((tuple(members), np.array(places, dtype=np.intp)) for members, places in layers),
-        tuple(known),
-        start,
-        function.modulus,
-        child,
-        None if child in observed else number[child],
-        cpd.variable.n_states,
-        tuple(tables),
+        summands=tuple(terms),
+        values=np.array(rows, dtype=np.intp),
+        layers=tuple(
+            (tuple(members), np.array(places, dtype=np.intp)) for members, places in layers
+        ),
+        known=tuple(known),
+        start=start,
+        modulus=function.modulus,
+        child=child,
+        number=None if child in observed else number[child],
+        n_states=cpd.variable.n_states,
+        tables=tuple(tables),
     )
