@@ -179,5 +179,5 @@ def test_replay_tells_bad_input() -> None:
         replay(lambda others: other, answers, selectors)
     renamed = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, skill_names=["a", "b"])
     banks = iter([BANK, renamed])
-    with pytest.raises(InvalidArgumentError, match="same items and skills, got others in fold 1"):
+    with pytest.raises(InvalidArgumentError, match="bank of fold 1 has other items"):
         replay(lambda others: next(banks), answers, selectors)

@@ -137,7 +137,7 @@ def test_content_codes_keep_their_bounds() -> None:
     [
         (lambda: ContentBalance({"a": -1}), "at least 0"),
         (lambda: ContentBalance({"a": 3}, {"a": 2}), "at most 2"),
-        (lambda: ContentBalance({"a": 3}, length=2), "length of at least 3"),
+        (lambda: ContentBalance({"a": 3}, length=2), "length must be at least 3"),
         (lambda: Randomesque(MinimalEntropy(), 0), "at least 1"),
         (lambda: SympsonHetter(MinimalEntropy(), {"a": 1.5}), r"rates in \[0, 1\]"),
         (lambda: SympsonHetter(MinimalEntropy()).adjusted({}, 0), "limit"),

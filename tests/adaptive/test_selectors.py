@@ -252,7 +252,7 @@ def test_items_come_in_any_order_and_none_is_an_error(
     assert first.item == selector.select(belief, names[::-1]).item
     assert first.items == BANK.item_names
     assert first.score == first.scores.max()
-    with pytest.raises(NothingToAskError, match="at least one item"):
+    with pytest.raises(NothingToAskError, match="no item to select"):
         selector.select(belief, [])
     with pytest.raises(UnknownNameError):
         selector.select(belief, ["item_99"])
@@ -298,7 +298,7 @@ def test_entropy_selects_what_the_function_that_chooses_guesses_does() -> None:
 def test_a_loss_may_make_errors_unequally_bad() -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], guess=[0.01, 0.3], slip=[0.5, 0.01])
     belief = start_belief(bank)
-    # To let someone pass who has not the skill costs 10 times as much as the opposite.
+    # Passing an examinee without the skill is 10 times as bad as failing one with it.
     strict = Loss(("skill_1",), [[0, 1], [10, 0]])
     lenient = Loss(("skill_1",), [[0, 10], [1, 0]])
     assert strict.risk(belief) == pytest.approx(0.5)
@@ -428,7 +428,7 @@ def test_skills_that_are_none_are_told() -> None:
     with pytest.raises(InvalidArgumentError, match="2 configurations"):
         LossGain((Loss(("skill_1",), [[1.0]]),)).select(belief, BANK.item_names)
     free = PerCost(MinimalEntropy(), lambda item: 0.0)
-    with pytest.raises(InvalidModelError, match="above 0"):
+    with pytest.raises(InvalidModelError, match="cost must be positive"):
         free.select(belief, BANK.item_names)
 
 

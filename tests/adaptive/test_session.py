@@ -272,7 +272,7 @@ def test_a_copy_may_be_asked_to_be_new(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     assert session.save(path, new=True).path == path
     before = path.read_bytes()
-    with pytest.raises(SessionFileError, match="which exists"):
+    with pytest.raises(SessionFileError, match="exists; load it"):
         session.undo().save(path, new=True)
     assert path.read_bytes() == before
     session.undo().save(path)
@@ -338,7 +338,7 @@ def test_bad_files_are_told_and_left_alone(tmp_path: Path) -> None:
     damaged(path, "of the bank Another", "Two skills", bank=other)
     with pytest.raises(SessionFileError, match="can be read"):
         Session.load(tmp_path / "none.json", BANK)
-    with pytest.raises(SessionFileError, match="expected a new file"):
+    with pytest.raises(SessionFileError, match="exists; load it"):
         Session.start(BANK, path=path)
 
 

@@ -463,7 +463,7 @@ def test_bad_input_is_told() -> None:
         simulate(BANK, PEOPLE, {})
     with pytest.raises(InvalidArgumentError, match="expected at least 1 worker"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(workers=0))
-    with pytest.raises(InvalidArgumentError, match="a batch of at least 1"):
+    with pytest.raises(InvalidArgumentError, match="the batch size must be at least 1"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(batch_size=0))
     with pytest.raises(InvalidArgumentError, match="seed of at least 0"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(seed=-1))

@@ -40,45 +40,45 @@ __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn"]
 
 @dataclass(frozen=True, kw_only=True)
 class LearningRecord(CheckedValue):
-    """How learning went."""
+    """The record of the EM iterations."""
 
     log_likelihoods: tuple[float, ...]
-    """At the best start and after each step from it that was kept, natural logarithm; without
-    priors never falling."""
+    """Natural logarithm of the likelihood at the best start and after each accepted step from it;
+    without priors it never decreases."""
     objectives: tuple[float, ...]
-    """The same with the logarithm of the priors; never falling."""
+    """The log-likelihoods plus the logarithm of the prior density; they never decrease."""
     converged: bool
     """Whether an M-step raised the objective by no more than the tolerance."""
     steps: int
-    """How many E+M steps were taken from the best start, at most ``max_iterations``: extrapolated
-    ones that were not kept count too. The start takes one more E-step."""
+    """The number of EM steps from the best start, at most ``max_iterations``, including rejected
+    extrapolations. The start needs one more E-step."""
     starts: tuple[float, ...]
     """The objective at the end of each start."""
     best_start: int
-    """Which of them was the best."""
+    """The index of the best start."""
     seed: int
-    """What the starts were drawn with."""
+    """The seed with which the starts were drawn."""
 
 
 @dataclass(frozen=True)
 class LearnedItem(CheckedValue):
-    """An item's chances at the two ends of skill, whatever its response model is."""
+    """The guess and the slip of an item, whatever its response model."""
 
     name: str
     guess: float
-    """The chance of any but the worst response at the lowest levels."""
+    """The probability of any but the worst response at the lowest levels."""
     slip: float
-    """The chance of any but the best response at the highest levels."""
+    """The probability of any but the best response at the highest levels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Learned(CheckedValue):
-    """A bank that was learned, and how well it fits. Made by `learn`."""
+    """A learned bank with its likelihood and record. Created by `learn`."""
 
     bank: ItemBank
-    """The bank, with the parameters that were found."""
+    """The bank with the learned parameters."""
     responses: Responses
-    """What it was learned from, the columns in the order of the bank's items."""
+    """The responses, with columns in the order of the bank's items."""
     record: LearningRecord
     options: LearningOptions
     model: LearningModel
@@ -98,7 +98,7 @@ class Learned(CheckedValue):
 
     @property
     def n_parameters(self) -> int:
-        """The number of parameters that were free."""
+        """The number of free parameters."""
         return self.model.n_parameters
 
     @property
@@ -114,16 +114,16 @@ class Learned(CheckedValue):
     @cached_property
     def items(self) -> tuple[LearnedItem, ...]:
         """Each item's guess and slip."""
-        found = []
+        rows = []
         for name in self.bank.item_names:
             channel = self.bank.channel(name)
             slip = float(1 - channel[-1, -1])
-            found.append(LearnedItem(name, float(1 - channel[0, 0]), slip))
-        return tuple(found)
+            rows.append(LearnedItem(name, float(1 - channel[0, 0]), slip))
+        return tuple(rows)
 
     @property
     def profiles(self) -> Floats:
-        """The probability of each profile of the hidden variables, an axis each."""
+        """The probability of each profile, with an axis for each hidden variable."""
         from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 
         space = ProfileSpace(self.bank)
@@ -132,7 +132,7 @@ class Learned(CheckedValue):
 
 @dataclass(frozen=True, eq=False)
 class LearningModel:
-    """A bank's parameters, laid out for learning; the data come with the E-step."""
+    """The parameters of a bank, arranged for learning."""
 
     bank: ItemBank
     layout: CellLayout
@@ -149,7 +149,7 @@ class LearningModel:
         return cls(bank, layout, skills)
 
     def expectation(self, responses: Responses, options: LearningOptions) -> Expectation:
-        """Return the E-step for some responses: a table, or a tree for many profiles."""
+        """Return the E-step for some responses, by a table, or by a tree for many profiles."""
         patterns = Patterns.of(responses)
         if n_profiles(self.bank) <= options.max_profiles:
             return TableExpectation(self.bank, self.layout, self.skills, patterns)
@@ -157,7 +157,7 @@ class LearningModel:
 
     @property
     def n_parameters(self) -> int:
-        """The number of free parameters; those whose bounds are equal are not free."""
+        """The number of free parameters, without parameters whose bounds are equal."""
         free = sum(
             int(np.count_nonzero(block.limits[:, 0] < block.limits[:, 1]))
             for block in self.layout.blocks
@@ -165,11 +165,11 @@ class LearningModel:
         return free + self.skills.n_parameters
 
     def start(self, number: int, options: LearningOptions) -> Parameters:
-        """Return a start: the first is the bank itself, the others are drawn."""
+        """Return the parameters of a start: those of the bank for the first, else drawn."""
         blocks = self.layout.blocks
         if number == 0:
             return Parameters(tuple(block.start() for block in blocks), self.skills.start())
-        # Each start has a generator of its own, so that more of them do not change it.
+        # Each start has its own generator, so it does not depend on the number of starts.
         rng = np.random.default_rng([options.seed, number])
         return Parameters(tuple(block.draw(rng) for block in blocks), self.skills.draw(rng))
 
@@ -184,7 +184,7 @@ class LearningModel:
             cpd = self.bank.network.cpd(item.name)
             model = learned[item.name]
             cpds[item.name] = cpd if model is None else model.cpd(cpd.variable, cpd.parents)
-            keeps = item.gate is None  # a table of the network stays one
+            keeps = item.gate is None  # a table of the network stays a table
             items.append(dataclasses.replace(item, gate=None if keeps else model))
         network = Network(tuple(cpds.get(cpd.variable.name, cpd) for cpd in self.bank.network.cpds))
         labels = self.bank.labels
@@ -210,43 +210,43 @@ def learn(
     source: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Learned:
-    """Return the bank whose parameters make responses most likely, by EM.
+    """Learn a bank from responses by maximum likelihood, with the EM algorithm.
 
-    Missing responses are left out of the likelihood, as if they had not been asked for:
-    right if whether one is missing does not depend on what it would have been, as by
-    design, or in an adaptive test.
+    Missing responses are left out of the likelihood. This is valid if the reason why a
+    response is missing does not depend on its value, as in designs with booklets and in
+    adaptive tests.
 
     Parameters
     ----------
     responses
-        Who answered what; see `Responses.of`.
+        The responses; see `Responses.of`.
     model
-        A Q-matrix; or a bank, which gives the structure and the response models, and
-        its parameters as the first start.
+        A Q-matrix; or a bank with the structure, the response models, and the parameters of
+        the first start.
     gate
-        The response model, with a Q-matrix: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or `Gdina`
-        for a chance of its own in each configuration (the saturated model).
+        The response model for a Q-matrix: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or `Gdina`
+        (the saturated model, with separate probabilities for each configuration).
     skills
-        With a Q-matrix, how the skills are distributed, as for
-        `ItemBank.from_qmatrix`. Unless given saturated up to 12 skills, else
-        independent. What is impossible in it stays so.
+        The distribution of the skills for a Q-matrix, as for `ItemBank.from_qmatrix`.
+        Default saturated up to 12 skills, else independent. Impossible profiles stay
+        impossible.
     options
-        Starts, bounds, priors (none unless given), what is fixed, and when to stop.
+        Starts, bounds, priors, fixed parameters, and the stopping criterion.
     title, source
-        Of the bank; those of the model unless given.
+        The title and source of the bank; default those of the model.
     progress
-        Called now and then with the steps done and the most that there may be, of all starts
-        together; a start that has converged leaves the rest of its steps out.
+        Called from time to time with the number of steps done and the largest number of
+        steps, for all starts together. A start that converges skips its remaining steps.
 
     Returns
     -------
     Learned
-        The bank, with a record of how it was learned.
+        The bank, with a record of the iterations.
 
     Raises
     ------
     ResponseTableError
-        If responses do not fit the items; it names rows and columns.
+        If responses do not fit the items; the message names rows and columns.
     InvalidModelError
         If the Q-matrix is invalid, or the response model of an item cannot be learned.
     ImpossibleEvidenceError
@@ -268,12 +268,12 @@ def learn(
     if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
         responses = Responses.of(responses, items=bank.item_names)
     data = Responses.of(responses).for_bank(bank)
-    made = LearningModel.of(bank, asked)
-    ascent = BankAscent(made.layout, made.skills, made.expectation(data, asked))
+    layout = LearningModel.of(bank, asked)
+    ascent = BankAscent(layout.layout, layout.skills, layout.expectation(data, asked))
     climbs = [
         climb(
             ascent,
-            made.start(number, asked),
+            layout.start(number, asked),
             max_iterations=asked.max_iterations,
             tolerance=asked.tolerance,
             accelerate=asked.accelerate,
@@ -281,13 +281,13 @@ def learn(
         )
         for number in range(asked.starts)
     ]
-    return _learned(made, data, asked, climbs, (title, source))
+    return _learned(layout, data, asked, climbs, (title, source))
 
 
 def _of_all_starts(
     progress: Callable[[int, int], None] | None, number: int, options: LearningOptions
 ) -> Callable[[int], None] | None:
-    """Return what hears of the steps of one start, and tells of those of all starts."""
+    """Return a callback for the steps of one start that reports the steps of all starts."""
     if progress is None:
         return None
     most = options.max_iterations

@@ -1,4 +1,4 @@
-"""What is to be learned: a bank's items in blocks, its skills in families."""
+"""The parameters to learn: blocks of items and families of skills."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 __all__ = ["SATURATED_SKILLS", "bank_to_learn", "item_blocks", "item_rules"]
 
 SATURATED_SKILLS = 12
-"""Up to so many skills are saturated unless their distribution is given; more, independent."""
+"""By default up to this many skills have a saturated distribution; more are independent."""
 
 _START = 0.2, 0.2
-"""The guess and the slip to start with: those of `din` in the R package CDM (A. George, A.
-Robitzsch, T. Kiefer, J. Groß and A. Ünlü, J. Stat. Softw. 2016), as the likelihood has several
-peaks, and who compares two programs wants to climb the same one."""
+"""The first guess and slip: those of `din` in the R package CDM (A. George, A. Robitzsch, T.
+Kiefer, J. Groß and A. Ünlü, J. Stat. Softw. 2016), so that both programs reach the same of
+several maxima."""
 
 
 def bank_to_learn(
@@ -57,28 +57,28 @@ def bank_to_learn(
     model
         A bank; or a Q-matrix, as for `ItemBank.from_qmatrix`.
     gate
-        Makes a response model from a guess and a slip; `Gdina` for the saturated one.
+        A function that makes a response model from a guess and a slip; or `Gdina`.
     skills
-        How the skills are distributed.
+        The distribution of the skills.
     """
     if isinstance(model, ItemBank):
         if gate is not Dina or skills is not None:
-            raise InvalidArgumentError("gate and skills go with a Q-matrix: a bank has its own")
+            raise InvalidArgumentError("gate and skills are for a Q-matrix; a bank has its own")
         return model
     q = model if isinstance(model, QMatrix) else QMatrix.of(model)
     if skills is None:
         skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
     levels = q.needs.max(axis=0) + 1
-    made: tuple[ResponseModel, ...]
+    models: tuple[ResponseModel, ...]
     if gate is Gdina:
-        made = tuple(_rising(levels[needs > 0]) for needs in q.needs)
+        models = tuple(_rising(levels[needs > 0]) for needs in q.needs)
     else:
-        made = q.response_models(*_START, gate)
-    return ItemBank(*bank_parts(q, made, skills, levels.tolist()))
+        models = q.response_models(*_START, gate)
+    return ItemBank(*bank_parts(q, models, skills, levels.tolist()))
 
 
 def _rising(sizes: Any) -> Gdina:
-    """Return a table that rises with the share of the levels from a guess to no slip."""
+    """Return a model whose chance of a right response rises with the share of the levels."""
     levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
     share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
     right = _START[0] + (1 - _START[1] - _START[0]) * share
@@ -91,9 +91,9 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     Raises
     ------
     UnknownNameError
-        If what is fixed or bounded is unknown.
+        If a fixed or bounded name is unknown.
     InvalidArgumentError
-        If bounds contradict the order that more skill does not harm.
+        If bounds contradict the order of the chances of success.
     """
     known = {*bank.item_names, *(v.name for v in bank.hidden)}
     for name in sorted(set(options.fixed) - known):
@@ -121,8 +121,8 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
         if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
             problems.append(
-                f"expected a least guess and a least slip of item {item.name} that sum to at most"
-                f" 1, got {bounds.guess[0]} and {bounds.slip[0]}"
+                f"the least guess and the least slip of item {item.name} must sum to at most 1,"
+                f" got {bounds.guess[0]} and {bounds.slip[0]}"
             )
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
@@ -142,7 +142,7 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     Raises
     ------
     InvalidModelError
-        If the response model of an item cannot be learned; its table can, without the model.
+        If the response model of an item cannot be learned.
     """
     pairs: list[ItemRule] = []
     blocks: list[ItemBlock] = []
@@ -173,7 +173,7 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
     if model is None or isinstance(model, Gdina):
         return TableBlock(rule, priors, options.monotone)
     if isinstance(model, GuessSlip):
-        # Within steps there is no table to turn to, so that the order always holds.
+        # A step cannot become a table, so the order always holds.
         return PairBlock((rule,), priors)
     if isinstance(model, NoisySkills):
         return NoisyBlock(rule, priors)
@@ -192,6 +192,6 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
                 least=rule.least,
             )
             steps.append(block_of(part, options))
-        found = [step for step in steps if step is not None]
-        return StepsBlock(rule, tuple(found)) if len(found) == len(steps) else None
+        known_steps = [step for step in steps if step is not None]
+        return StepsBlock(rule, tuple(known_steps)) if len(known_steps) == len(steps) else None
     return None

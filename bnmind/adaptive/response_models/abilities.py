@@ -1,4 +1,4 @@
-"""Abilities on a grid: the numbers that the states of a latent variable stand for."""
+"""Abilities on a grid: the numbers denoted by the states of a latent variable."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["ability_values", "fisher", "parent_abilities"]
 
 
 def ability_values(variable: Variable) -> Floats:
-    """Return the numbers that the states of a latent ability are, ``(states,)``.
+    """Return the states of a latent ability as numbers, ``(states,)``.
 
     Raises
     ------
     InvalidModelError
-        If they are no numbers.
+        If a state is not a number.
     """
     try:
         values = np.array([float(state) for state in variable.states])
@@ -36,10 +36,10 @@ def ability_values(variable: Variable) -> Floats:
 
 
 def parent_abilities(item: Variable, parents: Sequence[Variable]) -> Floats:
-    """Return the abilities that an item with one parent depends on, ``(states,)``."""
+    """Return the values of the ability on which an item depends, ``(states,)``."""
     if len(parents) != 1:
         raise InvalidModelError(
-            [f"expected one ability that {item.name} depends on, got {len(parents)} variables"]
+            [f"{item.name} must depend on one ability, got {len(parents)} variables"]
         )
     return ability_values(parents[0])
 

@@ -1,7 +1,7 @@
-"""The interface of a response model, and what its implementations share.
+"""The interface of response models, and functions that its implementations share.
 
-A response model says how the skills that an item needs make its responses, with few
-parameters. The responses are ordered, the worst first: "0" is a wrong response.
+A response model determines, with few parameters, the distribution of the responses to an item
+given the skills that the item needs. Responses are ordered, the worst first: "0" is wrong.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = [
 
 @runtime_checkable
 class ResponseModel(Protocol):
-    """Makes the distribution of an item from the variables that it depends on."""
+    """The interface of response models, which make the distributions of items."""
 
     @property
     def n_responses(self) -> int:
-        """The number of responses that an item with this model has."""
+        """The number of responses to an item."""
 
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return the distribution of an item given its parents.
@@ -46,7 +46,7 @@ class ResponseModel(Protocol):
         item
             A variable with ``n_responses`` states, the worst first.
         parents
-            The skills that it needs, their states from the lowest level to the highest.
+            The skills that it needs, with their states from the lowest level to the highest.
 
         Raises
         ------
@@ -93,7 +93,7 @@ def one_each(
 def mastery(
     required: tuple[int, ...] | None, item: Variable, parents: Sequence[Variable]
 ) -> list[NDArray[np.bool_]]:
-    """Return for each parent whether its states are enough, ``(states of the parent,)``."""
+    """Return for each parent a mask of its sufficient states, ``(states of the parent,)``."""
     levels = (1,) * len(parents) if required is None else required
     problems = [] if len(parents) else [f"expected skills as parents of {item.name}, got none"]
     if len(levels) != len(parents):
@@ -108,7 +108,7 @@ def mastery(
 
 
 def refuse_large(item: Variable, parents: Sequence[Variable]) -> None:
-    """Raise if the table of an item has too many axes or cells; before any of it is made."""
+    """Raise if the table of an item would have too many axes or cells."""
     if len(parents) >= MOST_AXES:
         raise InvalidModelError(
             [f"expected fewer than {MOST_AXES} parents of {item.name}, got {len(parents)}"]

@@ -16,18 +16,18 @@ def graded(distances: ArrayLike) -> Floats:
     Parameters
     ----------
     distances
-        ``(responses − 1, …)``: how far the ability is above each threshold, decreasing;
-        the response is at least r with chance 1 / (1 + exp(−distance_r)).
+        ``(responses − 1, …)``: the ability minus each threshold, decreasing. The response
+        is at least r with probability 1 / (1 + exp(−distance_r)).
     """
     d = np.asarray(distances, dtype=np.float64)
     above, below = logistic(d), logistic(-d)
-    # Neighbors are subtracted where they are small: at the far end below, at the near above.
+    # Subtract the smaller pair of tails, for accuracy.
     between = np.where(d[:-1] + d[1:] < 0, above[:-1] - above[1:], below[1:] - below[:-1])
     return np.concatenate([below[:1], np.maximum(between, 0.0), above[-1:]])
 
 
 def logistic(distances: ArrayLike) -> Floats:
-    """Return 1 / (1 + exp(−x)), which overflows nowhere and keeps its digits in both tails."""
+    """Return 1 / (1 + exp(−x)) without overflow, accurate in both tails."""
     x = np.asarray(distances, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # of nan
         result: Floats = np.exp(-np.logaddexp(0.0, -x))

@@ -1,4 +1,4 @@
-"""The DINA model: a right response takes all the required skills.
+"""The DINA model: all required skills are needed for a right response.
 
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess`` and
 s the ``slip``: P(right | α) = 1 − s if every α_k = 1, else g.
@@ -30,13 +30,13 @@ class Dina(GuessSlip):
     Parameters
     ----------
     guess, slip
-        In [0, 1], with ``guess + slip`` at most 1: more skill never hurts.
+        In [0, 1], with ``guess + slip`` at most 1, so that more skill never hurts.
     required
-        For each parent the level that is enough, counted from 0; 1 of each by default,
-        and 0 where the skill is not needed.
+        The required level of each parent, counted from 0; default 1. A skill with required
+        level 0 is not needed.
     """
 
     @staticmethod
     def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Return where all skills are there."""
+        """Return where all skills are sufficient."""
         return functools.reduce(np.logical_and, has)

@@ -27,10 +27,10 @@ __all__ = ["Dino"]
 class Dino(GuessSlip):
     """Right with chance 1 − slip given any of the required skills, else with chance guess.
 
-    The parameters are those of `Dina`; everybody has a required level of 0.
+    The parameters are those of `Dina`. A required level of 0 is always reached.
     """
 
     @staticmethod
     def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Return where some skill is there."""
+        """Return where at least one skill is sufficient."""
         return functools.reduce(np.logical_or, has)

@@ -1,4 +1,4 @@
-"""The saturated G-DINA model: chances of its own for each configuration of the skills.
+"""The saturated G-DINA model: separate probabilities for each configuration of the skills.
 
 References
 ----------
@@ -27,18 +27,18 @@ __all__ = ["Gdina"]
 
 @dataclass(frozen=True, eq=False)
 class Gdina:
-    """Any chance of each response in each configuration of the skills.
+    """The saturated model: a probability of each response for each configuration of the skills.
 
     Parameters
     ----------
     probabilities
-        ``(parent configurations, responses)``, rows summing to one, the last
-        parent's states changing fastest; sums within 1e-6 of one are normalized.
+        ``(parent configurations, responses)``, with the states of the last parent changing
+        fastest. Rows must sum to one within 1e-6, and are normalized.
 
     Raises
     ------
     InvalidModelError
-        If it has no such shape, an entry is no probability, or a row does not sum to one.
+        If the shape is wrong, an entry is not a probability, or a row does not sum to one.
     """
 
     probabilities: Floats

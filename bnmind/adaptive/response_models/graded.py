@@ -34,9 +34,9 @@ class Graded:
     Parameters
     ----------
     slopes
-        What a level of each skill adds, at least zero; or one number for all of them.
+        The weight of a level of each skill, at least zero; or one number for all skills.
     thresholds
-        What must be reached for each response but the first, increasing.
+        The threshold of each response but the first, increasing.
     """
 
     slopes: float | tuple[float, ...]
@@ -52,7 +52,7 @@ class Graded:
 
     @property
     def n_responses(self) -> int:
-        """One more than thresholds."""
+        """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
     @checked

@@ -26,15 +26,15 @@ __all__ = ["GradedResponse"]
 
 @dataclass(frozen=True)
 class GradedResponse:
-    """An item with graded responses, each reached at a threshold of its own (Samejima).
+    """Graded responses to one ability, with a threshold for each response (Samejima).
 
     Parameters
     ----------
     slope
         The discrimination, positive.
     thresholds
-        The abilities at which each response but the first becomes as likely as not,
-        increasing.
+        For each response but the first, the ability at which that response or a better
+        one has probability 1/2; increasing.
     """
 
     slope: float
@@ -50,7 +50,7 @@ class GradedResponse:
 
     @property
     def n_responses(self) -> int:
-        """One more than thresholds."""
+        """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
     @checked
@@ -69,7 +69,7 @@ class GradedResponse:
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given a variable whose states are numbers."""
+        """Return the distribution of an item given an ability, whose states are numbers."""
         theta = parent_abilities(item, parents)
         return TabularCPD(item, tuple(parents), self.probabilities(theta).T)
 

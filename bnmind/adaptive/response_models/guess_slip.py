@@ -1,6 +1,6 @@
-"""Items that are right with chance 1 − slip with the skills that it takes, else guess.
+"""Models with one guess and one slip: right with chance 1 − slip given enough skills, else guess.
 
-The response models of this family differ in which configurations of skills are enough.
+The response models of this family differ in the configurations of skills that are enough.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ __all__ = ["GuessSlip"]
 
 @dataclass(frozen=True)
 class GuessSlip(ABC):
-    """A rule says whether the skills are enough; noise comes after it.
+    """A base of models in which noise follows a rule that decides whether the skills suffice.
 
     Parameters
     ----------
     guess, slip
-        In [0, 1], with ``guess + slip`` at most 1: more skill never hurts.
+        In [0, 1], with ``guess + slip`` at most 1, so that more skill never hurts.
     required
-        For each parent the level that is enough, counted from 0; 1 of each by default,
-        and 0 where the skill is not needed.
+        The required level of each parent, counted from 0; default 1. A skill with required
+        level 0 is not needed.
     """
 
     guess: float
@@ -45,13 +45,13 @@ class GuessSlip(ABC):
     @staticmethod
     @abstractmethod
     def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Return which configurations of the parents are enough.
+        """Return a mask of the configurations of the parents that are enough.
 
         Parameters
         ----------
         has
-            For each parent whether its level is the required one, each array along an axis
-            of its own, so that they broadcast.
+            For each parent a mask of its sufficient levels, along an axis of its own, so
+            that the arrays broadcast.
         """
 
     @property

@@ -47,7 +47,8 @@ class Logistic:
     difficulty
         The ability b at the middle of the curve.
     lower, upper
-        The chances c and d of a right response far below and far above, in [0, 1].
+        The asymptotes c and d: the probabilities of a right response at very low and very
+        high abilities, in [0, 1].
     """
 
     slope: float = 1.0
@@ -77,7 +78,7 @@ class Logistic:
         """Return the chance of each response at each ability, ``(abilities, 2)``."""
         theta = np.asarray(abilities, dtype=np.float64)
         wrong, right = graded((self.slope * (theta - self.difficulty))[None])
-        # Nothing is taken from 1, so that both tails keep their digits.
+        # Without subtractions from 1, so that both tails keep their digits.
         high = self.upper * right + self.lower * wrong
         low = (1 - self.upper) * right + (1 - self.lower) * wrong
         return np.stack([low, high], axis=-1)
@@ -93,6 +94,6 @@ class Logistic:
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given a variable whose states are numbers."""
+        """Return the distribution of an item given an ability, whose states are numbers."""
         theta = parent_abilities(item, parents)
         return TabularCPD(item, tuple(parents), self.probabilities(theta).T)

@@ -1,4 +1,4 @@
-r"""The noisy-and (NIDA): every skill is needed, and each fails or is guessed by itself.
+r"""The noisy-and model (NIDA): all skills are needed; each fails or is guessed independently.
 
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess``, s the
 ``slip`` and c the ``ceiling``: P(right | α) = c · Π_k (1 − s_k)^{α_k} g_k^{1−α_k}.
@@ -21,14 +21,14 @@ __all__ = ["NoisyAnd"]
 
 @dataclass(frozen=True)
 class NoisyAnd(NoisySkills):
-    """The noise before an "and": each skill fails, or is replaced by luck, by itself.
+    """Right if all skills work, where each skill is noisy independently.
 
     Parameters
     ----------
     guess, slip
-        A chance for each skill, or one for all of them; ``guess + slip`` at most 1.
+        A chance for each skill, or one for all skills; ``guess + slip`` at most 1.
     ceiling
-        The chance of a right response when all the skills work.
+        The chance of a right response if all skills work.
     required
         As for `Dina`.
     """

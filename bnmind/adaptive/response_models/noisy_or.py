@@ -1,4 +1,4 @@
-r"""The noisy-or: each skill alone is enough, and each fails or is guessed by itself.
+r"""The noisy-or model: one skill is enough; each fails or is guessed independently.
 
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess``, s the
 ``slip`` and f the ``floor``: P(right | α) = 1 − (1 − f) · Π_k s_k^{α_k} (1 − g_k)^{1−α_k}.
@@ -20,14 +20,14 @@ __all__ = ["NoisyOr"]
 
 @dataclass(frozen=True)
 class NoisyOr(NoisySkills):
-    """The noise before an "or": each skill alone is enough, unless it fails by itself.
+    """Right if any skill works, where each skill is noisy independently.
 
     Parameters
     ----------
     guess, slip
-        A chance for each skill, or one for all of them; ``guess + slip`` at most 1.
+        A chance for each skill, or one for all skills; ``guess + slip`` at most 1.
     floor
-        The chance of a right response when none of the skills works.
+        The chance of a right response if no skill works.
     required
         As for `Dina`.
     """

@@ -1,6 +1,6 @@
-"""Items in which each skill fails, or is replaced by luck, independently of the others.
+"""Models in which each skill fails or is guessed independently of the others.
 
-The response models of this family differ in how the outcomes of the skills combine.
+The response models of this family differ in the combination of the outcomes.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ["NoisySkills"]
 
 @dataclass(frozen=True)
 class NoisySkills(ABC):
-    """Noise on each skill by itself; a rule combines them.
+    """A base of models in which a rule combines skills that are noisy independently.
 
     Parameters
     ----------
     guess, slip
-        A chance for each skill, or one for all of them; ``guess + slip`` at most 1.
+        A chance for each skill, or one for all skills; ``guess + slip`` at most 1.
     """
 
     guess: float | tuple[float, ...]
@@ -41,12 +41,12 @@ class NoisySkills(ABC):
     @property
     @abstractmethod
     def required(self) -> tuple[int, ...] | None:
-        """For each parent the level that is enough; None for 1 of each."""
+        """The required level of each parent; None for 1 of each."""
 
     @property
     @abstractmethod
     def leak(self) -> tuple[str, float]:
-        """The parameter for what the skills do not explain: its name and the chance of right."""
+        """The name and the value of the parameter for causes other than the skills."""
 
     @property
     @abstractmethod
@@ -77,7 +77,7 @@ class NoisySkills(ABC):
         return self.combination(item, tuple(parents), self._links(item, parents), leak)
 
     def _links(self, item: Variable, parents: Sequence[Variable]) -> tuple[Floats, ...]:
-        """Return for each skill the chances that it fails and works, by its level."""
+        """Return for each skill the probabilities that it fails and works, for each level."""
         check_item(item, 2)
         scope = (item, *parents)
         guesses, slips = one_each("guesses", self.guess, scope), one_each("slips", self.slip, scope)

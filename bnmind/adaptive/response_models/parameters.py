@@ -1,7 +1,7 @@
-"""Parameters of response models: plain numbers, or refused.
+"""Checks of the parameters of response models.
 
-They come from files and data frames, where anything may stand: text, a list where one
-number belongs, infinities, whole numbers of hundreds of digits.
+Parameters come from files and data frames, which may hold anything: text, a list in place of
+one number, infinities, whole numbers with hundreds of digits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ROW_TOLERANCE = 1.000001e-6
 """Distributions that sum to one this closely are accepted and normalized, as in tables."""
 
 LARGEST = 1e100
-"""Products and sums of such numbers are finite too."""
+"""Products and sums of numbers up to this are finite."""
 
 
 def make_plain(
@@ -42,20 +42,20 @@ def make_plain(
     many: Iterable[str] = (),
     levels: Iterable[str] = (),
 ) -> list[str]:
-    """Make the fields of a response model under construction plain numbers; return what is wrong.
+    """Convert the fields of a response model under construction to numbers; return the faults.
 
     Parameters
     ----------
     model
-        A frozen dataclass, in its ``__post_init__``.
+        A frozen dataclass that calls this in its ``__post_init__``.
     one
-        Fields of one number.
+        Fields with one number.
     each
-        Fields of one number, or of one for each skill.
+        Fields with one number, or one for each skill.
     many
-        Fields of a list of numbers.
+        Fields with a list of numbers.
     levels
-        Fields of a level for each skill, or None.
+        Fields with a level for each skill, or None.
     """
     problems: list[str] = []
 
@@ -72,21 +72,21 @@ def make_plain(
             return ()
         return tuple([plain(name, entry) for entry in value])
 
-    made: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for name in one:
-        made[name] = plain(name, getattr(model, name))
+        numbers[name] = plain(name, getattr(model, name))
     for name in each:
         value = getattr(model, name)
-        made[name] = listed(name, value) if _is_list(value) else plain(name, value)
+        numbers[name] = listed(name, value) if _is_list(value) else plain(name, value)
     for name in many:
-        made[name] = listed(name, getattr(model, name))
+        numbers[name] = listed(name, getattr(model, name))
     for name in levels:
         value = getattr(model, name)
         try:
-            made[name] = None if value is None else tuple([operator.index(x) for x in value])
+            numbers[name] = None if value is None else tuple([operator.index(x) for x in value])
         except TypeError:
             problems.append(f"expected whole numbers as {name} levels, got {shown(value)}")
-    for name, value in made.items():
+    for name, value in numbers.items():
         object.__setattr__(model, name, value)
     return problems
 
@@ -106,13 +106,13 @@ def _number(value: Any) -> float | None:
 
 
 def probability_faults(what: str, values: float | tuple[float, ...]) -> list[str]:
-    """Return what is wrong with a probability or several."""
+    """Return the faults of one or more probabilities."""
     v = np.asarray(values)
     return [] if np.all((v >= 0) & (v <= 1)) else [f"expected {what} in [0, 1], got {values}"]
 
 
 def chance_faults(guess: float | tuple[float, ...], slip: float | tuple[float, ...]) -> list[str]:
-    """Return what is wrong with chances of guessing and of slipping."""
+    """Return the faults of guesses and slips."""
     problems = [*probability_faults("a guess", guess), *probability_faults("a slip", slip)]
     lengths = {len(x) for x in (guess, slip) if isinstance(x, tuple)}
     if len(lengths) > 1:
@@ -123,7 +123,7 @@ def chance_faults(guess: float | tuple[float, ...], slip: float | tuple[float, .
 
 
 def increasing(thresholds: Sequence[float]) -> list[str]:
-    """Return what is wrong with thresholds that must increase."""
+    """Return the faults of thresholds, which must increase."""
     t = np.asarray(thresholds, dtype=np.float64)
     if t.ndim == 1 and t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0):
         return []
@@ -131,18 +131,18 @@ def increasing(thresholds: Sequence[float]) -> list[str]:
 
 
 def refuse(problems: Sequence[str]) -> None:
-    """Raise `InvalidModelError` if anything is wrong."""
+    """Raise `InvalidModelError` if there are faults."""
     if problems:
         raise InvalidModelError(problems)
 
 
 def normalized_rows(values: Floats) -> Floats:
-    """Return distributions, a row each, that sum to one; read-only.
+    """Return rows of probabilities normalized to sum to one; read-only.
 
     Raises
     ------
     InvalidModelError
-        If there are none, or a row does not sum to one within 1e-6.
+        If there are no rows, or a row does not sum to one within 1e-6.
     """
     sums = values.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero(np.abs(sums - 1) > _ROW_TOLERANCE)
@@ -151,6 +151,6 @@ def normalized_rows(values: Floats) -> Floats:
     if wrong.size:
         got = f"{float(sums[wrong[0], 0]):.9g} in row {wrong[0] + 1}"
         raise InvalidModelError([f"expected rows that sum to one in a G-DINA model, got {got}"])
-    # Sums that are one but for rounding stay: a copy has the same digits.
+    # Rows that sum to one up to rounding are not changed, so that a copy has the same digits.
     off = np.abs(sums - 1) > 4 * values.shape[1] * np.finfo(np.float64).eps
     return sealed(np.where(off, values / sums, values))

@@ -1,4 +1,4 @@
-"""The registry of response models: one line each, read by the command line, files and docs.
+"""The registry of response models, used by the command line, files and documentation.
 
 A new response model is a file in this folder and a line here.
 """
@@ -26,14 +26,14 @@ __all__ = ["FORMER_NAMES", "RESPONSE_MODELS", "RegisteredModel"]
 
 
 class RegisteredModel(NamedTuple):
-    """A response model as users name it."""
+    """A response model with the properties that users see."""
 
     example: ResponseModel
     """A response model of this kind, for one skill of two levels or one ability."""
     about: str
-    """How the skills make a response, in a few words."""
+    """A short description."""
     from_qmatrix: bool = False
-    """Whether it can be learned with nothing given but a Q-matrix."""
+    """Whether it can be learned from a Q-matrix alone."""
 
     @property
     def make(self) -> type[ResponseModel]:

@@ -1,4 +1,4 @@
-"""The sequential model: steps taken one after the other, each a response model of its own.
+"""The sequential model: a series of steps, each with a response model of its own.
 
 P(X ≥ r | X ≥ r − 1) is the chance of a right response in step r.
 
@@ -32,13 +32,13 @@ __all__ = ["Sequential"]
 
 @dataclass(frozen=True)
 class Sequential:
-    """Steps taken one after the other; the response is the number of steps taken.
+    """A series of steps; the response is the number of steps taken.
 
     Parameters
     ----------
     steps
-        For each step a response model with two responses: the step is taken, given that those
-        before it were. A required level of 0 keeps a skill out of a step.
+        For each step a response model with two responses: whether the step is taken, given
+        that all steps before it were. A skill with required level 0 is not used in a step.
     """
 
     steps: tuple[ResponseModel, ...]
@@ -49,12 +49,12 @@ class Sequential:
         wrong = [step for step in self.steps if step.n_responses != 2]
         if wrong or not self.steps:
             raise InvalidModelError(
-                [f"expected steps that are response models with two responses, got {self.steps}"]
+                [f"the steps must be response models with two responses, got {self.steps}"]
             )
 
     @property
     def n_responses(self) -> int:
-        """One more than steps."""
+        """The number of steps plus one."""
         return len(self.steps) + 1
 
     @checked

@@ -1,4 +1,4 @@
-"""Selectors without a score of their own: chance, a fixed order, any function, per cost."""
+"""Selectors by chance, by a fixed order, by a function, and by score per cost."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class RandomItem(DrawingSelector, CheckedValue):
 
 @dataclass(frozen=True)
 class FixedOrder(ScoringSelector[SkillBelief]):
-    """Select the first item of a list that may be asked; then the others, in bank order.
+    """Select the first item of a list that may be asked; then other items in bank order.
 
     Parameters
     ----------
     order
-        The names of items, in the order to ask them; the order of the bank unless given.
+        The names of items in the order to ask them; default the order of the bank.
     """
 
     order: tuple[str, ...] = ()
@@ -71,13 +71,13 @@ class FixedOrder(ScoringSelector[SkillBelief]):
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return less for each item the later it comes."""
+        """Return scores that decrease along the order."""
         every = self._every(belief.bank)
         return np.array([every[belief.bank.position(name)] for name in items])
 
     @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return less for each item the later it comes, ``(examinees, items)``."""
+        """Return scores that decrease along the order, ``(examinees, items)``."""
         return np.tile(self._every(beliefs.bank), (len(beliefs), 1))
 
     def _every(self, bank: ItemBank) -> Floats:
@@ -89,21 +89,21 @@ class FixedOrder(ScoringSelector[SkillBelief]):
 
 @dataclass(frozen=True)
 class ScoredBy(ScoringSelector[SkillBelief]):
-    """Select the item that a function of yours scores highest.
+    """Select the item with the highest score by a function.
 
     Parameters
     ----------
     function
-        From a belief and the names of the items that may be asked, in bank order, to a score
-        for each; the larger the better. It must depend on nothing else. It serves live tests
-        and simulations. A simulation calls it once for each examinee and question, in
-        Python: it takes as long as that many calls, and by a junction tree a run of the
-        tree each.
+        A function of a belief and the names of the items that may be asked, in bank order.
+        It returns a score for each item, larger is better, and must depend on nothing else.
+        It is used in live tests and in simulations. A simulation calls it once for each
+        examinee and question; with a junction tree each call needs a run of the tree.
     tolerance
         Scores closer than this count as equal.
     batch_function
-        The same for many examinees at once, for speed in simulations: from a `BatchBelief`
-        and the positions of all items to scores ``(examinees, items)``.
+        An optional function for many examinees at once, which makes simulations faster.
+        It takes a `BatchBelief` and the positions of all items, and returns scores
+        ``(examinees, items)``.
 
     Examples
     --------
@@ -126,22 +126,22 @@ class ScoredBy(ScoringSelector[SkillBelief]):
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return what the function says."""
+        """Return the scores by the function."""
         return _scored(self.function(belief, tuple(items)), (len(items),))
 
     @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return what the functions say, ``(examinees, items)``; −inf for items answered."""
+        """Return the scores, ``(examinees, items)``; −inf for answered items."""
         return self.allowed_scores(beliefs, beliefs.responses == MISSING)
 
     @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
-        """Return what the functions say of the items allowed; see `ScoringSelector`."""
+        """Return the scores of the allowed items; see `ScoringSelector`."""
         checked_allowed(beliefs, allowed)
         names = np.array(beliefs.bank.item_names, dtype=object)
         if self.batch_function is not None:
-            found = self.batch_function(beliefs, np.arange(len(names)))
-            return np.where(allowed, _scored(found, allowed.shape, allowed), -np.inf)
+            values = self.batch_function(beliefs, np.arange(len(names)))
+            return np.where(allowed, _scored(values, allowed.shape, allowed), -np.inf)
         scores = np.full(allowed.shape, -np.inf)
         for examinee in np.flatnonzero(allowed.any(axis=1)).tolist():
             row = allowed[examinee]
@@ -152,28 +152,29 @@ class ScoredBy(ScoringSelector[SkillBelief]):
 def _scored(
     values: ArrayLike, shape: tuple[int, ...], allowed: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return scores as an array; those of items that are not allowed may be anything."""
-    found = np.array(values, dtype=np.float64)
-    if found.shape != shape or np.isnan(found if allowed is None else found[allowed]).any():
+    """Return scores as a checked array; scores of items not allowed may have any value."""
+    scores = np.array(values, dtype=np.float64)
+    if scores.shape != shape or np.isnan(scores if allowed is None else scores[allowed]).any():
         raise InvalidArgumentError(
-            f"expected scores of shape {shape} without NaN, got shape {found.shape}", found.shape
+            f"expected scores of shape {shape} without NaN, got shape {scores.shape}", scores.shape
         )
-    return found
+    return scores
 
 
 @dataclass(frozen=True)
 class ChosenBy(CheckedValue):
-    """Select the item that a function of yours names, one examinee after the other.
+    """Select the item that a function returns, for one examinee after the other.
 
     Parameters
     ----------
     function
-        From a belief, the names of the items that may be asked, in bank order, and a random
-        generator (or None) to the name of one of them. The generator is made from the luck
-        of the examinee. A simulation calls the function once for each examinee and question.
+        A function of a belief, the names of the items that may be asked, in bank order,
+        and a random generator or None. It returns the name of one of the items. The
+        generator is made from the random numbers of the examinee. A simulation calls the
+        function once for each examinee and question.
     alone
-        For batches: from the beliefs and the number of an examinee to the belief about
-        this one; `BatchBelief.alone` unless given.
+        A function of the beliefs of a batch and the number of an examinee that returns the
+        belief about that examinee; default `BatchBelief.alone`.
     """
 
     function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
@@ -187,7 +188,7 @@ class ChosenBy(CheckedValue):
         *,
         rng: np.random.Generator | None = None,
     ) -> Selection:
-        """Return the item that the function names; it scores 1, the others 0."""
+        """Return the item chosen by the function; its score is 1, that of others 0."""
         luck = None if rng is None else luck_of(belief, rng)
         return self._chosen(belief, in_bank_order(belief, items), luck)
 
@@ -213,16 +214,16 @@ class ChosenBy(CheckedValue):
         *,
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
-        """Return for each examinee the item that the function names."""
+        """Return for each examinee the item chosen by the function."""
         checked_allowed(beliefs, allowed)
         names = beliefs.bank.item_names
-        given = None if luck is None else drawn(luck, allowed.shape)
+        numbers = None if luck is None else drawn(luck, allowed.shape)
         items = np.full(len(allowed), MISSING, dtype=np.intp)
         scores = np.where(allowed, 0.0, -np.inf)
         for number in np.flatnonzero(allowed.any(axis=1)).tolist():
             open_items = tuple(names[i] for i in np.flatnonzero(allowed[number]))
             belief = self.alone(beliefs, number) if self.alone else beliefs.alone(number)
-            own = None if given is None else given[number]
+            own = None if numbers is None else numbers[number]
             chosen = self._chosen(belief, open_items, own).item
             items[number] = beliefs.bank.position(chosen)
             scores[number, items[number]] = 1.0
@@ -231,26 +232,27 @@ class ChosenBy(CheckedValue):
 
 @checked
 def item_cost(item: Item) -> float:
-    """Return what asking an item costs."""
+    """Return the cost of an item."""
     return item.cost
 
 
 @checked
 def item_time(item: Item) -> float:
-    """Return how long an item takes."""
+    """Return the time that an item takes."""
     return item.time
 
 
 @dataclass(frozen=True)
 class PerCost(ScoringSelector[SkillBelief]):
-    """Select the item with the largest score for its cost, such as bits a minute.
+    """Select the item with the largest score divided by its cost, such as bits a minute.
 
     Parameters
     ----------
     scored
-        What scores the items.
+        The selector that scores the items.
     cost
-        What an item costs, more than 0; `item_cost` unless given, `item_time`, or yours.
+        The function that returns the cost of an item, above 0: `item_cost` (default),
+        `item_time`, or a function of your own.
     tolerance
         Quotients closer than this count as equal.
 
@@ -281,7 +283,7 @@ class PerCost(ScoringSelector[SkillBelief]):
 
     @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
-        """Return the score of each item allowed, divided by its cost; see `ScoringSelector`."""
+        """Return the score of each allowed item, divided by its cost; see `ScoringSelector`."""
         checked_allowed(beliefs, allowed)
         costs = self._costs(beliefs.bank, beliefs.bank.item_names)
         return self.scored.allowed_scores(beliefs, allowed) / costs
@@ -291,6 +293,6 @@ class PerCost(ScoringSelector[SkillBelief]):
         wrong = [name for name, c in zip(items, costs.tolist(), strict=True) if not c > 0]
         if wrong:
             raise InvalidModelError(
-                [f"expected a cost above 0 of every item, got another of {', '.join(wrong[:5])}"]
+                [f"the cost must be positive; it is not for {', '.join(wrong[:5])}"]
             )
         return costs

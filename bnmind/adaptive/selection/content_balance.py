@@ -1,4 +1,4 @@
-"""Content balancing: how many items of each code a test has at least and at most."""
+"""Content balancing: bounds for the number of items of each content code."""
 
 from __future__ import annotations
 
@@ -23,36 +23,37 @@ __all__ = ["ContentBalance"]
 class ContentBalance:
     """Keep the number of items of each content code within bounds.
 
-    A code that has reached its maximum is closed. Codes short of their minima are the
-    only ones open as soon as the questions left just suffice for them; without a length,
-    from the start. A code of which no item is left to ask closes nothing else: where
-    enemies, testlets or exposure control take away what a minimum needs, it is missed.
+    No item of a code that has reached its maximum is allowed. As soon as the remaining
+    questions just suffice to meet the minima, only items of codes below their minima are
+    allowed; without a length, from the start. If enemies, testlets or exposure control
+    exclude all items that a minimum needs, the minimum is missed, and other items stay
+    allowed.
 
     The minima hold in tests of variable length too. A stopper such as `SkillsCertain` that
-    is satisfied before the minima are met waits until they are, or until no item is left
-    that could help to meet them; meanwhile the items that they need are the only ones open.
+    is satisfied before the minima are met waits until they are, or until no remaining item
+    could help to meet them. Meanwhile only the items that the minima need are allowed.
     `MaximalItems`, `MaximalCost`, `MaximalTime` and a `StopBy` that is a limit do not wait:
-    give ``length`` the number of `MaximalItems`, so that the minima are met before. Put the
-    rule after `Enemies` and before `Testlets`.
+    set ``length`` to the number of `MaximalItems`, so that the minima are met in time. Put
+    this rule after `Enemies` and before `Testlets`.
 
     Parameters
     ----------
     minima, maxima
-        The least and most items of content codes; codes that are not named are free.
+        The least and largest number of items of content codes; other codes have no bounds.
     length
         The number of items in the test, if it is fixed.
 
     Raises
     ------
     InvalidArgumentError
-        If a bound is negative or a minimum above the maximum, or the minima are more
-        than the length; all faults at once.
+        If a bound is negative, a minimum is above its maximum, or the sum of the minima is
+        above the length. All faults are reported at once.
 
     References
     ----------
-    The two phases of Y. Cheng, H.-H. Chang and Q. Yi, "Two-phase item
-    selection procedure for flexible content balancing in CAT", Appl. Psychol. Meas. 2007:
-    free choice below the maxima, then what the minima still need.
+    Y. Cheng, H.-H. Chang and Q. Yi, "Two-phase item selection procedure for flexible
+    content balancing in CAT", Appl. Psychol. Meas. 2007. The two phases are free choice
+    below the maxima, then the items that the minima still need.
     """
 
     minima: Mapping[str, int] = field(default_factory=dict)
@@ -74,8 +75,8 @@ class ContentBalance:
         ]
         if self.length is not None and self.length < max(1, sum(self.minima.values())):
             problems.append(
-                f"expected a length of at least {max(1, sum(self.minima.values()))}, which the"
-                f" minima add up to, got {self.length}"
+                f"the length must be at least {max(1, sum(self.minima.values()))}, the sum of the"
+                f" minima, got {self.length}"
             )
         if problems:
             raise InvalidArgumentError(listed(problems), tuple(problems))
@@ -89,39 +90,44 @@ class ContentBalance:
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return which items stay allowed; see `Rule.restrict`."""
+        """Return the items that stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
         if not (self.minima or self.maxima):
             return allowed
-        left, short, missing = self._short(bank, asked, allowed)
+        remaining, short, missing = self._short(bank, asked, allowed)
         needed = missing.sum(axis=1)
         if self.length is None:
             pressing = needed > 0
         else:
             so_far = (asked != MISSING).sum(axis=1)
             pressing = (needed > 0) & (self.length - so_far <= needed)
-        return np.where(pressing[:, None], left & short, left)
+        return np.where(pressing[:, None], remaining & short, remaining)
 
     @checked
     def needed(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return which of the items allowed the minima still need, ``(examinees, items)``.
+        """Return a mask of the allowed items that the minima still need, ``(examinees, items)``.
 
-        None for a minimum that no item allowed can help to meet.
+        A minimum that no allowed item can help to meet adds no items.
         """
         checked_asked(bank, asked, allowed)
         if not self.minima:
             return np.zeros_like(allowed)
-        left, short, _ = self._short(bank, asked, allowed)
-        return left & short
+        remaining, short, _ = self._short(bank, asked, allowed)
+        return remaining & short
 
     def _short(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
-        """Return what the maxima leave, which items are of codes short of minima, and how short.
+        """Return masks and counts of the items that bounds allow and need.
 
-        The last is ``(examinees, codes)``, counting only items that can still be asked.
+        Returns
+        -------
+        tuple
+            A mask of the items that the maxima allow, a mask of the items of codes below their
+            minima, and the number of items missing of each code, ``(examinees, codes)``,
+            counting only items that can still be asked.
         """
         codes = sorted({*self.minima, *self.maxima})
         belongs = named_codes(bank, codes)
@@ -130,8 +136,8 @@ class ContentBalance:
         least = np.array([self.minima.get(code, 0) for code in codes], dtype=np.intp)
         most = np.array([self.maxima.get(code, never) for code in codes], dtype=np.intp)
         closed = counts >= most
-        left: NDArray[np.bool_] = allowed & ~(closed.astype(np.intp) @ belongs > 0)
-        # What cannot be asked any more is not waited for.
-        there = left.astype(np.intp) @ belongs.T.astype(np.intp)
-        missing = np.minimum(np.maximum(least - counts, 0), there)
-        return left, (missing > 0).astype(np.intp) @ belongs > 0, missing
+        remaining: NDArray[np.bool_] = allowed & ~(closed.astype(np.intp) @ belongs > 0)
+        # Items that cannot be asked any more are not waited for.
+        n_remaining = remaining.astype(np.intp) @ belongs.T.astype(np.intp)
+        missing = np.minimum(np.maximum(least - counts, 0), n_remaining)
+        return remaining, (missing > 0).astype(np.intp) @ belongs > 0, missing

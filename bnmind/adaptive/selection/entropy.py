@@ -1,10 +1,10 @@
 """Minimal expected entropy over all skills.
 
 =============================  =====================================================
-name in the literature         what it is here
+name in the literature         meaning here
 =============================  =====================================================
-minimal expected (Shannon)     EH = H(belief) − score; what is minimal there is maximal
-entropy                        here
+minimal expected (Shannon)     EH = H(belief) − score, so the minimum of EH is the maximum
+entropy                        of the score
 mutual information             the score
 expected information gain      the score
 Jensen–Shannon divergence      of the response distributions of all profiles, weighted
@@ -34,11 +34,11 @@ __all__ = ["MinimalEntropy"]
 
 @dataclass(frozen=True)
 class MinimalEntropy(ScoringSelector[QuestionBelief]):
-    """Select the item after whose response the entropy of all skills is expected least.
+    """Select the item with the smallest expected entropy of all skills after its response.
 
-    The score is the information that an item promises about all skills jointly, in bits,
-    as `bnmind.information.information` computes it, which also chooses the guesses in
-    Mastermind; the expected entropy is the entropy of the belief less the score.
+    The score is the expected information of an item about all skills jointly, in bits,
+    computed by `bnmind.information.information`, which also chooses the guesses in
+    Mastermind. The expected entropy is the entropy of the belief minus the score.
     Synonyms: mutual information, expected information gain, Jensen–Shannon divergence.
 
     Parameters
@@ -70,10 +70,10 @@ class MinimalEntropy(ScoringSelector[QuestionBelief]):
 
     @checked_if_it_fails
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
-        """Return the information that each item promises, in bits."""
+        """Return the expected information of each item, in bits."""
         return belief.information(items)
 
     @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the information that each item promises, ``(examinees, items)``."""
+        """Return the expected information of each item, ``(examinees, items)``."""
         return beliefs.information()

@@ -1,11 +1,11 @@
-r"""Decisions about skills, and the items that are expected to spare most loss.
+r"""Decisions about skills, and the items that reduce their expected loss most.
 
 =========  ==================================================================
 symbol     name here
 =========  ==================================================================
-L[d, s]    ``Loss.table``: what decision d costs if the skills are as in s
+L[d, s]    ``Loss.table``: the loss of decision d if the skills have configuration s
 ρ          min_d Σ_s L[d, s] P(s): the risk of deciding now
-E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the risk to be expected after item X
+E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the expected risk after item X
 score      Σ over the losses of ρ − E ρ
 =========  ==================================================================
 """
@@ -38,18 +38,18 @@ __all__ = ["Loss", "LossGain"]
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """What decisions about some skills cost.
+    """The losses of decisions about some skills.
 
     Parameters
     ----------
     skills
-        The skills that are decided about together.
+        The skills that a decision is about.
     table
         ``(decisions, configurations)``, finite; the levels of the last skill change fastest.
 
     Examples
     --------
-    To let someone pass who has not the skill is three times as bad as the opposite:
+    Passing an examinee without the skill is three times as bad as failing one with it:
 
     >>> Loss(("borrow",), [[0, 1], [3, 0]])
     Loss(borrow: 2 decisions)
@@ -83,7 +83,7 @@ class Loss:
     @classmethod
     @checked
     def zero_one(cls, bank: ItemBank, skills: Sequence[str]) -> Loss:
-        """Return the loss that is 1 unless the very configuration of the skills is named."""
+        """Return the loss that is 0 if the decision names all levels correctly, else 1."""
         return cls(tuple(skills), 1.0 - np.eye(checked_skills(bank, skills)))
 
     @classmethod
@@ -94,14 +94,14 @@ class Loss:
 
     @checked
     def risk(self, belief: SkillBelief) -> float:
-        """Return the loss to be expected from the best decision now."""
+        """Return the expected loss of the best decision now."""
         first = belief.bank.item_names[:1]
         joint = self._checked(response_joints(belief, self.skills, first))
         return float((np.asarray(self.table) @ joint[:, 0].sum(axis=-1)).min())
 
     @checked
     def gains(self, joints: Floats) -> Floats:
-        """Return by how much each item is expected to reduce the risk.
+        """Return the expected reduction of the risk by each item.
 
         Parameters
         ----------
@@ -127,11 +127,11 @@ class Loss:
                 f" {shown(joints)}",
                 joints,
             )
-        wanted, width = joints.shape[-3], np.asarray(self.table).shape[1]
-        if wanted != width:
+        n_configurations, width = joints.shape[-3], np.asarray(self.table).shape[1]
+        if n_configurations != width:
             raise InvalidArgumentError(
-                f"expected losses for {wanted} configurations of {', '.join(self.skills)},"
-                f" got {width}",
+                f"expected losses for {n_configurations} configurations of"
+                f" {', '.join(self.skills)}, got {width}",
                 width,
             )
         return joints
@@ -139,17 +139,16 @@ class Loss:
 
 @dataclass(frozen=True)
 class LossGain(ScoringSelector[SkillBelief]):
-    """Select the item that is expected to reduce the loss of the best decisions most.
+    """Select the item with the largest expected reduction of the loss of the best decisions.
 
-    Far from a decision one response often changes none: then all scores are zero, and the
-    first item in the bank is selected. See `MinimalEntropy` for a score without this
-    nearsightedness.
+    Often no single response can change a decision. Then all scores are zero, and the first
+    item in the bank is selected. `MinimalEntropy` does not have this drawback.
 
     Parameters
     ----------
     losses
-        The decisions to be made and what they cost; they add up. Unless given, to name
-        the level of each skill, each at 0 if right and 1 if wrong.
+        The losses of the decisions, which are added. Default a zero-one loss for each
+        skill, see `Loss.each_skill`.
     tolerance
         Gains closer than this count as equal.
 
@@ -173,7 +172,7 @@ class LossGain(ScoringSelector[SkillBelief]):
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return by how much each item is expected to reduce the risk."""
+        """Return the expected reduction of the risk by each item."""
         total = np.zeros(len(items))
         for loss in self._losses(belief.bank):
             total += loss.gains(response_joints(belief, loss.skills, items))
@@ -181,7 +180,7 @@ class LossGain(ScoringSelector[SkillBelief]):
 
     @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return by how much each item is expected to reduce the risk, ``(examinees, items)``."""
+        """Return the expected reduction of the risk by each item, ``(examinees, items)``."""
         total = np.zeros((len(beliefs), len(beliefs.bank.items)))
         for loss in self._losses(beliefs.bank):
             total += loss.gains(batch_response_joints(beliefs, loss.skills))

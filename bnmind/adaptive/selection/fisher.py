@@ -48,7 +48,7 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
     ability_of(bank)
     theta = np.asarray(abilities, dtype=np.float64)[..., None]
     models = [bank.item(name).gate for name in items]
-    found = np.empty((*theta.shape[:-1], len(models)))
+    values = np.empty((*theta.shape[:-1], len(models)))
     logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
     if logistic:
         parameters = [model for model in models if isinstance(model, Logistic)]
@@ -62,32 +62,30 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
         slope = (d - c) * a * near * far
         right, wrong = c * low + d * high, (1 - c) * low + (1 - d) * high
         product = right * wrong
-        found[..., logistic] = np.divide(
+        values[..., logistic] = np.divide(
             slope**2, product, out=np.zeros_like(product), where=product > 0
         )
     for number, (name, model) in enumerate(zip(items, models, strict=True)):
         if isinstance(model, Logistic):
             continue
         if not isinstance(model, _Curve):
-            raise InvalidModelError(
-                [f"expected an item that follows a curve over the ability, got {name}"]
-            )
-        found[..., number] = model.fisher_information(theta[..., 0])
-    return found
+            raise InvalidModelError([f"item {name} has no response model with Fisher information"])
+        values[..., number] = model.fisher_information(theta[..., 0])
+    return values
 
 
 @dataclass(frozen=True)
 class MaximalFisher(ScoringSelector[SkillBelief]):
-    """Select the item with the largest Fisher information at the ability estimated.
+    """Select the item with the largest Fisher information at the estimated ability.
 
-    On the same estimate it selects what catsim's ``MaxInfoSelector`` does, but for ties,
-    which go to the first item here.
+    With the same estimate it selects the same items as catsim's ``MaxInfoSelector``, except
+    that ties go to the first item.
 
     Parameters
     ----------
     estimate
-        From a belief to the ability: `expected_ability` unless given,
-        `most_probable_ability`, or yours.
+        The function that estimates the ability: `expected_ability` (default),
+        `most_probable_ability`, or a function of your own.
     tolerance
         Information closer than this counts as equal.
 

@@ -34,9 +34,10 @@ __all__ = ["DiscriminationIndex"]
 class DiscriminationIndex(ScoringSelector[QuestionBelief]):
     """Select the item with the largest G-DINA discrimination index (GDI).
 
-    The score is the variance of the chance of a right response over the configurations
-    of what the item needs, weighted by the belief. For items with more than two
-    responses, half the sum of the variances of all responses, which for two is the same.
+    The score is the variance of the probability of a right response over the
+    configurations of the required skills, weighted by the belief. For items with more than
+    two responses it is half the sum of the variances of all responses, which is the same
+    for two responses.
 
     Parameters
     ----------

@@ -33,16 +33,16 @@ __all__ = ["ItemEligibility"]
 
 @dataclass(frozen=True, eq=False)
 class ItemEligibility(CheckedValue):
-    """How often items were eligible and asked so far, and what follows for the next test.
+    """The item-eligibility method: counts so far, and the eligibility for the next test.
 
-    Made by `start`, and from then on by `after`.
+    Created by `start`, then by `after`.
 
     Parameters
     ----------
     limit
-        The largest share of examinees who are to be asked an item, in (0, 1].
+        The largest share of examinees who may be asked an item, in (0, 1].
     eligible, asked
-        ``(items,)`` numbers of examinees.
+        ``(items,)`` numbers of examinees for whom each item was eligible, and was asked.
 
     References
     ----------
@@ -61,14 +61,14 @@ class ItemEligibility(CheckedValue):
         if not 0 < self.limit <= 1:
             problems.append(f"expected a limit in (0, 1], got {self.limit}")
         counts = [
-            np.array(number_array(given, what))
-            for given, what in ((self.eligible, "eligible"), (self.asked, "asked"))
+            np.array(number_array(numbers, what))
+            for numbers, what in ((self.eligible, "eligible"), (self.asked, "asked"))
         ]
         eligible, asked = counts
         if eligible.ndim != 1 or asked.shape != eligible.shape:
             problems.append("expected a number of examinees for each item as eligible and asked")
         elif not np.all((asked >= 0) & (asked <= eligible)):
-            problems.append("expected no item asked more often than it was eligible")
+            problems.append("no item can have been asked more often than it was eligible")
         if problems:
             raise InvalidArgumentError(listed(problems), tuple(problems))
         for name, values in zip(("eligible", "asked"), counts, strict=True):
@@ -87,7 +87,7 @@ class ItemEligibility(CheckedValue):
 
     @property
     def probabilities(self) -> Floats:
-        """The chance of each item to be eligible for the next examinee, ``(items,)``."""
+        """The probability that each item is eligible for the next examinee, ``(items,)``."""
         ratio = np.divide(
             self.limit * self.eligible,
             self.asked,
@@ -98,13 +98,13 @@ class ItemEligibility(CheckedValue):
 
     @checked
     def draw(self, luck: ArrayLike) -> NDArray[np.bool_]:
-        """Return which items are eligible, given luck ``(…, items)`` uniform in [0, 1)."""
-        given = number_array(luck, "luck")
-        if given.shape[-1:] != self.asked.shape:
+        """Return a mask of eligible items, given random numbers ``(…, items)`` in [0, 1)."""
+        numbers = number_array(luck, "luck")
+        if numbers.shape[-1:] != self.asked.shape:
             raise InvalidArgumentError(
-                f"expected luck of shape (…, {len(self.asked)}), got shape {given.shape}", luck
+                f"expected luck of shape (…, {len(self.asked)}), got shape {numbers.shape}", luck
             )
-        eligible: NDArray[np.bool_] = given < self.probabilities
+        eligible: NDArray[np.bool_] = numbers < self.probabilities
         return eligible
 
     @checked
@@ -114,8 +114,8 @@ class ItemEligibility(CheckedValue):
         Parameters
         ----------
         eligible, asked
-            ``(items,)`` or ``(examinees, items)``. An item that was asked although it was
-            not eligible, as no other was left, counts as eligible.
+            Masks ``(items,)`` or ``(examinees, items)``. An item that was asked although it
+            was not eligible, because no other remained, counts as eligible.
         """
         for what, mask in (("eligible", eligible), ("asked", asked)):
             truth = isinstance(mask, np.ndarray) and mask.dtype.kind == "b"
@@ -126,7 +126,7 @@ class ItemEligibility(CheckedValue):
                     mask,
                 )
         check_shape(asked, "asked", eligible.shape)
-        could, did = np.atleast_2d(eligible | asked), np.atleast_2d(asked)
+        was_eligible, was_asked = np.atleast_2d(eligible | asked), np.atleast_2d(asked)
         return ItemEligibility(
-            self.limit, self.eligible + could.sum(axis=0), self.asked + did.sum(axis=0)
+            self.limit, self.eligible + was_eligible.sum(axis=0), self.asked + was_asked.sum(axis=0)
         )

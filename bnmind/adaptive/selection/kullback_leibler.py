@@ -61,10 +61,10 @@ __all__ = [
 ]
 
 LEAST_CHANCE = 1e-4
-"""Chances of responses below this count as this in a divergence, so that none is infinite."""
+"""The least probability of a response in a divergence, so that no divergence is infinite."""
 
 ProfileEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], NDArray[np.intp]]
-"""From a belief to the levels of its skills, ``(…, skills)``; a batch has a row an examinee."""
+"""A function from a belief to levels ``(skills,)``, or a batch to ``(examinees, skills)``."""
 
 
 def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]:
@@ -74,17 +74,17 @@ def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]
 
 @dataclass(frozen=True)
 class KullbackLeibler(ScoringSelector[SkillBelief]):
-    """Select the item that tells the estimated profile best from all others (KL).
+    """Select the item that best discriminates the estimated profile from all others (KL).
 
     The score is the mean over all profiles of the divergence from the estimated one, in
-    bits; the belief enters through the estimate alone. The original is the sum, and in
-    natural logarithms, which ranks in the same way. Chances of responses below `LEAST_CHANCE`
+    bits; the belief enters through the estimate alone. The original is a sum in natural
+    logarithms, which gives the same order. Chances of responses below `LEAST_CHANCE`
     (1e-4) count as `LEAST_CHANCE`, so that no score is infinite.
 
     Parameters
     ----------
     estimate
-        From a belief to the profile believed in; the most probable one unless given.
+        The function that estimates the profile; default `most_probable_profile`.
     tolerance
         Scores closer than this count as equal.
 
@@ -105,21 +105,21 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
         """Return the mean divergence for each item, in bits."""
         bank = belief.bank
         channels = floored(bank.channels(items))
-        here = _configurations(bank, self.estimate(belief), items)
-        return _from(channels, here, _uniform(bank, items, channels.shape[1]))
+        profile = _configurations(bank, self.estimate(belief), items)
+        return _from(channels, profile, _uniform(bank, items, channels.shape[1]))
 
     @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the mean divergence for each item, ``(examinees, items)``."""
         bank = beliefs.bank
         channels = floored(bank.channels())
-        here = _configurations(bank, self.estimate(beliefs), bank.item_names)
-        return _from(channels, here, _uniform(bank, bank.item_names, channels.shape[1]))
+        profile = _configurations(bank, self.estimate(beliefs), bank.item_names)
+        return _from(channels, profile, _uniform(bank, bank.item_names, channels.shape[1]))
 
 
 @dataclass(frozen=True)
 class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
-    """Select the item that tells the estimated profile best from the other probable ones (PWKL).
+    """Select the item that best discriminates the estimated profile from probable ones (PWKL).
 
     The score is the mean over the profiles, weighted by the belief, of the divergence
     from the estimated one, in bits. Chances of responses below `LEAST_CHANCE` (1e-4) count as
@@ -128,7 +128,7 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     Parameters
     ----------
     estimate
-        From a belief to the profile believed in; the most probable one unless given.
+        The function that estimates the profile; default `most_probable_profile`.
     tolerance
         Scores closer than this count as equal.
 
@@ -148,23 +148,23 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the weighted divergence for each item, in bits."""
         bank = belief.bank
-        here = _configurations(bank, self.estimate(belief), items)
-        return _from(floored(bank.channels(items)), here, belief.masses(items))
+        profile = _configurations(bank, self.estimate(belief), items)
+        return _from(floored(bank.channels(items)), profile, belief.masses(items))
 
     @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the weighted divergence for each item, ``(examinees, items)``."""
         bank = beliefs.bank
-        here = _configurations(bank, self.estimate(beliefs), bank.item_names)
-        return _from(floored(bank.channels()), here, beliefs.masses(np.arange(len(bank.items))))
+        profile = _configurations(bank, self.estimate(beliefs), bank.item_names)
+        return _from(floored(bank.channels()), profile, beliefs.masses(np.arange(len(bank.items))))
 
 
 @dataclass(frozen=True)
 class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
-    """Select the item that tells probable profiles best from each other (MPWKL).
+    """Select the item that best discriminates probable profiles from each other (MPWKL).
 
-    The score is the mean divergence between two profiles drawn from the belief, in bits;
-    no profile is singled out. Chances of responses below `LEAST_CHANCE` (1e-4) count as
+    The score is the mean divergence between two profiles drawn from the belief, in bits.
+    No estimate is needed. Chances of responses below `LEAST_CHANCE` (1e-4) count as
     `LEAST_CHANCE`, so that no score is infinite.
 
     Parameters
@@ -198,15 +198,16 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
 def floored(channels: Floats) -> Floats:
     """Return channels in which no chance is below `LEAST_CHANCE`, the rows summing to one.
 
-    Responses that an item does not have, or that nobody gives, keep the chance 0.
+    Responses that an item does not have, or that have probability 0 in all configurations,
+    keep the probability 0.
 
     Parameters
     ----------
     channels
         ``(items, configurations, responses)``.
     """
-    given = channels.max(axis=-2, keepdims=True, initial=0.0) > 0
-    least = np.where(given, np.maximum(channels, LEAST_CHANCE), 0.0)
+    is_given = channels.max(axis=-2, keepdims=True, initial=0.0) > 0
+    least = np.where(is_given, np.maximum(channels, LEAST_CHANCE), 0.0)
     rows: Floats = least / least.sum(axis=-1, keepdims=True)
     return rows
 
@@ -224,19 +225,19 @@ def _expected(responses: Floats, logs: Floats) -> Floats:
     return result
 
 
-def _from(channels: Floats, here: NDArray[np.intp], masses: Floats) -> Floats:
+def _from(channels: Floats, profile: NDArray[np.intp], masses: Floats) -> Floats:
     """Return Σ_c m_c KL(here, c) for each item, ``(…, items)``."""
-    row = channels[np.arange(len(channels)), here]
-    found: Floats = np.maximum(-entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0)
-    return found
+    row = channels[np.arange(len(channels)), profile]
+    means: Floats = np.maximum(-entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0)
+    return means
 
 
 def _between(channels: Floats, masses: Floats) -> Floats:
     """Return Σ_d Σ_c m_d m_c KL(d, c) for each item, ``(…, items)``."""
     lost = np.einsum("...c,...c->...", masses, entropy(channels))
     responses = np.matmul(masses[..., None, :], channels)[..., 0, :]
-    found: Floats = np.maximum(-lost - _expected(responses, _mean_logs(channels, masses)), 0.0)
-    return found
+    means: Floats = np.maximum(-lost - _expected(responses, _mean_logs(channels, masses)), 0.0)
+    return means
 
 
 def _uniform(bank: ItemBank, items: Sequence[str], width: int) -> Floats:
@@ -247,7 +248,7 @@ def _uniform(bank: ItemBank, items: Sequence[str], width: int) -> Floats:
 def _configurations(
     bank: ItemBank, levels: NDArray[np.intp], items: Sequence[str]
 ) -> NDArray[np.intp]:
-    """Return which configuration of each item's cause a profile has, ``(…, items)``."""
+    """Return the configuration of each item's cause in a profile, ``(…, items)``."""
     place = {name: number for number, name in enumerate(bank.skills)}
     unfit = sorted({v for name in items for v in bank.cause(name)} - set(place))
     if unfit:
@@ -257,9 +258,11 @@ def _configurations(
                 f" skills, got {', '.join(unfit)}"
             ]
         )
-    here = np.empty((*levels.shape[:-1], len(items)), dtype=np.intp)
+    configurations = np.empty((*levels.shape[:-1], len(items)), dtype=np.intp)
     for number, name in enumerate(items):
         cause = bank.cause(name)
         sizes = tuple(bank.variable(v).n_states for v in cause)
-        here[..., number] = np.ravel_multi_index(tuple(levels[..., place[v]] for v in cause), sizes)
-    return here
+        configurations[..., number] = np.ravel_multi_index(
+            tuple(levels[..., place[v]] for v in cause), sizes
+        )
+    return configurations

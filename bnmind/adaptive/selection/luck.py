@@ -1,4 +1,4 @@
-"""The luck of tests: which random numbers selectors that draw are given."""
+"""The random generators of selectors that draw, in live tests and in simulations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["generator_of"]
 def generator_of(seed: int, step: int, *, examinee: int = 0) -> np.random.Generator:
     """Return the generator for one question of one test.
 
-    A live test has the luck of the first examinee of a simulation with the same seed.
+    A live test has the generators of the first examinee of a simulation with the same seed.
 
     Parameters
     ----------
     seed
-        That of the design or the simulation, at least 0.
+        The seed of the design or the simulation, at least 0.
     step
-        How many items were asked before.
+        The number of items asked before.
     examinee
         The number of the examinee in a simulation.
     """

@@ -25,16 +25,16 @@ __all__ = ["Randomesque"]
 
 @dataclass(frozen=True)
 class Randomesque(DrawingSelector):
-    """Select one of the few best items, all with the same chance.
+    """Select one of the few best items, each with the same probability.
 
     The first random number decides. It is required even if there is only one item.
 
     Parameters
     ----------
     scored
-        What scores the items.
+        The selector that scores the items.
     best
-        Among how many of the best to draw, at least 1; fewer if fewer are left.
+        The number of best items to draw from, at least 1; fewer if fewer may be asked.
 
     References
     ----------
@@ -48,9 +48,7 @@ class Randomesque(DrawingSelector):
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.best >= 1:
-            raise InvalidArgumentError(
-                f"expected to draw among at least 1 item, got {self.best}", self.best
-            )
+            raise InvalidArgumentError(f"best must be at least 1, got {self.best}", self.best)
 
     def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
         scores = self.scored.scores(belief, ordered)

@@ -1,4 +1,4 @@
-"""Why this item: what each item promises, and about which skill."""
+"""Items ranked by expected information, and the skills that they are informative about."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["RankedItem", "rank_items"]
 
 @dataclass(frozen=True, kw_only=True)
 class RankedItem(CheckedValue):
-    """What an item promises."""
+    """The expected information of an item."""
 
     item: str
     """The name of the item."""
     information: float
-    """The information that it promises about all skills jointly, in bits."""
+    """The expected information about all skills jointly, in bits."""
     expected_entropy: float
-    """The entropy of all skills to be expected after it, in bits."""
+    """The expected entropy of all skills after the response, in bits."""
     by_skill: Mapping[str, float]
-    """The information that it promises about each skill alone, in bits.
+    """The expected information about each skill alone, in bits.
 
-    They may add up to more than the whole, where skills say something of each other, or to
-    less, where only a combination of skills matters.
+    The sum may be larger than the information about all skills, if skills are dependent, or
+    smaller, if only a combination of skills matters.
     """
     skill: str
-    """The skill about which it promises most; the first of equal ones."""
+    """The skill with the largest expected information; the first of equal ones."""
     predicted: Mapping[str, float]
     """The probability of each response."""
     allowed: bool = True
@@ -42,14 +42,14 @@ class RankedItem(CheckedValue):
 
 @checked
 def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, ...]:
-    """Return what items promise, most information first; of equal ones in bank order.
+    """Return items by expected information, the largest first; ties in bank order.
 
     Parameters
     ----------
     belief
-        What is known of the examinee.
+        The belief about the examinee.
     items
-        Items that are not answered yet.
+        Items not answered yet.
 
     Examples
     --------
@@ -83,5 +83,5 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
                 predicted=dict(predicted),
             )
         )
-    # Equal ones keep their order: nine digits decide, floating-point noise does not.
+    # Nine digits decide, so that rounding does not; ties keep their order.
     return tuple(sorted(rows, key=lambda row: -round(row.information, 9)))

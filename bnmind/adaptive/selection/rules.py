@@ -1,7 +1,7 @@
-"""Rules on which items may be asked next, whatever they are worth.
+"""Rules that restrict the items to be asked next, whatever their scores.
 
-A rule sees the items asked so far, in their order, and restricts those that the rules
-before it allow. It is written for many examinees at once; one is a batch of one.
+A rule takes the items asked so far, in order, and the items allowed by the rules before it, and
+returns the items that stay allowed. It works on many examinees at once.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Enemies", "OnlyItems", "Rule", "Testlets", "allowed_items", "asked_m
 
 
 class Rule(Protocol):
-    """Restricts the items that may be asked next."""
+    """The interface of rules."""
 
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return which of the items allowed so far stay allowed, ``(examinees, items)``.
+        """Return a mask of the items that stay allowed, ``(examinees, items)``.
 
         Parameters
         ----------
@@ -39,7 +39,7 @@ class Rule(Protocol):
             ``(examinees, questions)`` positions of the items asked, in order; `MISSING`
             after the last one.
         allowed
-            ``(examinees, items)``; those asked are not among them.
+            ``(examinees, items)``, a mask of the items allowed so far, without asked items.
         """
 
 
@@ -51,20 +51,20 @@ def allowed_items(
     *,
     available: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which items may be asked next: those not asked, restricted by rule after rule.
+    """Return a mask of the items that may be asked next: not asked, and allowed by all rules.
 
     Parameters
     ----------
     bank
         The item bank.
     rules
-        The rules, in the order in which they restrict.
+        The rules, in the order of application.
     asked
         ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after
         the last one.
     available
-        ``(examinees, items)``, which items may be asked at all; all unless given. No rule
-        waits for one of the others.
+        ``(examinees, items)``, a mask of the items that may be asked at all; default all.
+        Rules do not wait for items that are not available.
     """
     sequence = whole_array(asked, "asked")
     checked_asked(bank, sequence)
@@ -81,7 +81,7 @@ def allowed_items(
 def checked_asked(
     bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_] | None = None
 ) -> None:
-    """Raise `InvalidArgumentError` unless what a rule is told fits its bank."""
+    """Raise `InvalidArgumentError` unless the arguments of a rule fit its bank."""
     whole = isinstance(asked, np.ndarray) and asked.dtype.kind in "iu" and asked.ndim == 2
     if not whole or np.any((asked < MISSING) | (asked >= len(bank.items))):
         raise InvalidArgumentError(
@@ -98,7 +98,7 @@ def checked_asked(
 
 
 def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which items were asked, ``(examinees, items)``, from their order."""
+    """Return a mask of the items asked, ``(examinees, items)``."""
     mask = np.zeros((len(asked), len(bank.items)), dtype=bool)
     rows, steps = np.nonzero(asked != MISSING)
     mask[rows, asked[rows, steps]] = True
@@ -107,12 +107,12 @@ def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class OnlyItems:
-    """Allow some items alone.
+    """Allow only some items.
 
     Parameters
     ----------
     items
-        Their names.
+        The names of the items.
     """
 
     items: tuple[str, ...]
@@ -125,7 +125,7 @@ class OnlyItems:
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return which items stay allowed; see `Rule.restrict`."""
+        """Return the items that stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
         among = np.zeros(len(bank.items), dtype=bool)
         among[[bank.position(name) for name in self.items]] = True
@@ -134,12 +134,12 @@ class OnlyItems:
 
 @dataclass(frozen=True)
 class Enemies(CheckedValue):
-    """Allow no item beside one of its enemies, as the bank names them.
+    """Do not allow an item if one of its enemies was asked; the bank names enemies.
 
     Parameters
     ----------
     pairs
-        Further pairs of items that must not be asked in the same test.
+        Additional pairs of items that must not be asked in the same test.
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
@@ -154,28 +154,29 @@ class Enemies(CheckedValue):
         pairs = [(bank.position(a), bank.position(b)) for a, b in (*named, *self.pairs)]
         if not pairs:
             return allowed
-        there = asked_mask(bank, asked)
-        left = allowed.copy()
+        was_asked = asked_mask(bank, asked)
+        remaining = allowed.copy()
         for first, second in pairs:
-            left[:, second] &= ~there[:, first]
-            left[:, first] &= ~there[:, second]
-        return left
+            remaining[:, second] &= ~was_asked[:, first]
+            remaining[:, first] &= ~was_asked[:, second]
+        return remaining
 
 
 @dataclass(frozen=True)
 class Testlets(CheckedValue):
-    """Once an item of a testlet is asked, ask what is left of it before anything else.
+    """After an item of a testlet, ask the remaining items of the testlet before any other.
 
-    To be put after the rules that close items: it goes on with what they leave of the
-    testlet, and a rule that closed the rest of it later would leave nothing to ask.
+    Put this rule after the rules that exclude items: it continues with the items that these
+    allow, and a later rule that excludes them would leave nothing to ask.
 
     Parameters
     ----------
     in_order
-        Whether its items come in the order of the bank; else the selector chooses.
+        Whether the items of a testlet are asked in the order of the bank; otherwise the
+        selector chooses.
     """
 
-    __test__ = False  # for pytest, no class of tests
+    __test__ = False  # pytest should not collect it
 
     in_order: bool = False
 
@@ -190,29 +191,29 @@ class Testlets(CheckedValue):
             return allowed
         number = {name: place for place, name in enumerate(names)}
         of_item = np.array([number.get(item.testlet, MISSING) for item in bank.items])
-        left = allowed
+        remaining = allowed
         if self.in_order:
-            left = allowed.copy()
+            remaining = allowed.copy()
             for testlet in range(len(names)):
                 inside = np.flatnonzero(of_item == testlet)
                 among = allowed[:, inside]
-                left[:, inside] = among & (np.cumsum(among, axis=1) == 1)
+                remaining[:, inside] = among & (np.cumsum(among, axis=1) == 1)
         begun = np.full(len(asked), MISSING, dtype=np.intp)
         for step in range(asked.shape[1]):
-            there = asked[:, step] != MISSING
-            begun[there] = of_item[asked[there, step]]
-        inside_begun = left & (of_item == begun[:, None]) & (begun[:, None] != MISSING)
-        going_on = inside_begun.any(axis=1, keepdims=True)
-        return np.where(going_on, inside_begun, left)
+            has_asked = asked[:, step] != MISSING
+            begun[has_asked] = of_item[asked[has_asked, step]]
+        inside_begun = remaining & (of_item == begun[:, None]) & (begun[:, None] != MISSING)
+        continues = inside_begun.any(axis=1, keepdims=True)
+        return np.where(continues, inside_begun, remaining)
 
 
 def named_codes(bank: ItemBank, codes: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which items have each content code, ``(codes, items)``.
+    """Return a mask of the items with each content code, ``(codes, items)``.
 
     Raises
     ------
     UnknownNameError
-        If no item has a code.
+        If no item has one of the codes.
     """
     of_item = [item.content for item in bank.items]
     for code in codes:

@@ -1,9 +1,9 @@
-"""What a selector is: it says which item to ask next, and what each item was worth to it.
+"""The interface of selectors, which choose the next item, and a base for those that score items.
 
-A selector works alone, on a belief and a list of items, and on the beliefs about many
-examinees at once. It keeps nothing: the same belief, items and luck give the same choice.
-Those that score items derive from `ScoringSelector`; larger scores are better, and equal
-ones, within a stated tolerance, go to the first item in the order of the bank.
+A selector works on the belief about one examinee, and on the beliefs about many at once. It has
+no state: the same belief, items and random numbers give the same choice. Selectors that score
+items derive from `ScoringSelector`. The largest score wins; scores that are equal within a
+tolerance go to the first item in the order of the bank.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = [
 ]
 
 TOLERANCE = 1e-9
-"""Scores closer than this count as equal, unless a selector is told otherwise."""
+"""The default tolerance: scores closer than this count as equal."""
 
 
 class Questions(Protocol):
-    """What selectors need of a bank: an order, and the channel of each question."""
+    """The part of a bank that question selectors need: positions and channels."""
 
     def position(self, item: str) -> int:
         """Return the place of an item in the bank."""
@@ -50,10 +50,10 @@ class Questions(Protocol):
 
 
 class QuestionBelief(Protocol):
-    """What selectors that look at questions alone need of a belief: the small protocol.
+    """The part of a belief that selectors by questions alone need.
 
-    `SkillBelief` fulfills it, and so may a belief about anything else that is hidden,
-    such as a code in Mastermind.
+    `SkillBelief` implements it. So can a belief about anything else that is hidden, such as
+    the code in Mastermind.
     """
 
     @property
@@ -61,10 +61,10 @@ class QuestionBelief(Protocol):
         """The questions."""
 
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return how probable each parent configuration of each item is."""
+        """Return the probability of each parent configuration of each item."""
 
     def information(self, items: Sequence[str]) -> Floats:
-        """Return the information that each item promises, in bits."""
+        """Return the expected information of each item, in bits."""
 
 
 _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=True)
@@ -72,28 +72,28 @@ _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=T
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection(CheckedValue):
-    """The item selected, and why."""
+    """A selected item, with the scores that led to it."""
 
     item: str
     """The item to ask."""
     items: tuple[str, ...]
-    """The items among which it was selected, in the order of the bank."""
+    """The items that could be selected, in the order of the bank."""
     scores: Floats
-    """What each of them is worth to the selector, ``(items,)``; the larger the better."""
+    """The score of each item, ``(items,)``; larger is better."""
     tied: tuple[str, ...]
-    """The items whose scores equal the best one, in the order of the bank."""
+    """The items whose scores equal the best score, in the order of the bank."""
     set_aside: tuple[str, ...] = ()
     """Better items that exposure control withholds for the rest of this test."""
 
     @property
     def score(self) -> float:
-        """The score of the item selected."""
+        """The score of the selected item."""
         return float(self.scores[self.items.index(self.item)])
 
 
 @dataclass(frozen=True, eq=False)
 class BatchSelection(CheckedValue):
-    """The item selected for each examinee."""
+    """The selected item for each examinee."""
 
     items: NDArray[np.intp]
     """``(examinees,)`` positions in the bank; `MISSING` where no item was allowed."""
@@ -104,7 +104,7 @@ class BatchSelection(CheckedValue):
 
 
 class Selector(Protocol[_Belief_contra]):
-    """Selects the next item."""
+    """The interface of selectors."""
 
     def select(
         self,
@@ -118,12 +118,12 @@ class Selector(Protocol[_Belief_contra]):
         Parameters
         ----------
         belief
-            What is known of the examinee.
+            The belief about the examinee.
         items
             The names of the items that may be asked, in any order.
         rng
-            Needed by selectors that draw; one number is drawn for each item of the bank,
-            whatever may be asked and whatever the choice.
+            Required by selectors that draw. They draw one number for each item of the bank,
+            whichever items may be asked.
 
         Raises
         ------
@@ -143,17 +143,17 @@ class Selector(Protocol[_Belief_contra]):
         Parameters
         ----------
         beliefs
-            What is known of each.
+            The belief about each examinee.
         allowed
-            ``(examinees, items)``, which items may be asked.
+            ``(examinees, items)``, a mask of the items that may be asked.
         luck
-            ``(examinees, items)`` numbers uniform in [0, 1), for selectors that draw.
+            ``(examinees, items)`` random numbers in [0, 1), required by selectors that draw.
         """
 
 
 @dataclass(frozen=True)
 class ScoringSelector(ABC, Generic[_Belief_contra]):
-    """A selector of the item with the largest score."""
+    """A base of selectors that select the item with the largest score."""
 
     @property
     @abstractmethod
@@ -162,15 +162,15 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
 
     @abstractmethod
     def scores(self, belief: _Belief_contra, items: Sequence[str]) -> Floats:
-        """Return what each item is worth, ``(items,)``; the larger the better."""
+        """Return the score of each item, ``(items,)``; larger is better."""
 
     @abstractmethod
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return what each item of the bank is worth, ``(examinees, items)``."""
+        """Return the score of each item of the bank, ``(examinees, items)``."""
 
     @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
-        """Return what the items allowed are worth, ``(examinees, items)``; −inf for others."""
+        """Return the scores of the allowed items, ``(examinees, items)``; −inf for others."""
         checked_allowed(beliefs, allowed)
         return np.where(allowed, self.batch_scores(beliefs), -np.inf)
 
@@ -182,7 +182,7 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         *,
         rng: np.random.Generator | None = None,
     ) -> Selection:
-        """Return the item with the largest score, the first in the bank of equal ones."""
+        """Return the item with the largest score; ties go to the first in the bank."""
         ordered = in_bank_order(belief, items)
         scores = self.scores(belief, ordered)
         tied = tied_best(scores, tolerance=self.tolerance).tolist()
@@ -211,7 +211,7 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
 
 
 def checked_allowed(beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> None:
-    """Raise `InvalidArgumentError` unless it says of every examinee which items are allowed."""
+    """Raise `InvalidArgumentError` unless ``allowed`` is a mask ``(examinees, items)``."""
     if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
         raise InvalidArgumentError(
             f"expected allowed as an array of True and False, got {shown(allowed)}", allowed
@@ -230,15 +230,15 @@ def in_bank_order(belief: QuestionBelief, items: Sequence[str]) -> tuple[str, ..
         If there is no such item.
     """
     if not len(items):
-        raise NothingToAskError("expected at least one item to select from, got none")
+        raise NothingToAskError("there is no item to select from")
     return tuple(sorted(items, key=belief.bank.position))
 
 
 def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
     """Return the places of scores, best first, along the last axis.
 
-    The scores within ``tolerance`` of the largest count as equal, then those within it of the
-    largest that is left, and so on; of equal ones the first place comes first.
+    Scores within ``tolerance`` of the largest count as equal, then scores within
+    ``tolerance`` of the largest of the rest, and so on. Ties are in order of place.
     """
     order = np.argsort(-scores, axis=-1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=-1)
@@ -255,7 +255,7 @@ def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
 
 
 def checked_tolerance(tolerance: float) -> None:
-    """Raise `InvalidArgumentError` unless a tolerance is a number of at least zero."""
+    """Raise `InvalidArgumentError` if a tolerance is negative or not finite."""
     if not 0 <= tolerance < np.inf:
         raise InvalidArgumentError(
             f"expected a tolerance of at least 0, got {tolerance}", tolerance

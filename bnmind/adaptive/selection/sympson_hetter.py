@@ -3,8 +3,8 @@ r"""The Sympson–Hetter method of exposure control.
 =============  ==============================================================
 symbol         name here
 =============  ==============================================================
-K_i            ``rates[i]``: P(A_i | S_i), the chance to ask an item selected
-P(S_i)         ``selected``: how often it was selected, asked or not
+K_i            ``rates[i]``: P(A_i | S_i), the chance to ask a selected item
+P(S_i)         ``selected``: the share of tests in which it was selected
 r_max          ``limit``
 =============  ==============================================================
 """
@@ -37,19 +37,18 @@ __all__ = ["SympsonHetter"]
 
 @dataclass(frozen=True)
 class SympsonHetter(DrawingSelector):
-    """Ask the item selected with a chance of its own only, else the next best.
+    """Ask a selected item only with a certain probability, else try the next best item.
 
-    An item that is selected and not asked is set aside for the rest of the test: see
-    `Selection.set_aside`, which sessions and simulations heed. If every item is rejected,
-    the best one is asked.
+    An item that is selected and not asked is set aside for the rest of the test; see
+    `Selection.set_aside`. If all items are rejected, the best one is asked.
 
     Parameters
     ----------
     scored
-        What scores the items.
+        The selector that scores the items.
     rates
-        The chance to ask each item when it is selected, in [0, 1]; 1 for those not named.
-        They are found by simulating, again and again, and adjusting with `adjusted`.
+        The probability of asking each item when it is selected, in [0, 1]; 1 for items not
+        named. To find the rates, alternate between simulations and `adjusted`.
 
     References
     ----------
@@ -72,14 +71,14 @@ class SympsonHetter(DrawingSelector):
 
     @checked
     def adjusted(self, selected: Mapping[str, float], limit: float) -> SympsonHetter:
-        """Return the method with rates for the next round of simulations.
+        """Return the selector with rates for the next round of simulations.
 
         Parameters
         ----------
         selected
             The share of tests in which each item was selected, asked or set aside.
         limit
-            The largest share of tests in which an item is to be asked, in (0, 1].
+            The largest share of tests in which an item may be asked, in (0, 1].
         """
         if not 0 < limit <= 1:
             raise InvalidArgumentError(f"expected a limit in (0, 1], got {limit}", limit)

@@ -35,7 +35,7 @@ __all__ = ["SkillEntropy", "TargetEntropy", "information_about"]
 
 
 def information_about(joints: Floats) -> Floats:
-    """Return the information about skills of which the joints with the responses are given.
+    """Return the information of items about skills, from their joint distributions.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ def information_about(joints: Floats) -> Floats:
     """
     by_item = np.moveaxis(joints, -3, -2)
     masses = by_item.sum(axis=-1)
-    there = masses[..., None] > 0
-    channel = np.divide(by_item, masses[..., None], out=np.zeros_like(by_item), where=there)
+    is_possible = masses[..., None] > 0
+    channel = np.divide(by_item, masses[..., None], out=np.zeros_like(by_item), where=is_possible)
     return information(masses, channel)
 
 
 @dataclass(frozen=True)
 class TargetEntropy(ScoringSelector[SkillBelief]):
-    """Select the item that promises most information about some of the skills jointly.
+    """Select the item with the most expected information about some skills jointly.
 
-    The score is in bits; what an item says of other skills counts only as far as it bears
-    on these.
+    The score is in bits. Information about other skills counts only through its dependence
+    with the target skills.
 
     Parameters
     ----------
@@ -97,15 +97,15 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
 
 @dataclass(frozen=True)
 class SkillEntropy(ScoringSelector[SkillBelief]):
-    """Select the item after which the sum of the entropies of single skills is expected least.
+    """Select the item with the smallest expected sum of the entropies of single skills.
 
-    The score is Σ_k w_k I(X; S_k), in bits: the skills count one by one, whatever is known
-    of how they go together.
+    The score is Σ_k w_k I(X; S_k), in bits: each skill counts separately, whatever their
+    dependence.
 
     Parameters
     ----------
     weights
-        The weight of each skill that counts, at least 0; all skills alike unless given.
+        The weight of each skill, at least 0; default 1 for all skills.
     tolerance
         Scores closer than this count as equal.
     """

@@ -1,4 +1,4 @@
-"""The design of an adaptive test: the bank, and how items are selected, allowed, and enough."""
+"""The design of an adaptive test: the bank, the selector, the stopper and the rules."""
 
 from __future__ import annotations
 
@@ -25,32 +25,31 @@ __all__ = ["Design", "Outlook"]
 
 @dataclass(frozen=True)
 class Outlook(CheckedValue):
-    """How a test goes on, or why it is over."""
+    """The open items of a test, or the reason why it is over."""
 
     allowed: tuple[str, ...]
-    """The items open, in bank order."""
+    """The open items, in bank order."""
     stop_reason: str
-    """Why the test is over, in words; an empty text if it goes on."""
+    """The reason why the test is over; an empty text if it continues."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How a test goes on from what is known.
+    """The design of an adaptive test.
 
     Parameters
     ----------
     bank
         The item bank.
     selector
-        Selects the next item; minimal expected entropy over all skills unless given.
+        The selector; default `MinimalEntropy`.
     stopper
-        Says when the test is over; without one it ends when no item is left.
+        The stopper; without one the test ends when no item may be asked.
     rules
-        Which items may be asked, each restricting those before it; no enemies together
-        and testlets without a break unless given.
+        The rules, in the order of application; default `Enemies` and `Testlets`.
     seed
-        At least 0; makes selectors that draw repeatable. The same state of a test leads
-        to the same item.
+        At least 0; names the random numbers of selectors that draw. With the same seed,
+        the same state of a test leads to the same item. Sessions save the seed.
     """
 
     bank: ItemBank
@@ -63,7 +62,7 @@ class Design:
         check_fields(self)
         object.__setattr__(self, "rules", tuple(self.rules))
         if not (isinstance(self.seed, int) and self.seed >= 0):
-            raise InvalidArgumentError(f"expected a seed of at least 0, got {self.seed}", self.seed)
+            raise InvalidArgumentError(f"the seed must be at least 0, got {self.seed}", self.seed)
 
     @checked
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
@@ -84,31 +83,31 @@ class Design:
     def outlook(
         self, belief: SkillBelief, asked: Sequence[str] = (), set_aside: Sequence[str] = ()
     ) -> Outlook:
-        """Return which items are open, and why the test is over if it is.
+        """Return the open items, and the reason to stop if the test is over.
 
-        The items open are those that `allowed` returns, unless the stopper waits for the
-        minima of `ContentBalance`: then those that the minima need.
+        The open items are those that `allowed` returns. While the stopper waits for the
+        minima of `ContentBalance`, they are the items that the minima need.
 
         Parameters
         ----------
         belief
-            What is known of the examinee.
+            The belief about the examinee.
         asked, set_aside
             As for `allowed`.
         """
 
-        def told(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
             return np.array([stopper.stop(Progress(belief, tuple(asked), self._names(allowed[0])))])
 
-        found = ending(
+        outlook = ending(
             self.bank,
             self.rules,
             self.stopper,
             self._positions(asked),
             available=self._available(set_aside),
-            told=told,
+            reasons_of=reasons_of,
         )
-        return Outlook(self._names(found.allowed[0]), str(found.reasons[0]))
+        return Outlook(self._names(outlook.allowed[0]), str(outlook.reasons[0]))
 
     def _positions(self, asked: Sequence[str]) -> NDArray[np.intp]:
         return np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
@@ -122,9 +121,9 @@ class Design:
 
     @checked
     def rng(self, step: int) -> np.random.Generator:
-        """Return the generator for a question, by how many were asked before it.
+        """Return the generator for a question, given the number of items asked before.
 
-        It is that of the first examinee in a simulation with the same seed.
+        The first examinee of a simulation with the same seed has the same generators.
         """
         if step < 0:
             raise InvalidArgumentError(f"expected a step of at least 0, got {step}", step)

@@ -1,4 +1,4 @@
-"""What a test has found out, as a record and as plain data for JSON."""
+"""The report of a test, as a dataclass and as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["SessionReport", "SkillReport"]
 
 @dataclass(frozen=True, kw_only=True)
 class SkillReport(CheckedValue):
-    """What is known of one skill."""
+    """The result of a test for one skill."""
 
     skill: str
     """The name of the skill."""
     label: str
-    """What it is called at length."""
+    """The full name of the skill."""
     level: str
     """The most probable level."""
     probability: float
@@ -31,16 +31,16 @@ class SkillReport(CheckedValue):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionReport(CheckedValue):
-    """What a test has found out."""
+    """The result of a test."""
 
     title: str
-    """That of the bank."""
+    """The title of the bank."""
     asked: tuple[str, ...]
     """The items asked, in order."""
     skipped: tuple[str, ...]
-    """Those of them that were not answered."""
+    """The items asked and not answered."""
     answers: tuple[AnswerFit, ...]
-    """The answers, in order, and how surprising each is, given all the others."""
+    """The answers, in order, with the person fit of each."""
     skills: tuple[SkillReport, ...]
     """The skills, in the order of the bank."""
     profile: Mapping[str, str]
@@ -52,15 +52,15 @@ class SessionReport(CheckedValue):
     entropy: float
     """The entropy of all skills now, in bits."""
     log_evidence: float
-    """Natural logarithm of the probability of all the answers."""
+    """Natural logarithm of the probability of all answers."""
     cost: float
-    """What the items asked cost together."""
+    """The total cost of the items asked."""
     time: float
-    """How long they take together, as the bank states it."""
+    """The total time of the items asked, as stated in the bank."""
     stop_reason: str
-    """Why the test is over; empty if it goes on."""
+    """The reason why the test is over; empty if it continues."""
     impossible: bool = False
-    """Whether no profile of the skills explains all the answers; see `Session.impossible`."""
+    """Whether no profile of the skills explains all answers; see `Session.impossible`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, for JSON."""

@@ -1,4 +1,4 @@
-"""A live test of one examinee: answer by answer, saved as it goes."""
+"""Live tests of one examinee, saved after every answer."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ __all__ = ["Session"]
 
 @dataclass(frozen=True, eq=False)
 class Session(CheckedValue):
-    """A live test as far as it has come. It never changes: an answer returns a new session.
+    """The state of a live test. Sessions are immutable: an answer returns a new session.
 
-    Made by `start` or `load`, and from then on by `answer`, `skip`, `change` and `undo`. With
-    a path, each of these first writes the whole log to the file, which appears at once or
-    not at all, and then returns: what was returned is on disk. Of two programs that go on
-    with the same file, the second to write is refused, so that no answer is lost.
+    Created by `start` or `load`, then by `answer`, `skip`, `change` and `undo`. With a path,
+    each of these writes the whole log to the file before it returns, so every session that
+    was returned is on disk. Writing is atomic. If two programs continue the same file, the
+    second one to write gets an error, so no answer is lost.
 
     Examples
     --------
@@ -64,19 +64,19 @@ class Session(CheckedValue):
     """
 
     design: Design
-    """How the test goes on."""
+    """The design of the test."""
     prior: SkillBelief
-    """What was known before the first answer."""
+    """The belief before the first answer."""
     history: History[Event]
     """All events, undone ones and undos too."""
     state: SessionState
-    """Where that has led."""
+    """The state after these events."""
     belief: SkillBelief
-    """What is known of the examinee."""
+    """The current belief about the examinee."""
     path: Path | None = None
-    """The file that the session is saved in."""
+    """The file in which the session is saved."""
     about: Mapping[str, str] = field(default_factory=dict)
-    """What else the file says of the test."""
+    """Other texts saved in the file."""
 
     def __reduce__(self) -> tuple[object, ...]:
         parts = (self.design, self.prior, self.history, self.state, self.belief, self.path)
@@ -97,15 +97,14 @@ class Session(CheckedValue):
         Parameters
         ----------
         design
-            How the test goes on; for a bank alone, by minimal expected entropy until every
-            item is asked.
+            The design; for a bank, the default design of that bank.
         path
-            Where to save it; the file must not exist yet. It is written once the design has
-            selected a first item, so that a design that cannot does not leave a file.
+            The file in which to save the session; it must not exist yet. It is written after
+            the first item was selected, so a design that fails to select leaves no file.
         about
-            Texts to be kept in the file.
+            Texts to save in the file.
         belief
-            What is known beforehand; `start_belief` unless given.
+            The belief before the first answer; default `start_belief`.
 
         Raises
         ------
@@ -116,13 +115,13 @@ class Session(CheckedValue):
         TooLargeError
             If the bank's junction tree is too large.
         """
-        made = Design(design) if isinstance(design, ItemBank) else design
-        prior = start_belief(made.bank) if belief is None else belief
+        full_design = Design(design) if isinstance(design, ItemBank) else design
+        prior = start_belief(full_design.bank) if belief is None else belief
         place = None if path is None else Path(path)
         if place is not None and place.exists():
             raise exists_already(place)
         session = cls(
-            design=made,
+            design=full_design,
             prior=prior,
             history=History(),
             state=SessionState(),
@@ -152,32 +151,32 @@ class Session(CheckedValue):
         Parameters
         ----------
         path
-            The file. It is not changed before something happens.
+            The file. It does not change before the next event.
         design
-            As it was: the file keeps the seed and what happened, but selectors, stoppers and
-            rules are objects.
+            The same design as at the start. The file contains the seed and the events, but
+            not the selector, the stopper and the rules.
         belief
-            What was known beforehand; `start_belief` unless given.
+            The belief before the first answer; default `start_belief`.
         salvage
-            Whether a file that is cut off or damaged is read as far as its lines are whole.
-            The session then has no path, so that the file stays as it is; see `save`.
+            Whether to read the complete lines of a truncated or damaged file. The session
+            then has no path, so the file does not change; see `save`.
 
         Raises
         ------
         SessionFileError
-            If the file cannot be read, is cut off, is of a newer version or of another bank,
-            or an event does not fit; the file stays as it is.
+            If the file cannot be read, is truncated, is of a newer version or of another
+            bank, or an event is not valid. The file does not change.
         """
-        made = Design(design) if isinstance(design, ItemBank) else design
+        full_design = Design(design) if isinstance(design, ItemBank) else design
         place = Path(path)
-        saved = read_log(place, made.bank, salvage=salvage)
-        made = dataclasses.replace(made, seed=saved.seed)
-        prior = start_belief(made.bank) if belief is None else belief
-        state = replayed(place, made.bank, saved.events)
+        saved = read_log(place, full_design.bank, salvage=salvage)
+        full_design = dataclasses.replace(full_design, seed=saved.seed)
+        prior = start_belief(full_design.bank) if belief is None else belief
+        state = replayed(place, full_design.bank, saved.events)
         now = believed(prior, state.responses, error_chance=prior.error_chance)
         history = history_of(saved.events)
         return cls(
-            design=made,
+            design=full_design,
             prior=prior,
             history=history,
             state=state,
@@ -210,29 +209,27 @@ class Session(CheckedValue):
 
     @property
     def progress(self) -> Progress:
-        """What a stopper is told."""
+        """The progress of the test, as input to a stopper."""
         allowed = self.design.allowed(self.state.asked, self.state.set_aside)
         return Progress(self.belief, self.state.asked, allowed)
 
     @property
     def stop_reason(self) -> str:
-        """Why the test is over, in words; empty if it goes on."""
+        """The reason why the test is over; empty if it continues."""
         return self._outlook.stop_reason
 
     @cached_property
     def selection(self) -> Selection:
-        """The next item, and why; `NothingToAskError` if no item may be asked."""
+        """The next item with its scores; raises `NothingToAskError` if no item may be asked."""
         if not self.allowed:
-            raise NothingToAskError(
-                f"expected an item that may be asked, got none: {self.stop_reason or NOTHING_LEFT}"
-            )
+            raise NothingToAskError(f"no item may be asked: {self.stop_reason or NOTHING_LEFT}")
         rng = self.design.rng(len(self.state.asked))
         return self.design.selector.select(self.belief, self.allowed, rng=rng)
 
     def next_item(self) -> str:
-        """Return the item to ask next; the same one as long as nothing happens.
+        """Return the item to ask next, which is always the same for one session.
 
-        A test that is over by its stopper may go on all the same: see `stop_reason`.
+        A test may continue after its stopper has ended it; see `stop_reason`.
 
         Raises
         ------
@@ -243,27 +240,27 @@ class Session(CheckedValue):
 
     @checked_if_it_fails
     def answer(self, item: str, response: int | str, *, at: str = "") -> Session:
-        """Return the session after an answer, to whichever item.
+        """Return the session after an answer to any item.
 
-        An answer that the bank holds for impossible is taken in too; see `impossible`.
+        An answer that is impossible according to the bank is accepted too; see `impossible`.
 
         Parameters
         ----------
         item
-            Any item without an answer, also one that was skipped.
+            Any item without an answer; it may have been skipped.
         response
-            Its position or its name.
+            The position or the name of the response.
         at
-            When, to be kept in the file.
+            The time of the answer, saved in the file.
 
         Raises
         ------
         UnknownNameError
-            If there is no such item.
+            If the bank has no such item.
         InvalidResponseError
             If the item has no such response, or was answered already.
         SessionFileError
-            If another program has written to the file meanwhile.
+            If another program has written to the file in the meantime.
         FileWriteError
             If the file cannot be written.
         """
@@ -276,7 +273,7 @@ class Session(CheckedValue):
 
     @checked
     def skip(self, item: str, *, at: str = "") -> Session:
-        """Return the session after an item was asked and not answered; errors as `answer`."""
+        """Return the session after an item was asked and not answered; raises as `answer`."""
         return self._after(
             Event(
                 kind=EventKind.SKIP, item=item, response="", at=at, set_aside=self._withheld(item)
@@ -285,7 +282,7 @@ class Session(CheckedValue):
 
     @checked_if_it_fails
     def change(self, item: str, response: int | str, *, at: str = "") -> Session:
-        """Return the session with another answer to an item answered; errors as `answer`."""
+        """Return the session with another answer to an answered item; raises as `answer`."""
         number = self.bank.response(item, response)
         name = self.bank.responses(item)[number]
         return self._after(
@@ -294,14 +291,14 @@ class Session(CheckedValue):
 
     @checked
     def undo(self, *, at: str = "") -> Session:
-        """Return the session as it was before what last happened and was not undone.
+        """Return the session with its last event undone.
 
-        The file keeps all of it.
+        The file keeps the event and the undo.
 
         Raises
         ------
         InvalidResponseError
-            If nothing has happened.
+            If there is nothing to undo.
         """
         return self._after(Event(EventKind.UNDO, at=at))
 
@@ -344,9 +341,9 @@ class Session(CheckedValue):
 
     @property
     def impossible(self) -> bool:
-        """Whether no profile of the skills explains all the answers, by the bank.
+        """Whether no profile of the bank's skills explains all answers.
 
-        Then each answer counts as an error with the chance ``belief.error_chance``, 2**-20.
+        If so, each answer counts as an error with the chance ``belief.error_chance``, 2**-20.
         """
         return self.belief.error_chance != self.prior.error_chance
 
@@ -367,10 +364,10 @@ class Session(CheckedValue):
         )
 
     def rank(self) -> tuple[RankedItem, ...]:
-        """Return what every item without an answer promises, the most information first.
+        """Return the unanswered items by expected information, the largest first.
 
-        Items that may not be asked, as they were skipped or a rule forbids them, are there
-        too, and say so.
+        Items that may not be asked, because they were skipped or by a rule, are included;
+        their ``allowed`` is false.
         """
         items = [name for name in self.bank.item_names if name not in self.state.responses]
         if not items:
@@ -381,15 +378,15 @@ class Session(CheckedValue):
         )
 
     def person_fit(self) -> tuple[AnswerFit, ...]:
-        """Return for each answer how surprising it is, given all the others.
+        """Return how surprising each answer is, given all other answers.
 
-        Its ``p_value`` is how probable an answer at least as surprising was.
+        ``p_value`` is the probability of an answer at least as surprising.
         """
         answered = [item for item in self.state.asked if item in self.state.responses]
         return person_fit(self.belief, answered)
 
     def report(self) -> SessionReport:
-        """Return what the test has found out."""
+        """Return the report of the test."""
         profile = self.belief.profile()
         skills = []
         for name, label in zip(self.bank.skills, self.bank.labels, strict=True):
@@ -422,7 +419,7 @@ class Session(CheckedValue):
         )
 
     def _withheld(self, item: str) -> tuple[str, ...]:
-        """Return what exposure control set aside for the item to be proposed."""
+        """Return the items that exposure control sets aside if the item is asked."""
         if item not in self.allowed:
             return ()
         selection = self.selection

@@ -1,4 +1,4 @@
-"""The files that sessions are saved in: read, replayed, and written unless others have."""
+"""Session files: reading, replaying, and writing unless another program has written."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["exists_already", "read_log", "refuse_long", "replayed", "write_log"]
 
 
 def read_log(place: Path, bank: ItemBank, *, salvage: bool) -> SavedSession:
-    """Return what a file holds; with ``salvage`` as far as its lines are whole.
+    """Return the content of a file; if ``salvage``, of its complete lines.
 
     Raises
     ------
     SessionFileError
-        If the file is no session, or one of another bank.
+        If the file is not a session, or is a session of another bank.
     """
     from bnmind.adaptive.sessions.session_json import bank_fingerprint, salvaged, session_from_json
 
@@ -41,7 +41,7 @@ def read_log(place: Path, bank: ItemBank, *, salvage: bool) -> SavedSession:
         ) from fault
     if saved.fingerprint != bank_fingerprint(bank):
         raise SessionFileError(
-            f"expected a session of the bank {bank.title or 'given'}, got one of"
+            f"expected a session of the bank {bank.title or 'given'}, got a session of"
             f" {saved.title or 'another bank'} with other skills, items or probabilities,"
             f" in {place}",
             str(place),
@@ -55,7 +55,7 @@ def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionSta
     Raises
     ------
     SessionFileError
-        If an event does not fit; it names the event.
+        If an event is not valid; the message names the event.
     """
     replay = Replay(bank)
     for number, event in enumerate(events):
@@ -95,8 +95,8 @@ def write_log(place: Path, content: str, *, text_before: str, before: History[Ev
                 write_file(place, content)
     if not unchanged:
         raise SessionFileError(
-            f"expected {place} as this session left it, got another content: someone else has"
-            " written to it; load it again, or save this session elsewhere",
+            f"someone else has written to {place} since this session wrote to it; load it"
+            " again, or save this session to another file",
             str(place),
         )
 
@@ -119,9 +119,9 @@ def refuse_long(place: Path, content: str) -> None:
 
 
 def exists_already(place: Path) -> SessionFileError:
-    """Return the error that a new session finds its file taken."""
+    """Return the error for a new session whose file exists."""
     return SessionFileError(
-        f"expected a new file for a new session, got {place}, which exists; it can be loaded",
+        f"{place} exists; load it to continue that session, or choose another file",
         str(place),
     )
 

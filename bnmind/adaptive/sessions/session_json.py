@@ -1,4 +1,4 @@
-"""Sessions as JSON text: a log of events, one on each line.
+"""Sessions as JSON text, with one event on each line.
 
 ::
 
@@ -10,8 +10,8 @@
       {"kind": "undo", "at": "2026-03-01T10:15:09"}
      ]}
 
-A file that was cut off therefore still has every whole line: `salvaged`. pydantic is
-imported with this module, which others therefore import when first needed.
+So all complete lines of a truncated file can be read, see `salvaged`. This module imports
+pydantic, so other modules import it when first needed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
 """The text before the first event, between two, and after the last."""
 
 _DIGITS = 9
-"""Of the probabilities that tell banks apart: machines may differ in the last ones."""
+"""Digits of the probabilities in a fingerprint; further digits may differ between machines."""
 
 
 class _BankRecord(Strict):
@@ -79,13 +79,13 @@ class _SessionRecord(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     about: dict[str, str] = Field(default_factory=dict)
     events: Annotated[list[Annotated[_EventRecord, AfterValidator(_read)]], FailFast()]
-    """Each is an `Event` as soon as it is read, and the first fault is the last that is looked for:
-    all the records or all the faults of a large file would take much memory."""
+    """Each record becomes an `Event` as soon as it is read, and validation ends at the first fault,
+    since all records or all faults of a large file would need much memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedSession:
-    """What a session's file says."""
+    """The content of a session file."""
 
     fingerprint: str
     """That of the bank."""
@@ -93,15 +93,15 @@ class SavedSession:
     """That of the bank."""
     seed: int
     about: Mapping[str, str]
-    """What else was written down of the test."""
+    """Other texts saved with the test."""
     events: tuple[Event, ...]
 
 
 def bank_fingerprint(bank: ItemBank) -> str:
-    """Return a text that tells banks of other skills, items or probabilities apart.
+    """Return a text that differs between banks with different skills, items or probabilities.
 
-    Wording, titles, costs and content codes do not enter: they may be corrected while
-    sessions last.
+    It does not depend on wording, titles, costs and content codes, which may be corrected
+    during a session.
     """
     digest = hashlib.sha256()
 
@@ -127,7 +127,7 @@ def _rounded(values: Any) -> bytes:
 def session_to_json(
     bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
 ) -> str:
-    """Return a session as JSON text, an event a line."""
+    """Return a session as JSON text with one event on each line."""
     head = {
         "schema": "bnmind-session",
         "version": 1,
@@ -145,19 +145,19 @@ def session_to_json(
 
 
 def extended(text: str, event: Event) -> str:
-    """Return the text of `session_to_json` with one more event, without writing the others anew."""
+    """Return the text of `session_to_json` with one more event, by appending it."""
     whole = text.removesuffix(_END)
     return f"{whole}{'' if whole.endswith(_NONE) else _BETWEEN}{_line(event)}{_END}"
 
 
 def session_from_json(text: str) -> SavedSession:
-    """Return what a session's file says.
+    """Return the content of a session file.
 
     Raises
     ------
     SessionFileError
-        If the text is cut off, with the line and column of the fault and how many events
-        are whole; is not of this form; or is of a newer version.
+        If the text is truncated, with the line and column of the fault and the number of
+        complete events; is not of this form; or is of a newer version.
     """
     try:
         parse_json(text)
@@ -165,9 +165,8 @@ def session_from_json(text: str) -> SavedSession:
         line, column = fault.line, fault.column
         whole = _whole_events(text)
         raise SessionFileError(
-            f"expected a whole session, got text that breaks off or is damaged at line {line},"
-            f" column {column}, after {len(whole)} whole event{'s' * (len(whole) != 1)}, which"
-            " can be salvaged",
+            f"the session is truncated or damaged at line {line}, column {column}, after"
+            f" {len(whole)} whole event{'s' * (len(whole) != 1)}, which can be salvaged",
             line=line,
             column=column,
         ) from fault
@@ -175,12 +174,12 @@ def session_from_json(text: str) -> SavedSession:
 
 
 def salvaged(text: str) -> SavedSession:
-    """Return what the whole lines of a file say that was cut off or damaged.
+    """Return the content of the complete lines of a truncated or damaged file.
 
     Raises
     ------
     SessionFileError
-        If its first line is not whole.
+        If its first line is not complete.
     """
     head = text.split("\n", 1)[0].rstrip().rstrip(",")
     saved = _validated(f'{head}, "events": []}}')
@@ -202,14 +201,14 @@ def _validated(text: str) -> SavedSession:
 
 
 def _whole_events(text: str) -> tuple[Event, ...]:
-    found = []
-    # Not splitlines: in JSON texts other ends of lines may stand as they are.
+    events = []
+    # Not splitlines: JSON strings may contain other line separators.
     for line in text.split("\n")[2:]:
         try:
-            found.append(_read(_EventRecord.model_validate_json(line.strip().rstrip(","))))
+            events.append(_read(_EventRecord.model_validate_json(line.strip().rstrip(","))))
         except ValidationError:
             break
-    return tuple(found)
+    return tuple(events)
 
 
 def _line(event: Event) -> str:

@@ -27,9 +27,9 @@ __all__ = ["BatchOfTests", "TestProtocol", "run_batch"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TestProtocol:
-    """How all the tests of a simulation are run, and what is measured."""
+    """The settings that all tests of a simulation share."""
 
-    __test__ = False  # for pytest, no class of tests
+    __test__ = False  # pytest should not collect it
 
     prior: BatchBelief
     """The belief about one examinee who has answered nothing."""
@@ -47,24 +47,24 @@ class TestProtocol:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BatchOfTests:
-    """What happened in the tests of some examinees with one selector."""
+    """The results of the tests of some examinees with one selector."""
 
     asked: NDArray[np.intp]
     """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
     reasons: Reasons
-    """``(examinees,)``, why each ended."""
+    """``(examinees,)``, the reason why each test ended."""
     set_aside: NDArray[np.bool_]
-    """``(examinees, items)``, what exposure control withheld."""
+    """``(examinees, items)``, a mask of the items that exposure control withheld."""
     values: Floats
-    """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
+    """``(measures, examinees, 1 + questions)``; values do not change after the end of a test."""
     classified: Levels
     """``(examinees, skills)``, the most probable level of each skill at the end."""
     impossible: NDArray[np.bool_]
-    """``(examinees,)``, whether no profile of the skills explains all the answers."""
+    """``(examinees,)``, whether no profile of the skills explains all answers."""
 
 
 class _Luck:
-    """The luck of some examinees at one step, drawn only if the selector looks at it."""
+    """The random numbers of some examinees at one step, drawn only if the selector uses them."""
 
     def __init__(self, seed: int, examinees: NDArray[np.intp], step: int, n_items: int) -> None:
         self.source = (seed, examinees, step, n_items)
@@ -89,24 +89,24 @@ def run_batch(
     abilities: Floats,
     eligible: NDArray[np.bool_],
 ) -> BatchOfTests:
-    """Return what happens in the tests of some examinees.
+    """Return the results of the tests of some examinees.
 
     Parameters
     ----------
     protocol
-        What is the same for all.
+        The settings of all tests.
     selector
-        What selects the items.
+        The selector.
     numbers
-        ``(examinees,)``, their numbers in the whole simulation, on which their luck depends.
+        ``(examinees,)``, the numbers of the examinees, which determine their generators.
     responses, levels, abilities
-        What they answer and what they know, a row for each.
+        The answers, the true levels and the true abilities, a row for each examinee.
     eligible
-        ``(examinees, items)``, which items may be asked of whom.
+        ``(examinees, items)``, a mask of the items that may be asked of each examinee.
     """
     bank, n = protocol.bank, len(numbers)
     beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
-    going_on = np.arange(n)
+    running = np.arange(n)
     asked = np.empty((n, 0), dtype=np.intp)
     aside = np.zeros(responses.shape, dtype=bool)
     reasons = np.full(n, "", dtype=object)
@@ -114,7 +114,7 @@ def run_batch(
     impossible = np.zeros(n, dtype=bool)
     values: list[Floats] = []
     while True:
-        rows = going_on
+        rows = running
         moment = Moment(
             beliefs=beliefs,
             responses=responses[rows],
@@ -125,23 +125,23 @@ def run_batch(
         )
         values.append(_measured(protocol.measures, moment, rows, values))
         available = eligible[rows] & ~aside[rows]
-        found = _ending(protocol, moment, asked[rows], available)
-        allowed, ended = found.allowed, found.reasons
+        outlook = _ending(protocol, moment, asked[rows], available)
+        allowed, ended = outlook.allowed, outlook.reasons
         stays = ended == ""
         if not stays.all():
             reasons[rows[~stays]] = ended[~stays]
             classified[rows[~stays]] = moment.classified[~stays]
-            going_on, beliefs, allowed = rows[stays], beliefs.take(stays), allowed[stays]
-        if not len(going_on):
+            running, beliefs, allowed = rows[stays], beliefs.take(stays), allowed[stays]
+        if not len(running):
             break
-        luck = _Luck(protocol.seed, numbers[going_on], len(values) - 1, len(bank.items))
+        luck = _Luck(protocol.seed, numbers[running], len(values) - 1, len(bank.items))
         selection = selector.select_batch(beliefs, allowed, luck=luck)
         asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
-        asked[going_on, -1] = selection.items
-        aside[going_on] |= selection.set_aside
-        given = responses[going_on, selection.items].astype(np.intp)
-        beliefs = updated_batch_anyway(beliefs, selection.items, given)
-        impossible[going_on] = beliefs.error_chances > 0
+        asked[running, -1] = selection.items
+        aside[running] |= selection.set_aside
+        answers = responses[running, selection.items].astype(np.intp)
+        beliefs = updated_batch_anyway(beliefs, selection.items, answers)
+        impossible[running] = beliefs.error_chances > 0
     return BatchOfTests(
         asked=asked,
         reasons=reasons.astype(np.str_),
@@ -155,7 +155,7 @@ def run_batch(
 def _measured(
     measures: Sequence[Measure], moment: Moment, rows: NDArray[np.intp], before: Sequence[Floats]
 ) -> Floats:
-    """Return all measures, ``(measures, examinees)``; of tests that are over as they were."""
+    """Return all measures, ``(measures, examinees)``; those of finished tests do not change."""
     now = before[-1].copy() if before else np.empty((len(measures), len(rows)))
     if len(rows):
         for row, measure in zip(now, measures, strict=True):
@@ -169,11 +169,16 @@ def _ending(
     asked: NDArray[np.intp],
     available: NDArray[np.bool_],
 ) -> Ending:
-    """Return which tests go on, with which items open, as `Design.outlook` does."""
+    """Return the open items of each test, or the reason for its end, as `Design.outlook`."""
 
-    def told(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
         return stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed, asked))
 
     return ending(
-        protocol.bank, protocol.rules, protocol.stopper, asked, available=available, told=told
+        protocol.bank,
+        protocol.rules,
+        protocol.stopper,
+        asked,
+        available=available,
+        reasons_of=reasons_of,
     )

@@ -1,11 +1,11 @@
-r"""What is measured after every answer of a simulated test.
+r"""Measures of a simulated test, taken after every answer.
 
 ==============  ==================================================================
 symbol          name here
 ==============  ==================================================================
 P(X=r | e)      ``Moment.predicted``: the response r to item X given the answers e;
-                of an item already answered, as if it were asked anew
-x               ``Moment.responses``: what the examinee answers, asked or not
+                for an answered item, as if it were asked again
+x               ``Moment.responses``: the examinee's answer, asked or not
 ½ Σ_r (P−[r=x])²  `BRIER_SCORE`; with two responses (P(X=1) − x)²
 ln P(X=x | e)   `LOG_SCORE`
 ==============  ==================================================================
@@ -63,12 +63,12 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Predictor(Sealed):
-    """Predicts all responses to all items; items of one cause go together."""
+    """A function that predicts the responses to all items, with items of one cause together."""
 
     groups: tuple[tuple[NDArray[np.intp], Floats], ...]
-    """Items of one cause, and their channels side by side, ``(configurations, …)``."""
+    """The items of each cause, and their channels end to end, ``(configurations, …)``."""
     shape: tuple[int, int]
-    """The numbers of items and of responses, the most that an item has."""
+    """The number of items, and the largest number of responses to an item."""
 
     @classmethod
     def of(cls, bank: ItemBank) -> Predictor:
@@ -84,27 +84,27 @@ class Predictor(Sealed):
 
     def __call__(self, beliefs: BatchBelief) -> Floats:
         """Return the probability of each response, ``(examinees, items, responses)``."""
-        found = np.empty((len(beliefs), *self.shape))
+        predicted = np.empty((len(beliefs), *self.shape))
         for items, channels in self.groups:
             masses = beliefs.masses(items[:1])[:, 0]
-            found[:, items] = (masses @ channels).reshape(len(masses), len(items), -1)
-        return found
+            predicted[:, items] = (masses @ channels).reshape(len(masses), len(items), -1)
+        return predicted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Moment(CheckedValue):
-    """The tests of some examinees between two questions: all that a measure is told."""
+    """The state of some tests between two questions, as input to measures."""
 
     beliefs: BatchBelief
-    """What is known of each."""
+    """The belief about each examinee."""
     responses: Responses
-    """``(examinees, items)``, all that they answer, asked or not; `MISSING` if not known."""
+    """``(examinees, items)``, the answers to all items, asked or not; `MISSING` if unknown."""
     asked: NDArray[np.bool_]
-    """``(examinees, items)``, which items were asked."""
+    """``(examinees, items)``, a mask of the items asked."""
     levels: Levels
-    """``(examinees, skills)``, the true levels; `MISSING` where not known."""
+    """``(examinees, skills)``, the true levels; `MISSING` where unknown."""
     abilities: Floats
-    """``(examinees,)``, the true abilities; NaN where not known."""
+    """``(examinees,)``, the true abilities; NaN where unknown."""
     predictor: Predictor
 
     @property
@@ -119,14 +119,14 @@ class Moment(CheckedValue):
 
     @cached_property
     def chances(self) -> Floats:
-        """The probability of what was answered, ``(examinees, items)``."""
-        given = np.maximum(self.responses, 0).astype(np.intp)[..., None]
-        found: Floats = np.take_along_axis(self.predicted, given, axis=2)[..., 0]
-        return sealed(found)
+        """The predicted probability of each answer, ``(examinees, items)``."""
+        numbers = np.maximum(self.responses, 0).astype(np.intp)[..., None]
+        probabilities: Floats = np.take_along_axis(self.predicted, numbers, axis=2)[..., 0]
+        return sealed(probabilities)
 
     @cached_property
     def hits(self) -> NDArray[np.bool_]:
-        """Whether the most probable response is the one given; the better of equal ones."""
+        """Whether the most probable response is the answer; ties go to the better response."""
         predicted = self.predicted
         if predicted.shape[2] == 2:
             best = (predicted[..., 1] >= 0.5 - _TIE).astype(np.intp)
@@ -147,40 +147,40 @@ class Moment(CheckedValue):
     def mean_of_answers(
         self, values: Floats | NDArray[np.bool_], among: NDArray[np.bool_] | None = None
     ) -> Floats:
-        """Return for each examinee the mean of values over the answers; NaN if there are none.
+        """Return for each examinee the mean of values over the answers; NaN without answers.
 
         Parameters
         ----------
         values
             ``(examinees, items)``.
         among
-            The items that count; all unless given.
+            ``(examinees, items)``, a mask of the items to include; default all.
         """
-        there = self.responses != MISSING
+        is_included = self.responses != MISSING
         counted = number_array(values, "values")
-        check_shape(counted, "values", there.shape)
+        check_shape(counted, "values", is_included.shape)
         if among is not None:
-            check_shape(among, "among", there.shape)
-            there = there & among
-        return _share(np.where(there, counted, 0.0).sum(axis=1), there.sum(axis=1))
+            check_shape(among, "among", is_included.shape)
+            is_included = is_included & among
+        return _share(np.where(is_included, counted, 0.0).sum(axis=1), is_included.sum(axis=1))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured of each test after each answer.
+    """A measure of each test, taken after each answer.
 
     Parameters
     ----------
     name
-        The name of its column.
+        The name of the column in data frames.
     function
-        From a `Moment` to a number for each examinee, ``(examinees,)``; NaN where there
-        is none. With several workers it must be one that can be pickled.
+        A function of a `Moment` that returns a number for each examinee, ``(examinees,)``;
+        NaN where undefined. With several workers it must be possible to pickle it.
     label
-        What it is in words, for plots; the name unless given.
+        The label in plots; default the name.
     of_answers
-        Whether it is a mean over an examinee's answers; means over examinees then count each
-        answer once, so that they are means over all answers.
+        Whether it is a mean over the answers of an examinee. Means over examinees are then
+        weighted by the number of answers, so that they are means over all answers.
     """
 
     name: str
@@ -194,9 +194,9 @@ class Measure:
 
 
 def _share(parts: NDArray[Any], wholes: NDArray[Any]) -> Floats:
-    found = np.full(len(wholes), np.nan)
-    np.divide(parts, wholes, out=found, where=wholes > 0)
-    return found
+    shares = np.full(len(wholes), np.nan)
+    np.divide(parts, wholes, out=shares, where=wholes > 0)
+    return shares
 
 
 def _accuracy(moment: Moment) -> Floats:
@@ -258,45 +258,45 @@ def _squared_error(moment: Moment) -> Floats:
 
 
 ACCURACY = Measure("accuracy", _accuracy, "answers predicted, all", True)
-"""The share of all answers, those asked included, that P(X | e) ≥ ½ predicts."""
+"""The share of all answers, including asked items, that are predicted by P(X | e) ≥ ½."""
 UNASKED_ACCURACY = Measure(
     "unasked_accuracy", _unasked_accuracy, "answers predicted, not asked", False
 )
-"""The same of the items not asked yet."""
+"""The share of the answers to items not asked yet that are predicted correctly."""
 BRIER_SCORE = Measure("brier_score", _brier, "Brier score", True)
-"""The mean over all answers; 0 is perfect."""
+"""The mean Brier score over all answers; 0 is perfect."""
 LOG_SCORE = Measure("log_score", _log_score, "log score, natural", True)
-"""The mean natural logarithm of the probability of what was answered; 0 is perfect."""
+"""The mean natural logarithm of the probability of the answers; 0 is perfect."""
 ENTROPY = Measure("entropy", _entropy, "entropy of the skills, bits")
-"""Of all skills jointly."""
+"""The entropy of all skills jointly, in bits."""
 PROFILE_PROBABILITY = Measure(
     "profile_probability", _profile_probability, "probability of the most probable profile"
 )
-"""How sure the test is of the whole profile."""
+"""The probability of the most probable profile."""
 PATTERN_ACCURACY = Measure("pattern_accuracy", _pattern, "profiles classified right")
-"""Whether the most probable profile is the true one."""
+"""Whether the most probable profile is the true profile."""
 ATTRIBUTE_ACCURACY = Measure("attribute_accuracy", _attributes, "skills classified right")
-"""The share of the skills whose most probable level is the true one."""
+"""The share of skills whose most probable level is the true level."""
 ABILITY = Measure("ability", _ability, "ability expected")
 """The mean of the belief about the ability of an IRT bank."""
 ABILITY_DEVIATION = Measure("ability_deviation", _deviation, "standard deviation of the ability")
-"""The standard deviation of that belief."""
+"""The standard deviation of the belief about the ability."""
 ABILITY_ERROR = Measure("ability_error", _ability_error, "bias of the ability expected")
-"""The ability expected less the true one; its mean is the bias."""
+"""The expected ability minus the true ability; the mean is the bias."""
 ABILITY_SQUARED_ERROR = Measure(
     "ability_squared_error", _squared_error, "mean squared error of the ability"
 )
-"""The square of that."""
+"""The square of `ABILITY_ERROR`."""
 
 
 @checked
 def default_measures(bank: ItemBank, *, truth: bool) -> tuple[Measure, ...]:
-    """Return what is measured unless the caller says otherwise.
+    """Return the default measures of a simulation.
 
     Parameters
     ----------
     bank
-        The bank; on one of IRT items abilities are measured, on others profiles.
+        The bank. The measures are those of abilities for IRT banks, else of profiles.
     truth
         Whether the true levels are known.
     """

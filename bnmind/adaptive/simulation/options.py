@@ -14,7 +14,7 @@ from bnmind.errors import InvalidArgumentError
 __all__ = ["DEFAULT_RULES", "SimulationOptions"]
 
 DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
-"""As those of a live test: no enemies together, and testlets without a break."""
+"""The default rules, as in a live test: no enemies together, testlets without interruption."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,16 +24,16 @@ class SimulationOptions:
     Parameters
     ----------
     rules
-        Which items may be asked, each restricting those before it.
+        The rules, in the order of application.
     measures
-        What is measured after every answer; `default_measures` unless given.
+        The measures taken after every answer; default `default_measures`.
     seed
-        At least 0, for selectors that draw at random. Each examinee has a generator of its own
-        for each question, the same for every selector.
+        At least 0, for selectors that draw at random; the same seed gives the same tests.
+        Each examinee has a separate generator for each question, equal for all selectors.
     batch_size
-        How many examinees are computed at once; as fits the bank unless given.
+        The number of examinees computed at once; default chosen for the bank.
     workers
-        How many processes share the work; −1 for one for each core.
+        The number of processes; −1 for one process for each core.
 
     Raises
     ------
@@ -54,9 +54,9 @@ class SimulationOptions:
             object.__setattr__(self, "measures", tuple(self.measures))
         problems = []
         if not self.seed >= 0:
-            problems.append(f"expected a seed of at least 0, got {self.seed}")
+            problems.append(f"the seed must be at least 0, got {self.seed}")
         if self.batch_size is not None and not self.batch_size >= 1:
-            problems.append(f"expected a batch of at least 1 examinee, got {self.batch_size}")
+            problems.append(f"the batch size must be at least 1, got {self.batch_size}")
         if not (self.workers >= 1 or self.workers == -1):
             problems.append(f"expected at least 1 worker, or -1 for all cores, got {self.workers}")
         if problems:

@@ -39,31 +39,32 @@ def replay(
     options: SimulationOptions | None = None,
     progress: ProgressOfTests | None = None,
 ) -> SimulationResult:
-    """Return what adaptive tests of recorded examinees show, cross-validated.
+    """Simulate adaptive tests of recorded examinees with cross-validated banks.
 
-    For each fold a bank is learned from the answers of all the others, and the examinees of
-    the fold are tested with it: an item selected is answered as it was in reality.
+    For each fold a bank is learned from the answers of all other examinees, and the
+    examinees of the fold are tested with it. The answers to selected items are the recorded
+    ones.
 
     Parameters
     ----------
     learn
-        From the responses of some examinees to a bank, always of the same items and skills,
-        such as ``lambda others: learn(others, q_matrix).bank``.
+        A function of the responses of some examinees that returns a bank, always with the
+        same items and skills, such as ``lambda others: learn(others, q_matrix).bank``.
     responses
-        What all of them answered.
+        The responses of all examinees.
     selectors, stopper, options
         As for `simulate`.
     folds, fold_seed
         As for `fold_numbers`.
     progress
-        Called after every fold with the number of tests done so far, and of tests in all.
+        Called after every fold with the number of finished tests and of all tests.
 
     Raises
     ------
     InvalidArgumentError
         If there are more folds than examinees, or the banks have different items or skills.
     ResponseTableError
-        If they are no such responses, or nobody outside a fold answered an item.
+        If the responses are not valid, or nobody outside a fold answered an item.
     """
     table = Responses.of(responses)
     numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
@@ -74,7 +75,7 @@ def replay(
         bank = learn(table.take(numbers != fold))
         if results and (bank.item_names, bank.skills) != (results[0].items, results[0].skills):
             raise InvalidArgumentError(
-                f"expected banks of the same items and skills, got others in fold {fold}", fold
+                f"the bank of fold {fold} has other items or skills than the bank of fold 0", fold
             )
         everyone = Examinees.recorded(bank, table)
         results.append(

@@ -1,4 +1,4 @@
-"""What simulated tests showed: in arrays, and as data frames."""
+"""The results of simulated tests, as arrays and as data frames."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ _NORMAL = 1.959963984540054
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SelectorRun(CheckedValue):
-    """All the tests with one selector."""
+    """The results of all tests with one selector."""
 
     selector: str
-    """Its name."""
+    """The name of the selector."""
     asked: NDArray[np.intp]
     """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
     reasons: Reasons
-    """``(examinees,)``, why each test ended."""
+    """``(examinees,)``, the reason why each test ended."""
     set_aside: NDArray[np.bool_]
-    """``(examinees, items)``, what exposure control withheld."""
+    """``(examinees, items)``, a mask of the items that exposure control withheld."""
     values: Floats
-    """``(measures, examinees, 1 + questions)``; after a test's end as at its end."""
+    """``(measures, examinees, 1 + questions)``; values do not change after the end of a test."""
     classified: Levels
     """``(examinees, skills)``, the most probable level of each skill at the end."""
     impossible: NDArray[np.bool_]
-    """``(examinees,)``, whether no profile of the skills explains all the answers, by the bank.
+    """``(examinees,)``, whether no profile of the bank's skills explains all answers.
 
     In these tests each answer counts as an error with a chance of 2**-20."""
 
     @cached_property
     def lengths(self) -> NDArray[np.intp]:
-        """``(examinees,)``, how many items each was asked."""
+        """``(examinees,)``, the number of items asked in each test."""
         numbers: NDArray[np.intp] = np.count_nonzero(self.asked != MISSING, axis=1)
         return sealed(numbers)
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
-        """``(items,)``, how many examinees were asked each item."""
-        there = self.asked[self.asked != MISSING]
-        return sealed(np.bincount(there, minlength=self.set_aside.shape[1]))
+        """``(items,)``, the number of examinees who were asked each item."""
+        items = self.asked[self.asked != MISSING]
+        return sealed(np.bincount(items, minlength=self.set_aside.shape[1]))
 
     @property
     def exposure(self) -> Floats:
@@ -69,7 +69,7 @@ class SelectorRun(CheckedValue):
 
     @property
     def asked_mask(self) -> NDArray[np.bool_]:
-        """``(examinees, items)``, which items each was asked."""
+        """``(examinees, items)``, a mask of the items asked."""
         mask = np.zeros(self.set_aside.shape, dtype=bool)
         rows, steps = np.nonzero(self.asked != MISSING)
         mask[rows, self.asked[rows, steps]] = True
@@ -92,7 +92,7 @@ class SelectorRun(CheckedValue):
 
     @property
     def overlap(self) -> float:
-        """How many items two examinees have in common, as a share of the mean length.
+        """The mean number of items that two examinees share, divided by the mean length.
 
         For tests of equal length it is the test overlap rate.
 
@@ -107,21 +107,21 @@ class SelectorRun(CheckedValue):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimulationResult(CheckedValue):
-    """What tests of the same examinees showed, with one selector or several.
+    """The results of a simulation with one or more selectors.
 
-    Data frames are long: what is a name in one row is never a column in another frame.
-    Means over examinees stand for tests that are over, too, as they ended.
+    Data frames are in long form. Means over examinees include finished tests, with their
+    final values.
     """
 
     items: tuple[str, ...]
     skills: tuple[str, ...]
     measures: tuple[Measure, ...]
     responses: Responses
-    """``(examinees, items)``, what they answer to all items."""
+    """``(examinees, items)``, the answers to all items."""
     levels: Levels
-    """``(examinees, skills)``, the true levels; `MISSING` where not known."""
+    """``(examinees, skills)``, the true levels; `MISSING` where unknown."""
     runs: tuple[SelectorRun, ...]
-    """One for each selector, in the order given."""
+    """The results of each selector, in order."""
 
     def __repr__(self) -> str:
         return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"
@@ -141,7 +141,7 @@ class SimulationResult(CheckedValue):
 
     @checked
     def run_of(self, selector: str) -> SelectorRun:
-        """Return the tests with a selector."""
+        """Return the results of a selector."""
         for run in self.runs:
             if run.selector == selector:
                 return run
@@ -149,14 +149,14 @@ class SimulationResult(CheckedValue):
 
     @checked
     def measure(self, name: str) -> Measure:
-        """Return the measure of a name."""
+        """Return the measure with a name."""
         return self.measures[self._row(name)]
 
     @checked
     def values(self, selector: str, measure: str) -> Floats:
-        """Return a measure of each test, ``(examinees, 1 + steps)``.
+        """Return the values of a measure, ``(examinees, 1 + steps)``.
 
-        Tests shorter than the longest one stay as they ended.
+        Values do not change after the end of a test.
         """
         values = self.run_of(selector).values[self._row(measure)]
         missing = 1 + self.n_steps - values.shape[1]
@@ -169,10 +169,17 @@ class SimulationResult(CheckedValue):
 
     @checked
     def difference(self, measure: str, selector: str, than: str) -> tuple[Floats, Floats]:
-        """Return by how much a selector has more of a measure than another, and the error.
+        """Return the mean difference of a measure between two selectors, and its error.
 
-        The examinees are the same, so that the standard error of the difference is less
-        than the two errors would suggest. Each ``(1 + steps,)``.
+        Both arrays are ``(1 + steps,)``. The differences are paired by examinee, so the
+        standard error is smaller than for independent groups.
+
+        Parameters
+        ----------
+        measure
+            The name of the measure.
+        selector, than
+            The names of the selectors; the values of ``than`` are subtracted.
         """
         values = self.values(selector, measure) - self.values(than, measure)
         return _mean(values, self._weights(measure))
@@ -181,26 +188,26 @@ class SimulationResult(CheckedValue):
     def steps(self) -> pd.DataFrame:
         """A row for each selector, examinee and step, up to the end of each test.
 
-        Columns ``selector, examinee, step, item, response`` and one for each measure; in
-        step 0 nothing is asked yet.
+        Columns ``selector, examinee, step, item, response`` and one for each measure. Step
+        0 is the state before the first question.
         """
         import pandas as pd
 
         parts = []
         for run in self.runs:
-            there = np.arange(run.values.shape[2]) <= run.lengths[:, None]
-            rows, steps = np.nonzero(there)
+            is_row = np.arange(run.values.shape[2]) <= run.lengths[:, None]
+            rows, steps = np.nonzero(is_row)
             asked = np.concatenate([np.full((len(self), 1), MISSING), run.asked], axis=1)
             places = asked[rows, steps]
-            given = np.where(places == MISSING, MISSING, self.responses[rows, places])
+            answers = np.where(places == MISSING, MISSING, self.responses[rows, places])
             columns: dict[str, Any] = {
                 "selector": run.selector,
                 "examinee": rows,
                 "step": steps,
                 "item": np.array([*self.items, ""], dtype=object)[places],
-                "response": pd.array(np.where(given == MISSING, 0, given), dtype="Int64"),
+                "response": pd.array(np.where(answers == MISSING, 0, answers), dtype="Int64"),
             }
-            columns["response"][given == MISSING] = pd.NA
+            columns["response"][answers == MISSING] = pd.NA
             for measure, values in zip(self.measures, run.values, strict=True):
                 columns[measure.name] = values[rows, steps]
             parts.append(pd.DataFrame(columns))
@@ -208,10 +215,10 @@ class SimulationResult(CheckedValue):
 
     @property
     def curves(self) -> pd.DataFrame:
-        """A row for each selector, measure and step: means over all examinees.
+        """A row for each selector, measure and step, with means over all examinees.
 
         Columns ``selector, measure, step, mean, standard_error, low, high`` (the pointwise 95
-        % confidence band), and ``testing``, how many tests were as long as that.
+        % confidence band), and ``testing``, the number of tests of at least this length.
         """
         import pandas as pd
 
@@ -238,9 +245,9 @@ class SimulationResult(CheckedValue):
     def exposure(self) -> pd.DataFrame:
         """A row for each selector and item.
 
-        Columns ``selector, item``, ``asked`` (of how many examinees), ``exposure`` (of what
-        share of them), ``selected`` (in what share of the tests it was asked, or set aside by
-        exposure control), ``overlap`` (what share of the pairs of examinees were both asked).
+        Columns ``selector, item``, ``asked`` (the number of examinees), ``exposure`` (their
+        share), ``selected`` (the share of tests in which it was asked or set aside by
+        exposure control), ``overlap`` (the share of pairs of examinees who were both asked).
         """
         import pandas as pd
 
@@ -261,7 +268,7 @@ class SimulationResult(CheckedValue):
     def lengths(self) -> pd.DataFrame:
         """A row for each selector and examinee.
 
-        Columns ``selector, examinee, length, reason, impossible``; the last one is
+        Columns ``selector, examinee, length, reason, impossible``; for the last see
         `SelectorRun.impossible`.
         """
         import pandas as pd
@@ -282,8 +289,8 @@ class SimulationResult(CheckedValue):
     def attributes(self) -> pd.DataFrame:
         """A row for each selector and skill whose true level is known.
 
-        Columns ``selector, skill, examinees, accuracy``: how many, and what share of them is
-        classified right by the most probable level at the end of the test.
+        Columns ``selector, skill, examinees`` (their number), ``accuracy`` (the share whose
+        most probable level at the end of the test is the true level).
         """
         import pandas as pd
 
@@ -298,7 +305,7 @@ class SimulationResult(CheckedValue):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """A row for each selector: lengths, exposure, and each measure at the end.
+        """A row for each selector, with lengths, exposure, and each measure at the end.
 
         Columns ``selector, examinees, mean_length, sd_length, largest_exposure, overlap``, and
         one for each measure.
@@ -334,11 +341,11 @@ class SimulationResult(CheckedValue):
 
 
 def _mean(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the weighted mean of columns and its standard error; NaN counts nothing."""
-    there = ~np.isnan(values)
-    weight = np.where(there, weights[:, None], 0.0)
-    known = np.where(there, values, 0.0)
-    total, n = weight.sum(axis=0), there.sum(axis=0)
+    """Return the weighted means of columns and their standard errors, ignoring NaN."""
+    is_known = ~np.isnan(values)
+    weight = np.where(is_known, weights[:, None], 0.0)
+    known = np.where(is_known, values, 0.0)
+    total, n = weight.sum(axis=0), is_known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (weight * known).sum(axis=0) / total
         squares = (weight**2 * (known - mean) ** 2).sum(axis=0)
@@ -347,17 +354,17 @@ def _mean(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
-    """Return the tests of several groups of examinees as one run.
+    """Return the results of several groups of examinees as one run.
 
     Parameters
     ----------
     parts
-        The groups, of the same selector.
+        The results of the groups, for the same selector.
     order
-        For each examinee of the whole, its place when the groups are put one after the other.
+        For each examinee, the position in the concatenation of the groups.
     """
     if len({part.selector for part in parts}) != 1:
-        raise InvalidArgumentError("expected runs of one selector to join")
+        raise InvalidArgumentError("runs of different selectors cannot be joined")
     rows = np.asarray(order)
     width = max(part.asked.shape[1] for part in parts)
     asked, values = [], []

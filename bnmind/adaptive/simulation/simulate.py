@@ -1,4 +1,4 @@
-"""Simulating adaptive tests of many examinees, with several selectors side by side."""
+"""Simulations of adaptive tests of many examinees, with one or more selectors."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from bnmind.information import Floats
 __all__ = ["ProgressOfTests", "simulate"]
 
 ProgressOfTests: TypeAlias = Callable[[int, int], None]
-"""Called with the number of tests done so far, and of tests in all."""
+"""A function called with the number of finished tests and of all tests."""
 
 _BATCH_CELLS = 2**23
-"""Numbers that the largest array of a batch is to have: 64 MB of them."""
+"""The intended size of the largest array of a batch: 64 MB."""
 
 _MOST_EXAMINEES = 500
-"""Of a batch: beyond that, larger ones are no faster."""
+"""The most examinees in a batch; larger batches are not faster."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Task:
-    """The tests of some examinees with one selector: what a worker does at a time."""
+    """The tests of some examinees with one selector, as one unit of work."""
 
     protocol: TestProtocol
     name: str
@@ -58,7 +58,7 @@ class _Task:
         parts = []
         for start in range(0, len(self.numbers), self.batch_size):
             some = slice(start, start + self.batch_size)
-            found = run_batch(
+            batch = run_batch(
                 self.protocol,
                 self.selector,
                 self.numbers[some],
@@ -70,12 +70,12 @@ class _Task:
             parts.append(
                 SelectorRun(
                     selector=self.name,
-                    asked=found.asked,
-                    reasons=found.reasons,
-                    set_aside=found.set_aside,
-                    values=found.values,
-                    classified=found.classified,
-                    impossible=found.impossible,
+                    asked=batch.asked,
+                    reasons=batch.reasons,
+                    set_aside=batch.set_aside,
+                    values=batch.values,
+                    classified=batch.classified,
+                    impossible=batch.impossible,
                 )
             )
         return joined_runs(parts, np.arange(len(self.numbers)))
@@ -92,41 +92,41 @@ def simulate(
     options: SimulationOptions | None = None,
     progress: ProgressOfTests | None = None,
 ) -> SimulationResult:
-    """Return what adaptive tests of the same examinees show with each of some selectors.
+    """Simulate adaptive tests of the same examinees with each of several selectors.
 
-    The tests go on side by side in batches, question by question. A selector's tests
-    depend neither on the selectors beside it nor on the other examinees, and so neither on
-    the workers nor, up to the last digits of the measures, on the size of a batch.
+    Tests run in batches, question by question. The test of an examinee with a selector does
+    not depend on other selectors and examinees. So results do not depend on the number of
+    workers nor, except for rounding, on the batch size.
 
-    An answer that the bank holds for impossible ends no test: from then on each answer of
-    this examinee counts as an error with a chance of 2**-20, as in a live session, and
-    `SelectorRun.impossible` says so.
+    A test continues after an answer that is impossible according to the bank. From then on
+    each answer of this examinee counts as an error with a chance of 2**-20, as in a live
+    session, and `SelectorRun.impossible` is true.
 
     Parameters
     ----------
     bank
-        The bank that the tests believe in.
+        The bank that the tests use.
     examinees
-        Who is tested: drawn from this model or another one, or recorded. Items that
-        someone has no answer to are not asked of this one.
+        The examinees: drawn from this bank or another one, or recorded. Items without an
+        answer are not asked.
     selectors
-        What selects the items, by the names in the results.
+        The selectors, by their names in the results.
     stopper
-        Says when a test is over; without one it ends when no item is left.
+        The stopper; without one a test ends when no item may be asked.
     eligible
-        ``(examinees, items)``, which items may be asked of whom at all, as
-        `ItemEligibility.draw` says; all unless given.
+        ``(examinees, items)``, a mask of the items that may be asked, such as the result
+        of `ItemEligibility.draw`; default all.
     options
-        The rules, the measures, the seed, and how the work is shared.
+        The rules, the measures, the seed, and the number of workers.
     progress
-        Called now and then with the number of tests done so far, and of tests in all.
+        Called from time to time with the number of finished tests and of all tests.
 
     Raises
     ------
     UnknownNameError
         If the examinees have no answers to an item of the bank.
     InvalidResponseError
-        If an answer is not one that the item has.
+        If an item has no such response.
     InvalidArgumentError
         If there is no selector, or ``eligible`` does not fit.
     TooLargeError
@@ -154,14 +154,14 @@ def simulate(
     measures = default_measures(bank, truth=truth) if asked.measures is None else asked.measures
     may = responses != MISSING
     if eligible is not None:
-        given = np.asarray(eligible)
-        if given.shape != may.shape or given.dtype != np.bool_:
+        mask = np.asarray(eligible)
+        if mask.shape != may.shape or mask.dtype != np.bool_:
             raise InvalidArgumentError(
                 f"expected truth values of shape {may.shape} as eligible, got an array of"
-                f" shape {given.shape} of {given.dtype}",
-                given.dtype,
+                f" shape {mask.shape} of {mask.dtype}",
+                mask.dtype,
             )
-        may = may & given
+        may = may & mask
     prior = start_beliefs(bank, 1)
     protocol = TestProtocol(
         prior=prior,
@@ -211,7 +211,7 @@ def simulate(
 
 
 def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
-    """Return how many examinees are computed at once: it depends on the bank alone."""
+    """Return the number of examinees computed at once, which depends on the bank alone."""
     cells = prior.tree.total_size if isinstance(prior, TreeBatch) else n_profiles(bank)
     widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
     cells = max(cells, widest * len(bank.items))
@@ -222,7 +222,8 @@ def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
 def _blocks(n: int, size: int, workers: int) -> list[NDArray[np.intp]]:
     """Return the rows of the examinees in blocks of whole batches, for the workers.
 
-    One worker gets batch by batch, several get few blocks: each has to compile its plan.
+    One worker gets a block for each batch. Several workers get few blocks, since each block
+    compiles its own plan.
     """
     batches = -(-n // size)
     most = batches if workers == 1 else 8

@@ -1,7 +1,7 @@
-"""Stopping by what is known: entropy, the profile, each skill, the ability, what is to be gained.
+"""Stoppers by the belief: entropy, the profile, single skills, the ability, expected gain.
 
-A threshold counts as reached within `TOLERANCE`, so that rounding in the last digits, which
-differs between one belief and a batch of them, does not decide when a test ends.
+A threshold counts as reached within `TOLERANCE`, so that rounding, which differs between one
+belief and a batch, does not decide when a test ends.
 
 References
 ----------
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 TOLERANCE = 1e-9
-"""How far from a threshold it counts as reached."""
+"""The distance from a threshold at which it counts as reached."""
 
 
 @dataclass(frozen=True)
 class EntropyBelow:
-    """Stop once the entropy of all skills together is small.
+    """Stop if the joint entropy of all skills is small.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ class EntropyBelow:
 
 @dataclass(frozen=True)
 class ProfileCertain:
-    """Stop once the most probable profile of all skills is probable enough.
+    """Stop if the most probable profile of all skills is probable enough.
 
     Parameters
     ----------
     probability
-        Its probability, in (0, 1].
+        The probability of the profile at which to stop, in (0, 1].
     """
 
     probability: float
@@ -91,14 +91,14 @@ class ProfileCertain:
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
-        found = progress.belief.profile().probability
-        return self._reason if found >= self.probability - TOLERANCE else ""
+        probability = progress.belief.profile().probability
+        return self._reason if probability >= self.probability - TOLERANCE else ""
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        found = progress.beliefs.profile().probabilities
-        return reasons_where(found >= self.probability - TOLERANCE, self._reason)
+        probabilities = progress.beliefs.profile().probabilities
+        return reasons_where(probabilities >= self.probability - TOLERANCE, self._reason)
 
     @property
     def _reason(self) -> str:
@@ -107,14 +107,14 @@ class ProfileCertain:
 
 @dataclass(frozen=True)
 class SkillsCertain:
-    """Stop once some level of each skill is probable enough.
+    """Stop if the most probable level of each skill is probable enough.
 
     Parameters
     ----------
     probability
-        The probability of the most probable level, in (0, 1].
+        The probability at which to stop, in (0, 1].
     skills
-        The skills that count; all of them unless given.
+        The skills to consider; default all.
     """
 
     probability: float
@@ -151,7 +151,7 @@ class SkillsCertain:
 
 @dataclass(frozen=True)
 class DeviationBelow:
-    """Stop once the standard deviation of the ability of an IRT bank is small.
+    """Stop if the standard deviation of the ability of an IRT bank is small.
 
     Parameters
     ----------
@@ -171,14 +171,14 @@ class DeviationBelow:
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
-        found = ability_deviation(progress.belief)
-        return self._reason if found <= self.deviation + TOLERANCE else ""
+        deviation = ability_deviation(progress.belief)
+        return self._reason if deviation <= self.deviation + TOLERANCE else ""
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        found = ability_deviation(progress.beliefs)
-        return reasons_where(found <= self.deviation + TOLERANCE, self._reason)
+        deviations = ability_deviation(progress.beliefs)
+        return reasons_where(deviations <= self.deviation + TOLERANCE, self._reason)
 
     @property
     def _reason(self) -> str:
@@ -187,14 +187,14 @@ class DeviationBelow:
 
 @dataclass(frozen=True)
 class GainBelow:
-    """Stop once no item that may be asked promises much.
+    """Stop if no item that may be asked has a large score.
 
     Parameters
     ----------
     gain
         The score of the best item at which to stop, at least 0.
     scored
-        What scores the items; information about all skills, in bits, unless given.
+        The selector that scores the items; default `MinimalEntropy`, in bits.
     """
 
     gain: float

@@ -1,9 +1,9 @@
-"""Whether a test is over, and which items are open if it is not: live and in simulations alike.
+"""The end of a test, and the open items before it, in live tests and simulations alike.
 
-Rules say which items may be asked, the stopper says when it is enough. They meet in one place:
-a stopper that is satisfied waits while a rule lacks items, such as the minima of
-`ContentBalance`, and while these can still be asked; meanwhile these items alone are open.
-Limits of length, cost and time wait for nothing.
+Rules restrict the items that may be asked, and a stopper ends the test. They interact in one
+case: if a rule still needs items that can be asked, such as the minima of `ContentBalance`, a
+satisfied stopper waits, and only these items are open. Limits of length, cost and time do not
+wait.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from bnmind.adaptive.stopping.stopper import Reasons, Stopper, limits_of
 __all__ = ["EVERYTHING_ASKED", "NOTHING_LEFT", "Ending", "RuleWithMinima", "ending"]
 
 NOTHING_LEFT = "no item is left that may be asked"
-"""Why a test ends that no stopper ends."""
+"""The reason of a test that ends because no item may be asked."""
 
 EVERYTHING_ASKED = "every item was asked"
-"""Why a test ends that no stopper ends, if there is no other item."""
+"""The reason of a test that ends because all items were asked."""
 
 
 @runtime_checkable
 class RuleWithMinima(Protocol):
-    """A rule that needs some items in a test, for which stoppers wait."""
+    """A rule that needs some items in a test; stoppers wait for them."""
 
     def needed(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return which of the items allowed the rule still needs, ``(examinees, items)``.
+        """Return a mask of the allowed items that the rule still needs, ``(examinees, items)``.
 
         Parameters
         ----------
@@ -47,12 +47,12 @@ class RuleWithMinima(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ending(Value):
-    """How some tests go on, or why they are over."""
+    """The open items of some tests, or the reasons why the tests are over."""
 
     allowed: NDArray[np.bool_]
-    """``(examinees, items)``, which items are open."""
+    """``(examinees, items)``, a mask of the open items."""
     reasons: Reasons
-    """``(examinees,)``, why each test is over; an empty text if it goes on."""
+    """``(examinees,)``, the reason why each test is over; empty if it continues."""
 
 
 def ending(
@@ -62,51 +62,51 @@ def ending(
     asked: NDArray[np.intp],
     *,
     available: ArrayLike,
-    told: Callable[[Stopper, NDArray[np.bool_]], Reasons],
+    reasons_of: Callable[[Stopper, NDArray[np.bool_]], Reasons],
 ) -> Ending:
-    """Return how some tests go on.
+    """Return the open items of some tests, or the reasons why the tests are over.
 
     Parameters
     ----------
     bank
         The item bank.
     rules
-        Which items may be asked, each restricting those before it.
+        The rules, in the order of application.
     stopper
-        Says when a test is over; None for when no item is left.
+        The stopper; None to end a test only when no item may be asked.
     asked
         ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after
         the last one.
     available
-        ``(examinees, items)``, which items may be asked at all.
-    told
-        Returns the reasons of a stopper, given which items the rules allow.
+        ``(examinees, items)``, a mask of the items that may be asked at all.
+    reasons_of
+        A function of a stopper and a mask of the allowed items that returns the reasons.
     """
     allowed = allowed_items(bank, rules, asked, available=available)
-    everything = asked_mask(bank, asked).all(axis=1)
+    is_complete = asked_mask(bank, asked).all(axis=1)
     reasons = np.where(
-        everything, EVERYTHING_ASKED, np.where(allowed.any(axis=1), "", NOTHING_LEFT)
+        is_complete, EVERYTHING_ASKED, np.where(allowed.any(axis=1), "", NOTHING_LEFT)
     )
     if stopper is None or not len(asked):
         return Ending(allowed, reasons)
-    said = told(stopper, allowed)
-    if (said != "").any():
+    stops = reasons_of(stopper, allowed)
+    if (stops != "").any():
         needed = _needed(bank, rules, asked, available)
-        waits = (said != "") & needed.any(axis=1)
+        waits = (stops != "") & needed.any(axis=1)
         if waits.any():
             limits = limits_of(stopper)
-            limited = np.full(len(asked), "") if limits is None else told(limits, allowed)
-            said = np.where(waits, limited, said)
-            goes_on = waits & (limited == "")
-            allowed = np.where(goes_on[:, None], needed, allowed)
-            reasons = np.where(goes_on, "", reasons)
-    return Ending(allowed, np.where(said != "", said, reasons))
+            limited = np.full(len(asked), "") if limits is None else reasons_of(limits, allowed)
+            stops = np.where(waits, limited, stops)
+            continues = waits & (limited == "")
+            allowed = np.where(continues[:, None], needed, allowed)
+            reasons = np.where(continues, "", reasons)
+    return Ending(allowed, np.where(stops != "", stops, reasons))
 
 
 def _needed(
     bank: ItemBank, rules: Sequence[Rule], asked: NDArray[np.intp], available: ArrayLike
 ) -> NDArray[np.bool_]:
-    """Return which items would be open if only what rules still need were asked."""
+    """Return a mask of the allowed items that rules still need."""
     allowed = ~asked_mask(bank, asked) & np.asarray(available)
     waits = np.zeros((len(asked), 1), dtype=bool)
     for rule in rules:

@@ -1,4 +1,4 @@
-"""Stopping by length: the number of items, their cost, their time."""
+"""Stoppers by the number of items, their cost, and their time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bnmind.errors import InvalidArgumentError
 __all__ = ["TOLERANCE", "MaximalCost", "MaximalItems", "MaximalTime"]
 
 TOLERANCE = 1e-9
-"""The share of a cost or time that rounding of its sum may take away."""
+"""The relative tolerance of sums of costs and times."""
 
 
 @dataclass(frozen=True)
 class MaximalItems:
-    """Stop after a number of items, those skipped included.
+    """Stop after a number of items, including skipped ones.
 
-    Within `AllOf` it says how many items there are at least.
+    Within `AllOf` it is the least number of items.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class MaximalItems:
 
 @dataclass(frozen=True)
 class MaximalCost:
-    """Stop once the items asked have cost so much together.
+    """Stop if the total cost of the items asked reaches a limit.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ class MaximalCost:
 
 @dataclass(frozen=True)
 class MaximalTime:
-    """Stop once the items asked take so long together.
+    """Stop if the total time of the items asked reaches a limit.
 
-    It counts the times that the bank states, not a clock.
+    It adds the times stated in the bank; there is no clock.
 
     Parameters
     ----------

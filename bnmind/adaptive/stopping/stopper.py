@@ -1,6 +1,6 @@
-"""Stopping a test: what is known when it is decided, and stoppers that are made of others.
+"""The interface of stoppers, which end tests, and stoppers composed of others.
 
-A stopper returns the reason to stop, in words, or an empty text to go on.
+A stopper returns the reason to stop as a text, or an empty text to continue.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 Reasons: TypeAlias = NDArray[np.str_]
-"""``(examinees,)`` reasons to stop; empty text to go on."""
+"""``(examinees,)`` reasons to stop; empty texts to continue."""
 
 
 @dataclass(frozen=True, eq=False)
 class Progress(CheckedValue):
-    """How far a test has come: all that a stopper is told."""
+    """The progress of a test, as input to a stopper."""
 
     belief: SkillBelief
-    """What is known of the examinee."""
+    """The belief about the examinee."""
     asked: tuple[str, ...] = ()
-    """The items asked, those skipped included."""
+    """The items asked, including skipped ones."""
     allowed: tuple[str, ...] = ()
     """The items that may be asked next."""
 
@@ -56,17 +56,17 @@ class Progress(CheckedValue):
 
 @dataclass(frozen=True, eq=False)
 class BatchProgress(CheckedValue):
-    """How far the tests of many examinees have come."""
+    """The progress of the tests of many examinees."""
 
     beliefs: BatchBelief
-    """What is known of each."""
+    """The belief about each examinee."""
     asked: NDArray[np.bool_]
-    """``(examinees, items)``, which items were asked."""
+    """``(examinees, items)``, a mask of the items asked."""
     allowed: NDArray[np.bool_]
-    """``(examinees, items)``, which may be asked next."""
+    """``(examinees, items)``, a mask of the items that may be asked next."""
     sequence: NDArray[np.intp] | None = None
     """``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
-    last one. As in the bank unless given."""
+    last one. Default the order of the bank."""
 
     @property
     def bank(self) -> ItemBank:
@@ -75,7 +75,7 @@ class BatchProgress(CheckedValue):
 
     @checked
     def of(self, examinee: int) -> Progress:
-        """Return how far the test of one examinee has come, the belief made anew."""
+        """Return the progress of the test of one examinee."""
         if not 0 <= examinee < len(self.asked):
             raise InvalidArgumentError(
                 f"expected an examinee below {len(self.asked)}, got {shown(examinee)}", examinee
@@ -92,28 +92,28 @@ class BatchProgress(CheckedValue):
 
 
 class Stopper(Protocol):
-    """Says when a test is over."""
+    """The interface of stoppers."""
 
     def stop(self, progress: Progress) -> str:
-        """Return why the test is over, in words; an empty text if it goes on."""
+        """Return the reason why the test is over; an empty text if it continues."""
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the same for many examinees, ``(examinees,)``."""
+        """Return the reasons for many examinees, ``(examinees,)``; see `stop`."""
 
 
 @runtime_checkable
 class Limiting(Protocol):
-    """A stopper of which a part ends a test whatever is still missing in it."""
+    """A stopper with a part that ends a test even if content minima are not met."""
 
     def limits(self) -> Stopper | None:
-        """Return the part that does; None if there is none."""
+        """Return that part; None if there is none."""
 
 
 def limits_of(stopper: Stopper) -> Stopper | None:
-    """Return the part of a stopper that waits for nothing, such as a number of items.
+    """Return the part of a stopper that does not wait for content minima; None if there is none.
 
-    The other stoppers wait for the content minima of `ContentBalance`. None if there is no
-    such part; a stopper of yours is one that waits, unless it has a method ``limits``.
+    Limits such as `MaximalItems` do not wait for the minima of `ContentBalance`; other
+    stoppers do. A stopper of your own waits unless it has a method ``limits``.
     """
     return stopper.limits() if isinstance(stopper, Limiting) else None
 
@@ -125,7 +125,7 @@ def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Stop as soon as one of some stoppers does; the reason is that of the first that does.
+    """Stop if at least one of several stoppers does; the reason is that of the first.
 
     Parameters
     ----------
@@ -150,27 +150,27 @@ class AnyOf:
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
         """Return the reason of the first stopper that has one."""
-        # All are asked, so that one that does not fit the bank is refused at once.
+        # All are called, so that a stopper that does not fit the bank raises at once.
         reasons = [stopper.stop(progress) for stopper in self.stoppers]
         return next(filter(None, reasons), "")
 
     def limits(self) -> Stopper | None:
-        """Return the limits among the stoppers, any of which ends a test; see `limits_of`."""
+        """Return the limits of all stoppers, any of which ends a test; see `limits_of`."""
         parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
         return AnyOf(parts) if parts else None
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return for each examinee the reason of the first stopper that has one."""
-        found = self.stoppers[0].stop_batch(progress)
+        reasons = self.stoppers[0].stop_batch(progress)
         for stopper in self.stoppers[1:]:
-            found = np.where(found != "", found, stopper.stop_batch(progress))
-        return found
+            reasons = np.where(reasons != "", reasons, stopper.stop_batch(progress))
+        return reasons
 
 
 @dataclass(frozen=True)
 class AllOf:
-    """Stop as soon as all of some stoppers do; the reason is all of theirs.
+    """Stop if all of several stoppers do; the reason joins all their reasons.
 
     Parameters
     ----------
@@ -186,18 +186,18 @@ class AllOf:
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
-        """Return all the reasons, if every stopper has one."""
+        """Return all reasons if every stopper has one, else an empty text."""
         reasons = [stopper.stop(progress) for stopper in self.stoppers]
         return " and ".join(reasons) if all(reasons) else ""
 
     def limits(self) -> Stopper | None:
-        """Return the limits, if every one of the stoppers has some; see `limits_of`."""
+        """Return the limits if every stopper has one, else None; see `limits_of`."""
         parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
         return AllOf(parts) if len(parts) == len(self.stoppers) else None
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return for each examinee all the reasons, if every stopper has one."""
+        """Return for each examinee all reasons, if every stopper has one."""
         each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
         return np.array(
             [" and ".join(reasons) if all(reasons) else "" for reasons in zip(*each, strict=True)],
@@ -207,20 +207,21 @@ class AllOf:
 
 @dataclass(frozen=True)
 class StopBy(CheckedValue):
-    """Stop when a function of yours says so.
+    """Stop if a function says so.
 
     Parameters
     ----------
     function
-        From a `Progress` to the reason to stop, or an empty text; or to a truth value,
-        for which ``reason`` stands.
+        A function of a `Progress` that returns the reason to stop, or an empty text; or a
+        truth value.
     reason
-        The reason if the function gives none in words.
+        The reason if the function returns True.
     batch_function
-        The same for a `BatchProgress`: ``(examinees,)`` reasons or truth values. Without it
-        a simulation calls ``function`` for one examinee after the other, which takes long.
+        An optional function of a `BatchProgress` that returns ``(examinees,)`` reasons or
+        truth values. Without it a simulation calls ``function`` for each examinee, which
+        is slower.
     is_limit
-        Whether the test ends even if content minima are not met, as by a number of items.
+        Whether the test ends even if content minima are not met, as with `MaximalItems`.
     """
 
     function: Callable[[Progress], str | bool]
@@ -234,27 +235,31 @@ class StopBy(CheckedValue):
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
-        """Return what the function says."""
-        found = self.function(progress)
-        return found if isinstance(found, str) else self.reason if found else ""
+        """Return the reason by the function."""
+        result = self.function(progress)
+        return result if isinstance(result, str) else self.reason if result else ""
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return what the function for batches says, or the other one of each examinee."""
+        """Return the reasons by the batch function, or by the function for each examinee."""
         if self.batch_function is None:
-            said = [self.stop(progress.of(number)) for number in range(len(progress.beliefs))]
-            return np.array(said, dtype=np.str_)
-        found = np.asarray(self.batch_function(progress))
-        if found.shape != (len(progress.beliefs),):
+            reasons = [self.stop(progress.of(number)) for number in range(len(progress.beliefs))]
+            return np.array(reasons, dtype=np.str_)
+        results = np.asarray(self.batch_function(progress))
+        if results.shape != (len(progress.beliefs),):
             raise InvalidArgumentError(
-                f"expected {len(progress.beliefs)} reasons, got an array of shape {found.shape}",
-                found.shape,
+                f"expected {len(progress.beliefs)} reasons, got an array of shape {results.shape}",
+                results.shape,
             )
-        return found if found.dtype.kind == "U" else reasons_where(found.astype(bool), self.reason)
+        return (
+            results
+            if results.dtype.kind == "U"
+            else reasons_where(results.astype(bool), self.reason)
+        )
 
 
 def _some(stoppers: Iterable[Stopper]) -> tuple[Stopper, ...]:
-    found = tuple(stoppers)
-    if not found:
+    several = tuple(stoppers)
+    if not several:
         raise InvalidArgumentError("expected at least one stopper, got none")
-    return found
+    return several

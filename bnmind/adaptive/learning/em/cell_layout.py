@@ -1,4 +1,4 @@
-"""Where the cells of all items lie in one row, and how often each row of responses occurs."""
+"""The layout of the response probabilities of all items in one array, and response patterns."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["CellLayout", "Expectation", "Expected", "Patterns"]
 
 
 class Expected(NamedTuple):
-    """What is expected of the hidden variables given all responses."""
+    """The expected counts given all responses: the result of an E-step."""
 
     log_likelihood: float
     """Natural logarithm of the probability of all responses."""
     cells: Floats
-    """How many examinees are expected in each cell of the items, as `CellLayout` has them."""
+    """The expected number of examinees for each response probability, see `CellLayout`."""
     families: tuple[Floats, ...]
-    """How many are expected in each cell of the families of the skills."""
+    """The expected number of examinees for each entry of the tables of the skills."""
 
 
 class Expectation(Protocol):
-    """An E-step."""
+    """The interface of E-steps."""
 
     def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return what is expected, given the chances in all cells, and the skills' tables.
+        """Return expected counts, given all response probabilities and the skills' tables.
 
         Raises
         ------
@@ -42,12 +42,12 @@ class Expectation(Protocol):
 
 
 class Patterns(NamedTuple):
-    """The different rows of responses, and how many examinees have each."""
+    """The distinct rows of responses, with the number of examinees of each."""
 
     rows: NDArray[np.signedinteger[Any]]
     counts: Floats
     examinees: tuple[str, ...]
-    """The first examinee who has each."""
+    """The first examinee with each row."""
 
     @classmethod
     def of(cls, responses: Responses) -> Patterns:
@@ -61,22 +61,22 @@ class Patterns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CellLayout(Sealed):
-    """The cells of blocks of items end to end: block, item, group, response.
+    """The order of response probabilities in one array: by block, item, group, response.
 
     Parameters
     ----------
     blocks
         The blocks.
     columns
-        For each item of each block, in their order, its column in the responses.
+        The column in the responses of each item, in the order of the blocks.
     """
 
     blocks: tuple[ItemBlock, ...]
     columns: tuple[int, ...]
     starts: tuple[int, ...] = field(init=False)
-    """Where the cells of each item start."""
+    """The place of the first probability of each item."""
     shapes: tuple[tuple[int, int], ...] = field(init=False)
-    """The groups and responses of each item."""
+    """The number of groups and of responses of each item."""
     groups: tuple[NDArray[np.intp], ...] = field(init=False)
     """For each item the group of each configuration of its parents."""
     n_cells: int = field(init=False)
@@ -97,22 +97,22 @@ class CellLayout(Sealed):
         super().__post_init__()
 
     def cells(self, values: Sequence[Floats]) -> Floats:
-        """Return the chances in all cells, given the parameters of each block."""
+        """Return all response probabilities, given the parameters of each block."""
         parts = [block.cells(v).reshape(-1) for block, v in zip(self.blocks, values, strict=True)]
         return np.concatenate(parts)
 
     def parts(self, cells: Floats) -> list[Floats]:
-        """Return the cells of each block, ``(items, groups, responses)``."""
-        found, end = [], 0
+        """Return an array in this layout split by block, ``(items, groups, responses)``."""
+        blocks, end = [], 0
         for block in self.blocks:
             shape = (len(block.groups), *block.shape)
             size = shape[0] * shape[1] * shape[2]
-            found.append(cells[end : end + size].reshape(shape))
+            blocks.append(cells[end : end + size].reshape(shape))
             end += size
-        return found
+        return blocks
 
     def indicators(self, rows: NDArray[np.signedinteger[Any]]) -> Floats:
-        """Return which responses each row has, ``(rows, responses of all items)``."""
+        """Return indicators of the responses in each row, ``(rows, responses of all items)``."""
         columns = []
         for column, (_, n_responses) in zip(self.columns, self.shapes, strict=True):
             columns.append(rows[:, column, None] == np.arange(n_responses))

@@ -1,19 +1,19 @@
-r"""The E-step by a table over all profiles, the profiles that no item tells apart as one.
+r"""The E-step by a table over all profiles, with indistinguishable profiles as one class.
 
 ==================  ======================================================================
 symbol              name here
 ==================  ======================================================================
-α, c(α)             a profile; its *class*, which is what all items can see of it
+α, c(α)             a profile; its *class*: profiles with equal response probabilities
 π_α, π_c            ``prior``: the probability of a profile; of its class, the sum over it
 y_{n,ir}            ``indicators``: pattern n has response r to item i; all 0 if missing
-w_n                 how many examinees have the pattern
+w_n                 the number of examinees with the pattern
 L_{nc}              Π_{ir} P_{ir}(c)^{y_{n,ir}}
 Z_n                 Σ_c π_c L_{nc}, the probability of the pattern
 ==================  ======================================================================
 
-Expected are :math:`π_α \sum_n w_n L_{n c(α)} / Z_n` examinees with profile α, and
-:math:`π_c \sum_n w_n y_{n,ir} L_{nc} / Z_n` with class c who have response r to item i:
-two matrix products, as is log L. Missing responses take part in nothing.
+The expected number of examinees with profile α is :math:`π_α \sum_n w_n L_{n c(α)} / Z_n`, and
+of those in class c with response r to item i :math:`π_c \sum_n w_n y_{n,ir} L_{nc} / Z_n`. Both,
+and log L, are matrix products. Missing responses do not contribute.
 
 References
 ----------
@@ -38,13 +38,13 @@ from bnmind.information import Floats
 __all__ = ["TableExpectation", "placed_sums"]
 
 _CHUNK_CELLS = 2**20
-"""Patterns are taken in parts of so many cells."""
+"""The size of the arrays for one part of the patterns."""
 
 _FLOOR = 1e-300
-"""Stands for a chance of zero, so that its logarithm is a number."""
+"""Replaces a probability of zero, so that its logarithm is finite."""
 
 _DOUBTFUL = -600.0
-"""Below this log-likelihood of a pattern it is looked whether it is possible at all."""
+"""Patterns with a log-likelihood below this are checked for being impossible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class TableExpectation:
     bank
         The item bank.
     layout
-        Where the cells of its items are.
+        The layout of the response probabilities.
     skills
         The families of its hidden variables.
     patterns
@@ -71,7 +71,7 @@ class TableExpectation:
     """The class of each profile."""
     indicators: Floats = field(init=False)
     _places: NDArray[np.intp] = field(init=False)
-    """``(responses of all items, classes)``: the cell that each is in."""
+    """``(responses of all items, classes)``: the place of each in the layout."""
 
     def __post_init__(self) -> None:
         place = {v.name: axis for axis, v in enumerate(self.skills.variables)}
@@ -103,7 +103,7 @@ class TableExpectation:
         object.__setattr__(self, "indicators", self.layout.indicators(self.patterns.rows))
 
     def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return what is expected; see `Expectation`."""
+        """Return expected counts; see `Expectation`."""
         prior = self.skills.prior(tables)
         n_classes = self._places.shape[1]
         of_class = placed_sums(self.classes, prior, n_classes)
@@ -131,27 +131,27 @@ class TableExpectation:
         prior = self.skills.prior(tables)
         of_class = placed_sums(self.classes, prior, self._places.shape[1])
         logs = np.log(np.maximum(cells, _FLOOR))[self._places]
-        found = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
-        normal: Floats = found / found.sum(axis=1, keepdims=True)
+        joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
+        normal: Floats = joint / joint.sum(axis=1, keepdims=True)
         return normal
 
     @property
     def places(self) -> NDArray[np.intp]:
-        """``(responses of all items, classes)``: the cell that each is in."""
+        """``(responses of all items, classes)``: the place of each in the layout."""
         return self._places
 
     def _likelihoods(self, logs: Floats) -> list[tuple[slice, Floats, Floats]]:
-        """Return L for part after part of the patterns, each row scaled by exp(−scale)."""
+        """Return L for each part of the patterns, with rows multiplied by exp(−scale)."""
         n, n_classes = len(self.indicators), logs.shape[1]
         step = max(_CHUNK_CELLS // n_classes, 1)
-        found = []
+        parts = []
         for start in range(0, n, step):
             part = slice(start, min(start + step, n))
             table = self.indicators[part] @ logs
             scale = table.max(axis=1)
             table -= scale[:, None]
-            found.append((part, np.exp(table, out=table), scale))
-        return found
+            parts.append((part, np.exp(table, out=table), scale))
+        return parts
 
     def _check(self, part: slice, cells: Floats, of_class: Floats) -> None:
         """Raise if a pattern is impossible in every class."""

@@ -1,8 +1,8 @@
 """The E-step by a junction tree, for more skills than a table over all profiles allows.
 
-The plan is compiled once, its tables being inputs: each step gives it new numbers and
-runs it for all patterns in batches. Items are soft variables, so that those not answered
-say nothing; the targets are their parent sets, and the families of the hidden variables.
+The plan is compiled once with its tables as inputs. Each step runs it with new tables for all
+patterns, in batches. Items are soft variables, so items without responses have no effect. The
+targets are the parents of the items, and the families of the hidden variables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bnmind.pgm import Network, TabularCPD
 __all__ = ["PlanExpectation"]
 
 _BATCH_CELLS = 2**22
-"""Cells of the targets of all patterns in a batch, at most about."""
+"""The approximate limit of cells in the targets of a batch of patterns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class PlanExpectation:
     bank
         The item bank.
     layout
-        Where the cells of its items are.
+        The layout of the response probabilities.
     skills
         The families of its hidden variables, each with its parents.
     patterns
@@ -61,14 +61,14 @@ class PlanExpectation:
 
     def __post_init__(self) -> None:
         names = [name for block in self.layout.blocks for name in block.names]
-        # Uniform tables, by which the inputs are multiplied; they cancel.
+        # Uniform tables, which cancel when multiplied by the inputs.
         cpds = []
         for name in (*(v.name for v in self.bank.hidden), *names):
             cpd = self.bank.network.cpd(name)
             shape = tuple(v.n_states for v in cpd.scope)
             cpds.append(TabularCPD(cpd.variable, cpd.parents, np.full(shape, 1 / shape[0])))
         causes = tuple(tuple(v.name for v in self.bank.network.cpd(name).parents) for name in names)
-        wanted = list(dict.fromkeys([*self.skills.scopes, *causes]))
+        targets = list(dict.fromkeys([*self.skills.scopes, *causes]))
         inputs: dict[str, tuple[str, ...]] = {
             f"table of {scope[0]}": scope for scope in self.skills.scopes
         }
@@ -78,21 +78,21 @@ class PlanExpectation:
         plan = compile_plan(
             Network(tuple(cpds)),
             soft=names,
-            targets=wanted,
+            targets=targets,
             inputs=inputs,
         )
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "_causes", causes)
 
     def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return what is expected; see `Expectation`."""
+        """Return expected counts; see `Expectation`."""
         inputs = self._inputs(cells, tables)
         names = [name for block in self.layout.blocks for name in block.names]
         place = {
             tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
         }
         families = [np.zeros(table.shape) for table in tables]
-        found = np.zeros(len(cells))
+        expected_counts = np.zeros(len(cells))
         total = 0.0
         rows, counts = self.patterns.rows, self.patterns.counts
         for part in self._parts():
@@ -110,13 +110,13 @@ class PlanExpectation:
                 table += np.tensordot(weights, posterior.joints[place[scope]], axes=1)
             for number, cause in enumerate(self._causes):
                 joint = posterior.joints[place[cause]].reshape(len(weights), -1)
-                self._add(found, number, joint * weights[:, None], rows[part])
-        return Expected(total, found, tuple(families))
+                self._add(expected_counts, number, joint * weights[:, None], rows[part])
+        return Expected(total, expected_counts, tuple(families))
 
     def _impossible(
         self, cases: Mapping[str, NDArray[np.intp]], inputs: Mapping[str, Floats], start: int
     ) -> ImpossibleEvidenceError:
-        """Return the error that names the first of some patterns that is impossible."""
+        """Return the error that names the first impossible pattern."""
         place = start
         while True:
             case = {
@@ -130,16 +130,22 @@ class PlanExpectation:
             place += 1
 
     def _add(
-        self, found: Floats, item: int, masses: Floats, rows: NDArray[np.signedinteger[Any]]
+        self,
+        expected_counts: Floats,
+        item: int,
+        masses: Floats,
+        rows: NDArray[np.signedinteger[Any]],
     ) -> None:
-        """Add the masses of an item's configurations to its cells."""
+        """Add the masses of an item's configurations to its expected counts."""
         start, (n_groups, n_responses) = self.layout.starts[item], self.layout.shapes[item]
-        given = rows[:, self.layout.columns[item]]
+        responses = rows[:, self.layout.columns[item]]
         groups = self.layout.groups[item]
         for response in range(n_responses):
-            of_response = masses[given == response].sum(axis=0)
+            of_response = masses[responses == response].sum(axis=0)
             by_group = np.bincount(groups, weights=of_response, minlength=n_groups)
-            found[start + response : start + n_groups * n_responses : n_responses] += by_group
+            expected_counts[start + response : start + n_groups * n_responses : n_responses] += (
+                by_group
+            )
 
     def _inputs(self, cells: Floats, tables: tuple[Floats, ...]) -> dict[str, Floats]:
         """Return the tables to multiply the uniform ones by."""
@@ -163,4 +169,4 @@ class PlanExpectation:
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-assert MISSING == -1  # what run_batch takes for missing
+assert MISSING == -1  # the code of run_batch for missing evidence

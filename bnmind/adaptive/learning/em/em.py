@@ -1,7 +1,7 @@
-"""Expectation maximization for the parameters of a bank: what `squarem` climbs.
+"""Expectation maximization for the parameters of a bank, as an ascent for `squarem`.
 
-One step of EM never lowers the objective: the log-likelihood, and the log-density of the
-priors if there are any.
+One step of EM never lowers the objective: the log-likelihood plus the log-density of the
+priors.
 
 References
 ----------
@@ -25,7 +25,7 @@ __all__ = ["BankAscent", "Parameters"]
 
 
 class Parameters(NamedTuple):
-    """All that is learned."""
+    """All parameters of a model."""
 
     items: tuple[Floats, ...]
     """The parameters of each block of items."""
@@ -35,7 +35,7 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BankAscent:
-    """The log-likelihood of a bank's parameters, and how EM climbs it; see `squarem.Ascent`.
+    """The log-likelihood of a bank's parameters, with its EM steps; see `squarem.Ascent`.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class BankAscent:
         return Place(parameters, likelihood, likelihood + prior, improved)
 
     def numbers(self, parameters: Parameters) -> Floats:
-        """Return the parameters of the blocks, then the tables of the skills."""
+        """Return the parameters of the blocks and the tables of the skills in one array."""
         tables = [table.reshape(-1) for table in parameters.skills]
         return np.concatenate([*parameters.items, *tables])
 
     def within(self, numbers: Floats, known: Parameters) -> Parameters:
-        """Return parameters that obey bounds and order, and distributions that sum to one."""
+        """Return parameters within bounds and in order, with normalized distributions."""
         items, skills = [], []
         end = 0
         for block, values in zip(self.layout.blocks, known.items, strict=True):
@@ -83,7 +83,7 @@ class BankAscent:
             end += len(values)
             low, high = block.limits.T
             part = np.clip(part, low, high)
-            # A chance of zero or one would be left by no step again.
+            # No step leaves a chance of zero or one again.
             part = np.where(((part <= 0) & (low == 0)) | ((part >= 1) & (high == 1)), values, part)
             items.append(part if block.valid(part) else values)
         for table in known.skills:

@@ -1,7 +1,6 @@
-r"""A climb by steps that never lead down, accelerated where that leads up (SQUAREM).
+r"""An ascent by monotone steps, accelerated by extrapolation (SQUAREM).
 
-A step of EM maps parameters θ to M(θ). SQUAREM extrapolates from two steps in the
-direction in which they went:
+A step of EM maps parameters θ to M(θ). SQUAREM extrapolates from two steps:
 
 ==================  =====================================================
 symbol              name here
@@ -12,11 +11,11 @@ v                   M(M(θ)) − M(θ) − r
 θ'                  θ − 2αr + α²v
 ==================  =====================================================
 
-θ' is kept only if the objective is at least that of M(θ); if it is not, the climb goes on
-from M(M(θ)). So the objectives recorded never fall.
+θ' is accepted only if its objective is at least that of M(θ). Otherwise the ascent continues
+from M(M(θ)). So the recorded objectives never decrease.
 
-One *step* is one M-step, extrapolated or not, and the E-step that evaluates its outcome. An
-extrapolation that is not kept counts as a step too, as it costs one.
+One *step* is one M-step, extrapolated or not, and the E-step that evaluates its result. A
+rejected extrapolation counts as a step too.
 
 References
 ----------
@@ -45,18 +44,18 @@ _P = TypeVar("_P")
 
 
 class Place(NamedTuple, Generic[_P]):
-    """Some parameters, and what the E-step says of them."""
+    """Some parameters, with the results of their E-step."""
 
     parameters: _P
     log_likelihood: float
     objective: float
-    """The log-likelihood, and the logarithm of the density of the priors."""
+    """The log-likelihood plus the logarithm of the prior density."""
     improved: Callable[[], _P]
-    """Does the M-step, and returns the parameters that it finds."""
+    """Do the M-step, and return its parameters."""
 
 
 class Ascent(Protocol[_P]):
-    """What can be climbed."""
+    """The interface of objectives that can be maximized by monotone steps."""
 
     def at(self, parameters: _P) -> Place[_P]:
         """Do the E-step.
@@ -68,32 +67,32 @@ class Ascent(Protocol[_P]):
         """
 
     def numbers(self, parameters: _P) -> Floats:
-        """Return all the parameters as one row of numbers."""
+        """Return all parameters in one array."""
 
     def within(self, numbers: Floats, known: _P) -> _P:
-        """Return parameters from a row of numbers that may break bounds.
+        """Return valid parameters from an array that may violate bounds.
 
         Parameters
         ----------
         numbers
-            As `numbers` returns them.
+            An array as returned by `numbers`.
         known
-            Parameters that break none, to replace those that cannot be mended.
+            Valid parameters, which replace those that cannot be corrected.
         """
 
 
 @dataclass(frozen=True)
 class Climb(Generic[_P]):
-    """The way from one start to its end."""
+    """The ascent from one start."""
 
     parameters: _P
-    """Where it ends: those of the last log-likelihood."""
+    """The parameters at the end, with the last log-likelihood."""
     log_likelihoods: tuple[float, ...]
-    """At the start, and after each step that was kept."""
+    """The log-likelihood at the start, and after each accepted step."""
     objectives: tuple[float, ...]
-    """The same with the logarithm of the priors; never falling."""
+    """The objective at the same points; it never decreases."""
     steps: int
-    """How many steps were taken, at most as many as asked for."""
+    """The number of steps, at most ``max_iterations``."""
     converged: bool
     """Whether a step raised the objective by no more than the tolerance."""
 
@@ -107,63 +106,63 @@ def climb(
     accelerate: bool,
     progress: Callable[[int], None] | None = None,
 ) -> Climb[_P]:
-    """Return the way up from a start, until a step raises the objective by no more than a little.
+    """Return the ascent from a start, until a step raises the objective by at most a tolerance.
 
     Parameters
     ----------
     ascent
-        What to climb.
+        The objective and its steps.
     start
-        Where to begin.
+        The parameters to start from.
     max_iterations
-        The most steps: M-steps with the E-step that evaluates each. One more E-step
-        evaluates the start.
+        The largest number of steps: M-steps with the E-step that evaluates each. One more
+        E-step evaluates the start.
     tolerance
-        What an M-step must raise the objective by to go on.
+        The ascent ends if an M-step raises the objective by no more than this.
     accelerate
         Whether to extrapolate.
     progress
-        Called now and then with the number of steps so far.
+        Called from time to time with the number of steps so far.
 
     Raises
     ------
     ImpossibleEvidenceError
         If the start makes the data impossible.
     """
-    here = ascent.at(start)
-    way = [here]
+    current = ascent.at(start)
+    path = [current]
     steps, converged = 0, False
     while steps < max_iterations and not converged:
         if progress is not None:
             progress(steps)
-        one = ascent.at(here.improved())
+        one = ascent.at(current.improved())
         steps += 1
-        converged = _arrived(way, one, tolerance)
-        # An extrapolation may fail, so that it needs two steps.
+        converged = _arrived(path, one, tolerance)
+        # An extrapolation may be rejected, so two steps must remain.
         if converged or not accelerate or max_iterations - steps < 2:
-            here = one
+            current = one
             continue
         two = one.improved()
-        far = _extrapolated(ascent, (here.parameters, one.parameters, two))
+        far = _extrapolated(ascent, (current.parameters, one.parameters, two))
         steps += 1
         if far is not None and far.objective >= one.objective:
-            here = far
-            way.append(far)
+            current = far
+            path.append(far)
             continue
-        here = ascent.at(two)
+        current = ascent.at(two)
         steps += 1
-        converged = _arrived(way, here, tolerance)
+        converged = _arrived(path, current, tolerance)
     return Climb(
-        parameters=way[-1].parameters,
-        log_likelihoods=tuple(place.log_likelihood for place in way),
-        objectives=tuple(place.objective for place in way),
+        parameters=path[-1].parameters,
+        log_likelihoods=tuple(place.log_likelihood for place in path),
+        objectives=tuple(place.objective for place in path),
         steps=steps,
         converged=converged,
     )
 
 
 def _arrived(way: list[Place[_P]], place: Place[_P], tolerance: float) -> bool:
-    """Keep a place unless it is lower, and return whether the step to it raised too little."""
+    """Record a place unless it is lower; return whether the gain is at most the tolerance."""
     gain = place.objective - way[-1].objective
     if gain >= 0:
         way.append(place)
@@ -171,7 +170,7 @@ def _arrived(way: list[Place[_P]], place: Place[_P], tolerance: float) -> bool:
 
 
 def _extrapolated(ascent: Ascent[_P], three: tuple[_P, _P, _P]) -> Place[_P] | None:
-    """Return where two steps lead; None if that makes the data impossible."""
+    """Return the place that extrapolates two steps; None if the data are impossible there."""
     first, second, third = (ascent.numbers(parameters) for parameters in three)
     try:
         return ascent.at(ascent.within(extrapolation(first, second, third), three[2]))
@@ -180,7 +179,7 @@ def _extrapolated(ascent: Ascent[_P], three: tuple[_P, _P, _P]) -> Place[_P] | N
 
 
 def extrapolation(first: Floats, second: Floats, third: Floats) -> Floats:
-    """Return θ' for θ, M(θ) and M(M(θ)); never less than M(M(θ)) itself goes.
+    """Return θ' for θ, M(θ) and M(M(θ)); at least as far as M(M(θ)).
 
     Examples
     --------

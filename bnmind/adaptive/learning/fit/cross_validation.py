@@ -1,4 +1,4 @@
-"""Cross-validation: how probable a model learned from some examinees makes the others."""
+"""Cross-validation: the likelihood of examinees under models learned from the others."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ __all__ = ["CrossValidation", "cross_validate"]
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation(CheckedValue):
-    """Banks that were learned without a fold each, and what they say of that fold."""
+    """Banks learned without each fold, with the likelihoods of the folds."""
 
     responses: Responses
-    """All the responses, the columns in the order of the banks' items."""
+    """All responses, with columns in the order of the banks' items."""
     folds: NDArray[np.intp]
-    """``(examinees,)``, the fold of each."""
+    """``(examinees,)``, the fold of each examinee."""
     learned: tuple[Learned, ...]
-    """What was learned without each fold."""
+    """The result of learning without each fold."""
 
     def __repr__(self) -> str:
         return (
@@ -52,24 +52,24 @@ class CrossValidation(CheckedValue):
     @property
     def banks(self) -> tuple[ItemBank, ...]:
         """The bank learned without each fold."""
-        return tuple(found.bank for found in self.learned)
+        return tuple(one.bank for one in self.learned)
 
     @cached_property
     def log_likelihoods(self) -> Floats:
-        """Natural logarithm of the probability of each examinee, by those of other folds.
+        """Natural logarithm of the probability of each examinee's responses, ``(examinees,)``.
 
-        Minus infinity where that is zero.
+        The bank is that learned from other folds. Minus infinity for a probability of zero.
         """
-        found = np.empty(len(self.responses))
+        values = np.empty(len(self.responses))
         for fold, bank in enumerate(self.banks):
             rows = np.flatnonzero(self.folds == fold)
-            found[rows] = _log_evidence(bank, self.responses.codes[rows])
-        found.setflags(write=False)
-        return found
+            values[rows] = _log_evidence(bank, self.responses.codes[rows])
+        values.setflags(write=False)
+        return values
 
     @property
     def log_likelihood(self) -> float:
-        """Their sum; of two models that with the larger one foretells more."""
+        """The sum of `log_likelihoods`; larger is better."""
         return float(self.log_likelihoods.sum())
 
 
@@ -97,7 +97,7 @@ def cross_validate(
     Raises
     ------
     ResponseTableError
-        As for `learn`; also if without a fold nobody answered an item.
+        As for `learn`, and if nobody outside of a fold answered an item.
     """
     bank = bank_to_learn(model, gate, skills)
     if not isinstance(responses, Responses) and not hasattr(responses, "columns"):

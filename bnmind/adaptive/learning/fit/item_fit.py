@@ -1,18 +1,18 @@
-r"""How well each item fits: expected against observed.
+r"""Item fit: observed against expected responses.
 
 ==================  ======================================================================
 symbol              name here
 ==================  ======================================================================
-O_k, E_k            of those with k right in all, the share observed and expected who have
-                    the item right
-N_k                 how many they are
+O_k, E_k            the observed and the expected share of right responses to the item
+                    among examinees with k right responses in total
+N_k                 the number of these examinees
 S_k(c)              P(k right \| class c), by the recursion of Lord and Wingersky
 S-X²                Σ_k N_k (O_k − E_k)² / (E_k (1 − E_k)), neighbors pooled to expected
                     numbers of at least one
-RMSD                √Σ_c π_c (n_{c1} / n_c − P_c)²: π_c, n_c, n_{c1} expected a posteriori
+RMSD                √Σ_c π_c (n_{c1} / n_c − P_c)², with posterior means π_c, n_c, n_{c1}
 ==================  ======================================================================
 
-S-X² needs items with two responses and examinees who answered all of them; RMSD neither.
+S-X² requires items with two responses, and no missing responses. RMSD requires neither.
 
 References
 ----------
@@ -39,31 +39,32 @@ from bnmind.information import Floats
 __all__ = ["ItemFit", "item_fit"]
 
 _FEWEST = 1.0
-"""Expected numbers of right and of wrong responses of those with a score, at least."""
+"""The least expected number of right and of wrong responses in a pooled group."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemFit(CheckedValue):
-    """How well an item fits."""
+    """The fit of an item."""
 
     item: str
     observed: float
     """The share of responses that are not the worst."""
     expected: float
-    """What it should be, given who answered."""
+    """The expected share for the examinees who answered."""
     rmsd: float
-    """How far the chances are from the shares expected, by class of profiles; below 0.1 is good."""
+    """The root mean square deviation of observed from expected shares over classes of profiles;
+    below 0.1 is good."""
     s_x2: float
-    """The statistic S-X²; nan where it is not defined."""
+    """The statistic S-X²; nan if undefined."""
     degrees: int
-    """Its degrees of freedom."""
+    """The degrees of freedom of S-X²."""
     p_value: float
-    """How probable so large a statistic is if the model is right."""
+    """The probability of at least this S-X² if the model is true."""
 
 
 @checked
 def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
-    """Return how well each item fits the responses that it was learned from.
+    """Return the fit of each item to the responses from which it was learned.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     ]
     scores = _score_shares(learned, expectation, cells, of_class)
     rows = np.cumsum([0, *(n for _, n in layout.shapes)])
-    found = {}
+    fits = {}
     weights = expectation.patterns.counts
     for number, name in enumerate(names):
         right = 1 - cells[places[rows[number]]]
@@ -104,7 +105,7 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         s_x2, degrees = (np.nan, 0) if scores is None else scores[number]
         degrees -= free[number]
         valid = degrees > 0
-        found[name] = ItemFit(
+        fits[name] = ItemFit(
             item=name,
             observed=float(in_right.sum()) / total,
             expected=float(in_class @ right) / total,
@@ -113,13 +114,13 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
             degrees=max(degrees, 0),
             p_value=float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
         )
-    return tuple(found[name] for name in learned.bank.item_names)
+    return tuple(fits[name] for name in learned.bank.item_names)
 
 
 def _score_shares(
     learned: Learned, expectation: TableExpectation, cells: Floats, of_class: Floats
 ) -> list[tuple[float, int]] | None:
-    """Return S-X² of each item of the layout, and its cells; None where it is not defined."""
+    """Return S-X² and the number of groups for each item; None if undefined."""
     layout = learned.model.layout
     codes = learned.responses.codes[:, list(layout.columns)]
     if any(n != 2 for _, n in layout.shapes) or np.any(codes == MISSING) or codes.shape[1] < 3:
@@ -129,7 +130,7 @@ def _score_shares(
     totals = codes.sum(axis=1)
     n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)
     everyone = _scores(right) @ of_class
-    found = []
+    statistics = []
     for item in range(n_items):
         rest = _scores(np.delete(right, item, axis=0))
         joint = rest @ (of_class * right[item])
@@ -138,8 +139,8 @@ def _score_shares(
             joint[ks - 1], everyone[ks], out=np.zeros(len(ks)), where=everyone[ks] > 0
         )
         observed = np.bincount(totals[codes[:, item] == 1], minlength=n_items + 1)[ks]
-        found.append(_pooled_statistic(n_scores[ks], observed.astype(np.float64), expected))
-    return found
+        statistics.append(_pooled_statistic(n_scores[ks], observed.astype(np.float64), expected))
+    return statistics
 
 
 def _scores(right: Floats) -> Floats:
@@ -154,19 +155,19 @@ def _scores(right: Floats) -> Floats:
 
 
 def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[float, int]:
-    """Return Σ N (O − E)² / (E (1 − E)) and its cells, neighbors pooled where few are expected."""
-    total, cells = 0.0, 0
-    here = np.zeros(3)
+    """Return Σ N (O − E)² / (E (1 − E)) and the number of groups, with small groups pooled."""
+    total, n_groups = 0.0, 0
+    group = np.zeros(3)
     groups: list[Floats] = []
     for row in zip(n, observed, n * expected, strict=True):
-        here = here + np.array(row)
-        if min(here[2], here[0] - here[2]) >= _FEWEST:
-            groups.append(here)
-            here = np.zeros(3)
-    if here[0] > 0 and groups:
-        groups[-1] = groups[-1] + here
-    for size, seen, awaited in groups:
-        chance = awaited / size
+        group = group + np.array(row)
+        if min(group[2], group[0] - group[2]) >= _FEWEST:
+            groups.append(group)
+            group = np.zeros(3)
+    if group[0] > 0 and groups:
+        groups[-1] = groups[-1] + group
+    for size, seen, n_expected in groups:
+        chance = n_expected / size
         total += size * (seen / size - chance) ** 2 / (chance * (1 - chance))
-        cells += 1
-    return total, cells
+        n_groups += 1
+    return total, n_groups

@@ -1,4 +1,4 @@
-r"""Standard errors of what was learned, from the scores of the examinees.
+r"""Standard errors of learned parameters, from the scores of the examinees.
 
 ==================  ======================================================================
 symbol              name here
@@ -9,18 +9,17 @@ I = Σ_n w_n s_n s_nᵀ  ``information``, the outer product of the scores
 I⁻¹                 ``covariance``
 ==================  ======================================================================
 
-Parameters at a bound, fixed, or held by the order of chances, and probabilities of
-profiles that have gone to zero are left out: they have no standard error. Parameters
-that the responses do not identify, along which I has nothing, have none either. That of a
-saturated distribution of the skills is about the classes of profiles that the items tell
-apart.
+Parameters that are fixed, at a bound, or constrained by the order of chances have no standard
+error, nor have probabilities of profiles that are zero. Parameters that the responses do not
+identify have none either: I is singular in their direction. A saturated distribution of the
+skills is treated as a distribution over the classes of profiles that the items distinguish.
 
 References
 ----------
 T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R.
 Stat. Soc. B 1982; M. Philipp, C. Strobl, J. de la Torre and A. Zeileis, "On the estimation
-of standard errors in cognitive diagnosis models", J. Educ. Behav. Stat. 2018 (why the
-skills' parameters belong into I).
+of standard errors in cognitive diagnosis models", J. Educ. Behav. Stat. 2018 (I includes the
+parameters of the skills).
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ __all__ = ["ItemParameter", "StandardErrors", "standard_errors", "table_expectat
 
 _STEP = 1e-6
 _EDGE = 1e-4
-"""Chances so close to their bound are at it."""
+"""Parameters this close to their bound count as at the bound."""
 
 _RARE = 0.1
-"""Probabilities of profiles that fewer than so many examinees are expected to have are zero."""
+"""Profiles with a smaller expected number of examinees count as of probability zero."""
 
 _FLAT = 1e-9
-"""Directions with less information than this share of the largest have none."""
+"""Directions with less than this share of the largest information count as having none."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,17 @@ class ItemParameter(CheckedValue):
     name: str
     value: float
     error: float
-    """Its standard error; nan where there is none."""
+    """The standard error; nan if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class StandardErrors(CheckedValue):
-    """How precise the parameters of the items are."""
+    """The standard errors and covariances of the parameters of the items."""
 
     items: tuple[ItemParameter, ...]
     """The parameters of all items."""
     covariance: Floats
-    """``(parameters, parameters)`` of the items, in this order; nan where there is none."""
+    """``(parameters, parameters)`` in the order of ``items``; nan where undefined."""
 
     @checked
     def of(self, item: str) -> dict[str, float]:
@@ -111,7 +110,7 @@ def standard_errors(learned: Learned) -> StandardErrors:
 
 
 def table_expectation(learned: Learned) -> TableExpectation:
-    """Return the E-step by table of what was learned; `TooLargeError` if it would not fit."""
+    """Return the E-step by table; raises `TooLargeError` if there are too many profiles."""
     needed, budget = n_profiles(learned.bank), learned.options.max_profiles
     if needed > budget:
         raise TooLargeError(
@@ -124,12 +123,12 @@ def table_expectation(learned: Learned) -> TableExpectation:
 def _scores(
     learned: Learned, expectation: TableExpectation
 ) -> tuple[Floats, NDArray[np.intp], int]:
-    """Return the scores, which parameters are free, and how many are those of items."""
+    """Return the scores, the positions of free parameters, and the number of items' parameters."""
     layout = learned.model.layout
     cells = layout.cells(learned.parameters.items)
     posterior = expectation.posteriors(cells, learned.parameters.skills)
     n_cells, places = len(cells), expectation.places
-    # How probable it is that a pattern is in each cell of the items.
+    # The posterior probability of each group and response, for each pattern.
     inside = np.zeros((len(posterior), n_cells))
     for row, place in enumerate(places):
         summed = np.zeros((n_cells, len(place)))
@@ -167,7 +166,7 @@ def _scores(
 
 
 def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
-    """Return whether a parameter may move either way, and is not held by the order of chances."""
+    """Return whether a parameter can move in both directions without violating the order."""
     for sign in (1, -1):
         moved = values.copy()
         moved[place] += sign * _EDGE
@@ -176,17 +175,19 @@ def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
     return True
 
 
-def _log_slope(up: Floats, down: Floats, here: Floats, width: float) -> Floats:
-    """Return how fast the logarithm of each cell changes."""
+def _log_slope(up: Floats, down: Floats, probabilities: Floats, width: float) -> Floats:
+    """Return the derivative of the logarithm of each response probability."""
     change = (up - down).reshape(-1) / width
-    slope: Floats = np.divide(change, here, out=np.zeros_like(here), where=here > 0)
+    slope: Floats = np.divide(
+        change, probabilities, out=np.zeros_like(probabilities), where=probabilities > 0
+    )
     return slope
 
 
 def _skill_scores(
     learned: Learned, expectation: TableExpectation, posterior: Floats
 ) -> list[Floats]:
-    """Return the scores of the free probabilities of the skills, each against the largest."""
+    """Return the scores of the free probabilities of the skills, relative to the largest."""
     skills, tables = learned.model.skills, learned.parameters.skills
     prior = skills.prior(tables)
     classes = expectation.classes
@@ -211,17 +212,17 @@ def _skill_scores(
 
 
 def _against_largest(masses: Floats, chances: Floats, n: float) -> list[Floats]:
-    """Return the scores of a distribution's free cells; n examinees are expected to have it."""
-    there = np.flatnonzero(chances * n > _RARE)
-    if len(there) < 2:
+    """Return the scores of a distribution's free probabilities; n is the expected count."""
+    free = np.flatnonzero(chances * n > _RARE)
+    if len(free) < 2:
         return []
-    largest = int(there[np.argmax(chances[there])])
+    largest = int(free[np.argmax(chances[free])])
     base = masses[:, largest] / chances[largest]
-    return [masses[:, place] / chances[place] - base for place in there if place != largest]
+    return [masses[:, place] / chances[place] - base for place in free if place != largest]
 
 
 def _inverse(information: Floats) -> Floats:
-    """Return the inverse; nan for parameters that a flat direction takes part in."""
+    """Return the inverse; nan for parameters that are not identified."""
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
@@ -229,5 +230,5 @@ def _inverse(information: Floats) -> Floats:
     lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
     inverse[lost, :] = np.nan
     inverse[:, lost] = np.nan
-    found: Floats = inverse / np.outer(scale, scale)
-    return found
+    covariance: Floats = inverse / np.outer(scale, scale)
+    return covariance

@@ -1,8 +1,8 @@
-"""How the parameters of items are learned: blocks of items whose rule is the same.
+"""Blocks of items that are learned by the same rule.
 
-A block knows the cells of its items, which are the chances of the responses in each
-*group* of configurations that its rule does not tell apart; how many of the examinees
-are expected in each cell; and from those the parameters that make them most likely.
+A block computes the response probabilities of its items from their parameters, and in the
+M-step the most likely parameters from expected counts. Configurations of the parents that the
+response model does not distinguish form a *group*; probabilities and counts are by group.
 
 ==============  ===============================================================
 rule            block
@@ -47,27 +47,26 @@ __all__ = [
 ]
 
 _INSIDE = 0.01
-"""Starts stay so far from 0 and 1, which no step would leave again."""
+"""The least distance of initial chances from 0 and 1, which no step could leave."""
 
 SLACK = 1e-12
-"""A guess and a slip may sum to so much more than one: where they sum to one exactly, as where
-the order holds them, rounding decides no more."""
+"""The tolerance for the sum of a guess and a slip, which may be 1 up to rounding."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemRule(Sealed):
-    """An item, its response model, and what its parameters must obey."""
+    """An item with its response model and the constraints of its parameters."""
 
     name: str
     model: ResponseModel | None
     parents: tuple[Variable, ...]
     channel: Floats
-    """``(parent configurations, responses)``: its distribution to start with."""
+    """``(parent configurations, responses)``: the initial distribution."""
     bounds: Bounds = field(default_factory=Bounds)
     ordered: tuple[bool, ...] = ()
-    """For each parent whether more of it is more skill."""
+    """For each parent, whether higher levels mean more skill."""
     least: float = 0.0
-    """Chances that are learned stay so far from 0 and 1, where the bounds leave room for it."""
+    """The least distance of learned chances from 0 and 1, if the bounds allow it."""
 
     @property
     def guess(self) -> tuple[float, float]:
@@ -81,7 +80,7 @@ class ItemRule(Sealed):
 
 
 class ItemBlock(Protocol):
-    """Items that are learned together; parameters are one flat array."""
+    """The interface of blocks: items that are learned together, with parameters in one array."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,62 +92,62 @@ class ItemBlock(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of groups and of responses of each item."""
+        """The number of groups and of responses of each item."""
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """For each parameter its item and its name."""
+        """The item and the name of each parameter."""
 
     @property
     def limits(self) -> Floats:
-        """``(parameters, 2)``: the least and the largest value of each."""
+        """``(parameters, 2)``: the least and the largest value of each parameter."""
 
     def start(self) -> Floats:
-        """Return the parameters to start with, near those that the items have."""
+        """Return initial parameters, near the current parameters of the items."""
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return random parameters to start with."""
+        """Return random initial parameters."""
 
     def cells(self, values: Floats) -> Floats:
-        """Return the chances of the responses, ``(items, groups, responses)``."""
+        """Return the response probabilities, ``(items, groups, responses)``."""
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return parameters that make counts more likely than some values do.
+        """Return parameters with a larger likelihood of the counts.
 
         Parameters
         ----------
         values
-            The parameters so far.
+            The current parameters.
         counts
-            ``(items, groups, responses)``: how many examinees are expected in each.
+            ``(items, groups, responses)``: the expected numbers of examinees.
         """
 
     def log_prior(self, values: Floats) -> float:
-        """Return the logarithm of the prior density, but for a constant."""
+        """Return the logarithm of the prior density, up to a constant."""
 
     def valid(self, values: Floats) -> bool:
-        """Return whether parameters obey what they must."""
+        """Return whether parameters satisfy the constraints of order."""
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response model of each item with these parameters; None if it has none."""
+        """Return the response model of each item with these parameters, or None."""
 
 
 def softened(chances: Floats) -> Floats:
-    """Return chances that a step can move in either direction."""
+    """Return chances at a distance from 0 and 1, so that steps can change them."""
     return np.clip(chances, _INSIDE, 1 - _INSIDE)
 
 
 def beta_counts(priors: Priors) -> tuple[Floats, Floats]:
-    """Return what the priors add to the right responses, and to all, of both groups."""
+    """Return what the priors add to the counts of right and of all responses, by group."""
     (a, b), (c, d) = priors.guess, priors.slip
     return np.array([a - 1, d - 1]), np.array([a + b - 2, c + d - 2])
 
 
 def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -> float:
-    """Return the logarithm of a beta density of all these chances, but for a constant.
+    """Return the logarithm of the beta density of chances, up to a constant.
 
-    Chances whose limits ``(…, 2)`` are equal are no parameters, and have no density: fixed at
-    zero they would make everything else equally bad.
+    Chances with equal limits ``(…, 2)`` are not parameters and are ignored; a chance fixed at
+    zero would give density zero everywhere.
     """
     a, b = parameters
     free = chances[limits[..., 0] < limits[..., 1]]
@@ -162,7 +161,7 @@ def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -
 
 @dataclass(frozen=True, eq=False)
 class RuleBlock(Sealed):
-    """What the blocks of a single item have in common."""
+    """A base of blocks with a single item."""
 
     rule: ItemRule
     """The item."""
@@ -174,19 +173,19 @@ class RuleBlock(Sealed):
 
     @property
     def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Each configuration by itself."""
+        """A separate group for each configuration."""
         return (np.arange(len(self.rule.channel)),)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """That of the item's channel."""
+        """The shape of the item's channel."""
         n_configurations, n_responses = self.rule.channel.shape
         return n_configurations, n_responses
 
 
 @dataclass(frozen=True, eq=False)
 class FixedBlock(RuleBlock):
-    """An item that stays as it is."""
+    """A block with an item whose parameters are fixed."""
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -238,7 +237,7 @@ class PairBlock(Sealed):
     priors
         Beta distributions of guesses and slips.
     monotone
-        Whether guess + slip is at most 1. If not, an item where it is more gets a
+        Whether guess + slip must be at most 1. If not, an item with a larger sum becomes a
         `Gdina`.
     """
 
@@ -248,12 +247,12 @@ class PairBlock(Sealed):
     groups: tuple[NDArray[np.intp], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        made = []
+        groups = []
         for rule in self.rules:
             assert isinstance(rule.model, GuessSlip)
             plain = dataclasses.replace(rule.model, guess=0.0, slip=0.0)
-            made.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
-        object.__setattr__(self, "groups", tuple(made))
+            groups.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
+        object.__setattr__(self, "groups", tuple(groups))
         super().__post_init__()
 
     @property
@@ -263,7 +262,7 @@ class PairBlock(Sealed):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Those without and with what it takes; wrong and right."""
+        """Two groups, without and with the required skills; two responses."""
         return 2, 2
 
     @property
@@ -284,9 +283,9 @@ class PairBlock(Sealed):
         return limits
 
     def start(self) -> Floats:
-        """Return the guesses and slips that the items have."""
-        given = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
-        return self._within(softened(np.array(given)))
+        """Return the current guesses and slips of the items."""
+        pairs = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
+        return self._within(softened(np.array(pairs)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return guesses and slips between 0.05 and 0.45."""
@@ -297,14 +296,14 @@ class PairBlock(Sealed):
         return np.clip(pairs.reshape(-1), limits[:, 0], limits[:, 1])
 
     def cells(self, values: Floats) -> Floats:
-        """Return the chances of wrong and right in both groups."""
+        """Return the chances of wrong and right responses in both groups."""
         pairs = values.reshape(-1, 2)
         right = np.stack([pairs[:, 0], 1 - pairs[:, 1]], axis=1)
         wrong = np.stack([1 - pairs[:, 0], pairs[:, 1]], axis=1)
         return np.stack([wrong, right], axis=-1)
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the shares of the right, within bounds and in order."""
+        """Return the shares of right responses, within bounds and in order."""
         more_right, more = beta_counts(self.priors)
         chance = two_chances(
             counts[..., 1] + more_right,
@@ -327,14 +326,14 @@ class PairBlock(Sealed):
         return not self.monotone or bool(np.all(values.reshape(-1, 2).sum(axis=1) <= 1 + SLACK))
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response models; `Gdina` where more skill lowers the chance."""
-        found: list[ResponseModel] = []
+        """Return the response models; `Gdina` if more skill lowers the chance."""
+        models: list[ResponseModel] = []
         for rule, groups, (guess, slip), cells in zip(
             self.rules, self.groups, values.reshape(-1, 2).tolist(), self.cells(values), strict=True
         ):
             if guess + slip > 1 + SLACK:
-                found.append(Gdina(cells[groups]))
+                models.append(Gdina(cells[groups]))
             else:
                 assert isinstance(rule.model, GuessSlip)
-                found.append(dataclasses.replace(rule.model, guess=guess, slip=slip))
-        return tuple(found)
+                models.append(dataclasses.replace(rule.model, guess=guess, slip=slip))
+        return tuple(models)

@@ -1,8 +1,8 @@
-"""Learning items of which every configuration has chances of its own.
+"""Learning items with separate response probabilities for each configuration.
 
-A table of more than two responses is learned as steps: the chance of at least response
-r, given at least r − 1, at each configuration. Monotone, each of these chances may not
-fall with more skill; then no P(X ≥ r) falls either.
+A table of more than two responses is learned as steps: the chance of at least response r, given
+at least r − 1, in each configuration. If monotone, these chances may not decrease with more
+skill; then P(X ≥ r) does not decrease either.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class TableBlock(RuleBlock):
     rule
         The item.
     priors
-        Beta distributions at the lowest and the highest configuration, of each step.
+        Beta distributions for the lowest and the highest configuration of each step.
     monotone
-        Whether more of an ordered parent may not lower the chance of a step.
+        Whether higher levels of ordered parents must not lower the chance of a step.
     """
 
     priors: Priors
@@ -41,7 +41,7 @@ class TableBlock(RuleBlock):
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The chance of each step at each configuration."""
+        """The chance of each step in each configuration."""
         n, r = self.shape
         states = list(product(*(v.states for v in self.rule.parents)))
         return tuple(
@@ -70,7 +70,7 @@ class TableBlock(RuleBlock):
 
     @property
     def limits(self) -> Floats:
-        """As near to 0 and 1 as the rule allows, but for the lowest and highest configuration."""
+        """The bounds of guess and slip at the lowest and highest configuration, else wide."""
         n, r = self.shape
         limits = np.empty((r - 1, n, 2))
         limits[...] = self._inside
@@ -78,11 +78,11 @@ class TableBlock(RuleBlock):
         return limits.reshape(-1, 2)
 
     def start(self) -> Floats:
-        """Return the chances that the item has."""
+        """Return the current chances of the item."""
         return self._settled(softened(_steps(self.rule.channel)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return chances that rise with the share of the levels, from a guess to no slip."""
+        """Return random chances that increase with the share of the levels."""
         r = self.shape[1]
         levels = np.indices(self._sizes).reshape(len(self._sizes), -1)
         share = (levels / (np.array(self._sizes)[:, None] - 1)).mean(axis=0)
@@ -90,7 +90,7 @@ class TableBlock(RuleBlock):
         return self._settled(low[:, None] + (high - low)[:, None] * share)
 
     def _settled(self, steps: Floats) -> Floats:
-        """Return chances that obey bounds and order."""
+        """Return chances within bounds and in order."""
         n, r = self.shape
         ones = np.ones((r - 1, n))
         return self._solve(steps.reshape(r - 1, n), ones, steps.reshape(r - 1, n))
@@ -100,7 +100,7 @@ class TableBlock(RuleBlock):
         up = [axis for axis, rises in enumerate(ordered) if rises]
         rest = [axis for axis, rises in enumerate(ordered) if not rises]
         limits = np.array([*self._ends, self._inside])
-        found = []
+        chances = []
         for parts in zip(right, total, before, strict=True):
             tables = [part.reshape(self._sizes).transpose(*rest, *up) for part in parts]
             solved = np.empty(tables[0].shape)
@@ -109,20 +109,20 @@ class TableBlock(RuleBlock):
                 solved[place] = monotone_chances(
                     rights[place], totals[place], befores[place], limits, monotone=self.monotone
                 )
-            found.append(solved.transpose(np.argsort([*rest, *up])).reshape(-1))
-        return np.concatenate(found)
+            chances.append(solved.transpose(np.argsort([*rest, *up])).reshape(-1))
+        return np.concatenate(chances)
 
     def cells(self, values: Floats) -> Floats:
-        """Return the chance of each response at each configuration."""
+        """Return the probability of each response in each configuration."""
         n, r = self.shape
         steps = values.reshape(r - 1, n)
         reached = np.cumprod(np.concatenate([np.ones((1, n)), steps]), axis=0)
-        here = reached * np.concatenate([1 - steps, np.ones((1, n))])
-        table: Floats = here.T[None]
+        probabilities = reached * np.concatenate([1 - steps, np.ones((1, n))])
+        table: Floats = probabilities.T[None]
         return table
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the shares of those who take each step, in order."""
+        """Return the shares of examinees who take each step, within bounds and in order."""
         n, r = self.shape
         table = counts[0].T
         least = np.cumsum(table[::-1], axis=0)[::-1]
@@ -141,7 +141,7 @@ class TableBlock(RuleBlock):
         )
 
     def valid(self, values: Floats) -> bool:
-        """Return whether no chance falls."""
+        """Return whether no chance decreases with more skill."""
         if not self.monotone:
             return True
         ordered = self.rule.ordered or (True,) * len(self._sizes)
@@ -153,12 +153,12 @@ class TableBlock(RuleBlock):
         )
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the table."""
+        """Return the table as a `Gdina`."""
         return (Gdina(self.cells(values)[0]),)
 
 
 def _steps(channel: Floats) -> Floats:
-    """Return the chance of each step at each configuration, ``(steps, configurations)``."""
+    """Return the chance of each step in each configuration, ``(steps, configurations)``."""
     least = np.cumsum(channel.T[::-1], axis=0)[::-1]
     steps: Floats = np.divide(
         least[1:], least[:-1], out=np.full(least[1:].shape, 0.5), where=least[:-1] > 0

@@ -1,17 +1,16 @@
-r"""The most likely chances of success that never fall with more skill.
+r"""Maximum likelihood of chances of success that never decrease with more skill.
 
 Maximizes :math:`\sum_c y_c \log p_c + (n_c - y_c) \log(1 - p_c)` over chances p that do
-not fall along any axis of a table of levels. For every exponential family the solution
+not decrease along any axis of a table of levels. For every exponential family the solution
 is the isotonic regression of the shares y/n with the weights n (Barlow, Bartholomew,
 Bremner and Brunk, *Statistical Inference under Order Restrictions*, 1972, theorem 1.10);
 with bounds common to all, it is that regression clipped.
 
-The regression on a product of chains is found by splitting: if no upper set of a block
-is above the mean of the block, the block has that mean; else the upper set that is above
-it by the largest weight and the rest are blocks of their own. Tables with too many upper
-sets are regressed along one axis after the other, each time corrected for what the last
-round of the axis has changed; that is exact in the limit, but slow to get there where
-weights are very different.
+The regression on a product of chains is computed by splitting. If no upper set of a block
+exceeds the mean of the block, the block gets that mean. Otherwise the upper set with the
+largest weighted excess and the rest become separate blocks. Tables with too many upper sets are
+regressed along one axis after the other with Dykstra's corrections, which converges to the
+exact solution, slowly if weights are very different.
 
 ==================  ======================================================
 symbol              name here
@@ -39,12 +38,12 @@ from bnmind.information import Floats
 __all__ = ["isotonic", "monotone_chances", "two_chances"]
 
 _MOST_UPPER_SETS = 8000
-"""Tables of up to five skills of two levels have no more."""
+"""The limit of upper sets; five skills with two levels have fewer."""
 
 _ROUNDS = 1000
 _SETTLED = 1e-12
 _NOTHING = 1e-9
-"""The weight of a configuration that nobody is expected to have."""
+"""The weight of a configuration without expected examinees."""
 
 
 def two_chances(
@@ -55,11 +54,11 @@ def two_chances(
     Parameters
     ----------
     right, total
-        ``(…, 2)``: how many of each group are right, and how many they are.
+        ``(…, 2)``: the number of right responses and of all responses in each group.
     before
-        What stays where a group is empty.
+        The chances of empty groups.
     limits
-        ``(…, 2, 2)``: for each group its least and largest chance.
+        ``(…, 2, 2)``: the least and the largest chance of each group.
     monotone
         Whether the second must be at least the first.
     """
@@ -68,7 +67,7 @@ def two_chances(
     falls = chance[..., 0] > chance[..., 1]
     if not monotone or not np.any(falls):
         return chance
-    # The objective is concave: where the order is broken, it holds with equality.
+    # The objective is concave: if the order is violated, the optimum has equal chances.
     sums = total.sum(axis=-1)
     pooled = np.divide(right.sum(axis=-1), sums, out=np.array(before.mean(axis=-1)), where=sums > 0)
     low = limits[..., 0].max(axis=-1)
@@ -79,19 +78,18 @@ def two_chances(
 def monotone_chances(
     right: Floats, total: Floats, before: Floats, limits: Floats, *, monotone: bool
 ) -> Floats:
-    """Return the most likely chances of success at each configuration of levels.
+    """Return the most likely chances of success in each configuration of levels.
 
     Parameters
     ----------
     right, total, before
-        With an axis for each parent, its levels from the lowest to the highest; as for
-        `two_chances`.
+        As for `two_chances`, with an axis for each parent, levels ascending.
     limits
-        ``(3, 2)``: the least and the largest chance of the lowest configuration, those of
-        the highest one, and those of all others.
+        ``(3, 2)``: the least and the largest chance of the lowest configuration, of the
+        highest configuration, and of all others.
     monotone
-        Whether chances may not fall along any axis. With this the bounds hold for the
-        configurations between too, as far as the order says so.
+        Whether chances must not decrease along any axis. Then bounds apply to the
+        configurations between too, by the order.
     """
     first, last = (0,) * right.ndim, (-1,) * right.ndim
     share = np.divide(right, total, out=before.copy(), where=total > 0)
@@ -112,8 +110,7 @@ def monotone_chances(
             chance[first] = low
         if not last_free:
             chance[last] = high
-        # An end that is pressed against its bound no longer holds back the rest: with a
-        # weight of nothing it follows whatever that says.
+        # An end at its bound no longer constrains the rest: give it a negligible weight.
         if first_free and chance[first] > limits[0, 1]:
             first_free, low = False, limits[0, 1]
             held[first], weights[first] = low, _NOTHING
@@ -125,7 +122,7 @@ def monotone_chances(
 
 
 def isotonic(shares: Floats, weights: Floats) -> Floats:
-    """Return the closest table that does not fall along any axis, weighted least squares.
+    """Return the closest table that does not decrease along any axis, by weighted least squares.
 
     Examples
     --------
@@ -141,27 +138,27 @@ def isotonic(shares: Floats, weights: Floats) -> Floats:
     for _ in range(_ROUNDS if sets is None else 0):
         before = table
         for axis in axes:
-            wanted = table - increments[axis]
-            table = _along(wanted, weights, axis)
-            increments[axis] = table - wanted
+            corrected = table - increments[axis]
+            table = _along(corrected, weights, axis)
+            increments[axis] = table - corrected
         if len(axes) == 1 or np.abs(table - before).max() < _SETTLED:
             break
-    for axis in axes:  # what rounding has left
+    for axis in axes:  # correct rounding errors
         table = np.maximum.accumulate(table, axis=axis)
     return table
 
 
 @cache
 def _upper_sets(shape: tuple[int, ...]) -> Floats | None:
-    """Return all sets of cells that hold whatever is above, ``(sets, cells)``; None if too many.
+    """Return indicators of all upper sets of a table, ``(sets, cells)``; None if too many.
 
-    They are ones and zeros, so that sums over all sets are a matrix product.
+    As numbers, so that sums over all sets are a matrix product.
     """
     sets = np.array([[False], [True]])
     for size in shape:
         if len(sets) ** 2 > 100 * _MOST_UPPER_SETS:
             return None
-        # One axis more: an upper set for each of its levels, each within the next one.
+        # One more axis: an increasing chain of upper sets, one for each level.
         within = [np.flatnonzero((row <= sets).all(axis=1)).tolist() for row in sets]
         chains: list[tuple[int, ...]] = [(first,) for first in range(len(sets))]
         for _ in range(size - 1):
@@ -177,7 +174,7 @@ def _upper_sets(shape: tuple[int, ...]) -> Floats | None:
 def _by_splitting(shares: Floats, weights: Floats, sets: Floats) -> Floats:
     """Return the isotonic regression, given the upper sets of the table."""
     values, loads = shares.reshape(-1), weights.reshape(-1)
-    found = np.empty(len(values))
+    regressed = np.empty(len(values))
     blocks = [np.ones(len(values), dtype=bool)]
     while blocks:
         block = blocks.pop()
@@ -189,22 +186,22 @@ def _by_splitting(shares: Floats, weights: Floats, sets: Floats) -> Floats:
         if gains[best] > 1e-14 * np.abs(above).sum() and np.any(upper != block):
             blocks += [upper, block & ~upper]
         else:
-            found[block] = mean
-    return found.reshape(shares.shape)
+            regressed[block] = mean
+    return regressed.reshape(shares.shape)
 
 
 def _along(values: Floats, weights: Floats, axis: int) -> Floats:
-    """Return the regression along one axis, each line by pooling adjacent violators."""
+    """Return the regression along one axis, by pooling adjacent violators in each line."""
     v, w = np.moveaxis(values, axis, -1), np.moveaxis(weights, axis, -1)
     size = v.shape[-1]
     lines, loads = v.reshape(-1, size), w.reshape(-1, size)
     if size == 2:
         mean = (lines * loads).sum(axis=1) / loads.sum(axis=1)
         falls = lines[:, 0] > lines[:, 1]
-        found = np.where(falls[:, None], mean[:, None], lines)
+        regressed = np.where(falls[:, None], mean[:, None], lines)
     else:
-        found = np.array([_pooled(a, b) for a, b in zip(lines, loads, strict=True)])
-    return np.moveaxis(found.reshape(v.shape), -1, axis)
+        regressed = np.array([_pooled(a, b) for a, b in zip(lines, loads, strict=True)])
+    return np.moveaxis(regressed.reshape(v.shape), -1, axis)
 
 
 def _pooled(values: Floats, weights: NDArray[np.float64]) -> Floats:

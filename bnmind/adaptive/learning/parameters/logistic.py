@@ -1,4 +1,4 @@
-r"""Learning items that follow logistic curves: graded ones, and those of one ability.
+r"""Learning items with logistic curves: graded models, and models of one ability.
 
 =======================  ===================================================================
 symbol                   name here
@@ -10,8 +10,8 @@ P(X ≥ r | c)             σ(d_r(c)) = 1 / (1 + exp(−d_r(c)))
 l, u                     the asymptotes: P(right) = l + (u − l) σ(d_1)
 =======================  ===================================================================
 
-What is expected of the log-likelihood, Σ_c Σ_r n_{cr} log P(r | c), is climbed with its
-gradient by L-BFGS-B, where slopes and gaps between thresholds are at least zero.
+The expected log-likelihood, Σ_c Σ_r n_{cr} log P(r | c), is maximized by L-BFGS-B with its
+gradient; slopes and gaps between thresholds are at least zero.
 
 References
 ----------
@@ -39,10 +39,10 @@ from bnmind.information import Floats
 __all__ = ["CurveBlock"]
 
 _FLOOR = 1e-12
-"""Chances below are counted as this while climbing, so that no slope is infinite."""
+"""The least chance in the objective, so that no gradient is infinite."""
 
 _CLIMB = 10
-"""Steps of L-BFGS-B in one step of EM; the next one goes on from there."""
+"""Steps of L-BFGS-B in one step of EM."""
 
 _FLATTEST, _STEEPEST = 1e-3, 50.0
 _FARTHEST = 100.0
@@ -52,9 +52,9 @@ _FARTHEST = 100.0
 class CurveBlock(RuleBlock):
     """An item with a `Graded`, `Logistic` or `GradedResponse` model.
 
-    Asymptotes are learned where they are above 0 or below 1 to start with, or their bounds
-    keep them from it: those of the guess apply to the lower one, of the slip to the upper
-    one; `Graded` has none. Priors do not apply.
+    Asymptotes are learned if they are initially above 0 or below 1, or if their bounds
+    require it. The bounds of the guess apply to the lower asymptote, those of the slip to the
+    upper one. `Graded` has no asymptotes. Priors do not apply.
 
     Parameters
     ----------
@@ -96,31 +96,31 @@ class CurveBlock(RuleBlock):
         """Slopes, thresholds or difficulties, and asymptotes."""
         n = self._n_slopes
         many = n > 1
-        found = [f"slope of {v.name}" if many else "slope" for v in self.rule.parents[:n]]
+        names = [f"slope of {v.name}" if many else "slope" for v in self.rule.parents[:n]]
         n_steps = self.shape[1] - 1
         if isinstance(self._model, Logistic):
-            found.append("difficulty")
+            names.append("difficulty")
         else:
-            found += [f"threshold {r}" for r in range(1, n_steps + 1)]
+            names += [f"threshold {r}" for r in range(1, n_steps + 1)]
         lower, upper = self._edges
-        found += ["lower"] * lower + ["upper"] * upper
-        return tuple((self.rule.name, what) for what in found)
+        names += ["lower"] * lower + ["upper"] * upper
+        return tuple((self.rule.name, what) for what in names)
 
     @property
     def limits(self) -> Floats:
-        """Slopes from nearly 0, asymptotes in [0, 1], as far as the bounds say so."""
+        """The bounds of slopes, thresholds and asymptotes."""
         model = self._model
         least = 0.0 if isinstance(model, Graded) else _FLATTEST
         lowest, highest = np.clip(self.rule.bounds.slope, least, _STEEPEST).tolist()
-        found = [(lowest, highest)] * self._n_slopes
-        found += [(-_FARTHEST, _FARTHEST)] * (self.shape[1] - 1)
+        bounds = [(lowest, highest)] * self._n_slopes
+        bounds += [(-_FARTHEST, _FARTHEST)] * (self.shape[1] - 1)
         lower, upper = self._edges
         slip = self.rule.bounds.slip
-        found += [self.rule.bounds.guess] * lower + [(1 - slip[1], 1 - slip[0])] * upper
-        return np.array(found)
+        bounds += [self.rule.bounds.guess] * lower + [(1 - slip[1], 1 - slip[0])] * upper
+        return np.array(bounds)
 
     def start(self) -> Floats:
-        """Return the parameters that the model has."""
+        """Return the current parameters of the model."""
         model = self._model
         if isinstance(model, Graded):
             values = [*np.atleast_1d(np.asarray(model.slopes, dtype=np.float64)), *model.thresholds]
@@ -129,19 +129,19 @@ class CurveBlock(RuleBlock):
         else:
             lower, upper = self._edges
             values = [model.slope, model.difficulty, *[model.lower] * lower, *[model.upper] * upper]
-        found = np.clip(np.array(values, dtype=np.float64), *self.limits.T)
-        return self._apart(found)
+        clipped = np.clip(np.array(values, dtype=np.float64), *self.limits.T)
+        return self._apart(clipped)
 
     @property
     def _gap(self) -> float:
-        """How far thresholds are apart on the scale of d, so that no response vanishes.
+        """The least gap between thresholds on the scale of d, so that no response vanishes.
 
-        Where d is half of it above and below, the response between has about the least chance.
+        Halfway between two thresholds with this gap, a response has about the least chance.
         """
         return 4 * self.rule.least
 
     def _apart(self, values: Floats) -> Floats:
-        """Return parameters with thresholds as far apart as they have to be."""
+        """Return parameters with thresholds at least `_gap` apart."""
         n, n_steps = self._n_slopes, self.shape[1] - 1
         gap = self._gap if isinstance(self._model, Graded) else self._gap / values[0]
         steps = np.arange(n_steps) * gap
@@ -149,7 +149,7 @@ class CurveBlock(RuleBlock):
         return values
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return the parameters that the model has, changed by chance."""
+        """Return the current parameters of the model with random changes."""
         values = self.start()
         n, n_steps = self._n_slopes, self.shape[1] - 1
         values[:n] = np.maximum(values[:n], 0.1) * np.exp(rng.normal(0, 0.5, n))
@@ -169,7 +169,7 @@ class CurveBlock(RuleBlock):
         return slopes, thresholds, low, high
 
     def cells(self, values: Floats) -> Floats:
-        """Return the chance of each response at each configuration."""
+        """Return the probability of each response in each configuration."""
         slopes, thresholds, low, high = self._inner(values)
         distances = (slopes @ self._design)[None] - thresholds[:, None]
         table = graded(distances)
@@ -179,7 +179,7 @@ class CurveBlock(RuleBlock):
         return table.T[None]
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return parameters that make the counts more likely, by their gradient."""
+        """Return parameters with a larger likelihood of the counts, by L-BFGS-B."""
         from scipy.optimize import minimize
 
         slopes, thresholds, low, high = self._inner(values)
@@ -216,7 +216,7 @@ class CurveBlock(RuleBlock):
         bounds = [tuple(pair) for pair in limits[:n]]
         bounds += [(-_FARTHEST, _FARTHEST)] + [(self._gap, _FARTHEST)] * (n_steps - 1)
         bounds += [tuple(pair) for pair in limits[n + n_steps :]]
-        found = minimize(
+        optimum = minimize(
             objective,
             start,
             jac=True,
@@ -224,7 +224,7 @@ class CurveBlock(RuleBlock):
             bounds=bounds,
             options={"maxiter": _CLIMB, "ftol": 1e-15, "gtol": 1e-9},
         )
-        best = np.asarray(found.x, dtype=np.float64)
+        best = np.asarray(optimum.x, dtype=np.float64)
         at = np.cumsum(best[n : n + n_steps])
         if not isinstance(self._model, Graded):
             at = at / best[0]
@@ -234,7 +234,7 @@ class CurveBlock(RuleBlock):
         )
 
     def _expected(self, values: Floats, counts: Floats) -> float:
-        """Return what is expected of the log-likelihood."""
+        """Return the expected log-likelihood."""
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(self.cells(values))
             return float(np.where(counts > 0, counts * logs, 0.0).sum())

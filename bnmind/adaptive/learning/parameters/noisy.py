@@ -1,19 +1,18 @@
-r"""Learning noisy-and and noisy-or items: each skill works or is replaced by luck, unseen.
+r"""Learning noisy-and and noisy-or items.
 
-Whether skill k worked is one more thing hidden, so that a step of EM is nested in the
-step of EM. With f_k the chance that a link is as the model asks for, ℓ that of its leak,
-and q = ℓ Π_k f_k the chance of the response that needs all of them at once:
+Whether skill k worked is hidden, so a step of EM contains further steps of EM. Let f_k be the
+chance that a link works (and) or fails (or), ℓ the leak, and q = ℓ Π_k f_k the chance of the
+response that requires all of these:
 
 =====================================  ===========================================
 symbol                                 name here
 =====================================  ===========================================
 f_k                                    ``links``: works (and), or fails (or)
 ℓ                                      ``leak``: the ceiling (and), 1 − floor (or)
-P(link k as asked | not all) =         :math:`(f_k - q) / (1 - q)`
+P(link k | not all) =                  :math:`(f_k - q) / (1 - q)`
 =====================================  ===========================================
 
-Each such step raises what is expected of the log-likelihood, and a few of them are
-enough for generalized EM.
+Each inner step raises the expected log-likelihood, and a few are enough for generalized EM.
 
 References
 ----------
@@ -31,10 +30,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
 from bnmind.adaptive.learning.parameters.block import (
     SLACK,
-    ItemRule,
+    RuleBlock,
     beta_counts,
     log_beta,
     softened,
@@ -52,11 +50,11 @@ _ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyBlock(Sealed):
+class NoisyBlock(RuleBlock):
     """An item with a `NoisyAnd` or `NoisyOr` model.
 
-    A ceiling below 1 or a floor above 0 is learned too. With one guess and one slip for
-    all skills they stay so; else there is one of each for every skill.
+    A ceiling below 1 or a floor above 0 is learned too. One guess and one slip for all skills
+    stay shared; otherwise each skill has its own.
 
     Parameters
     ----------
@@ -66,10 +64,9 @@ class NoisyBlock(Sealed):
         Beta distributions of guesses and slips.
     """
 
-    rule: ItemRule
     priors: Priors
     has: NDArray[np.bool_] = field(init=False)
-    """``(parents, configurations)``: whether a skill is there."""
+    """``(parents, configurations)``: whether the required level is reached."""
 
     def __post_init__(self) -> None:
         sizes = [v.n_states for v in self.rule.parents]
@@ -102,38 +99,23 @@ class NoisyBlock(Sealed):
         return right if self._is_and else 1 - right
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The item."""
-        return (self.rule.name,)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Each configuration by itself."""
-        return (np.arange(len(self.rule.channel)),)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Configurations; wrong and right."""
-        return len(self.rule.channel), 2
-
-    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """Guesses, slips, and what the leak is called."""
+        """Guesses, slips, and the ceiling or the floor."""
         of = [""] if self._shared else [f" of {v.name}" for v in self.rule.parents]
-        found = [f"guess{skill}" for skill in of] + [f"slip{skill}" for skill in of]
+        names = [f"guess{skill}" for skill in of] + [f"slip{skill}" for skill in of]
         if self._leak < 1:
-            found.append(self._model.leak[0])
-        return tuple((self.rule.name, what) for what in found)
+            names.append(self._model.leak[0])
+        return tuple((self.rule.name, what) for what in names)
 
     @property
     def limits(self) -> Floats:
-        """The bounds of guess and slip for each of them; near 0 and 1 for the leak."""
+        """The bounds of guesses, slips, and the ceiling or the floor."""
         least = self.rule.least
-        found = [self.rule.guess] * self._n_pairs + [self.rule.slip] * self._n_pairs
-        return np.array(found + ([(least, 1 - least)] if self._leak < 1 else []))
+        bounds = [self.rule.guess] * self._n_pairs + [self.rule.slip] * self._n_pairs
+        return np.array(bounds + ([(least, 1 - least)] if self._leak < 1 else []))
 
     def start(self) -> Floats:
-        """Return the parameters that the model has."""
+        """Return the current parameters of the model."""
         n = self._n_pairs
         pairs = [np.broadcast_to(x, (n,)) for x in (self._model.guess, self._model.slip)]
         leak = [self._leak if self._is_and else 1 - self._leak] if self._leak < 1 else []
@@ -151,7 +133,7 @@ class NoisyBlock(Sealed):
         return np.clip(values, self.limits[:, 0], self.limits[:, 1])
 
     def _links(self, values: Floats) -> tuple[Floats, float]:
-        """Return the chance that each link is as asked, ``(parents, configurations)``; leak."""
+        """Return the chances of the links, ``(parents, configurations)``, and the leak."""
         n = self._n_pairs
         guess, slip = values[:n, None], values[n : 2 * n, None]
         works = np.where(self.has, 1 - slip, guess)
@@ -161,14 +143,14 @@ class NoisyBlock(Sealed):
         return (works if self._is_and else 1 - works), leak
 
     def cells(self, values: Floats) -> Floats:
-        """Return the chances of wrong and right at each configuration."""
+        """Return the chances of wrong and right responses in each configuration."""
         links, leak = self._links(values)
         asked = leak * links.prod(axis=0)
         pair = [1 - asked, asked] if self._is_and else [asked, 1 - asked]
         return np.stack(pair, axis=-1)[None]
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the parameters after a few steps of EM about the links."""
+        """Return the parameters after a few steps of EM over the links."""
         asked = counts[0][:, 1 if self._is_and else 0]
         total = counts[0].sum(axis=1)
         for _ in range(_ROUNDS):
@@ -190,11 +172,11 @@ class NoisyBlock(Sealed):
         before = np.stack([values[:n], 1 - values[n : 2 * n]], axis=1)
         limits = np.stack([self.limits[:n], 1 - self.limits[n : 2 * n, ::-1]], axis=1)
         chance = two_chances(right + more_right, everyone + more, before, limits, monotone=True)
-        found = np.concatenate([chance[:, 0], 1 - chance[:, 1]])
+        updated = np.concatenate([chance[:, 0], 1 - chance[:, 1]])
         if self._leak < 1:
             leaks = float((asked + other * (leak - q)).sum() / max(total.sum(), 1e-300))
-            found = np.append(found, leaks if self._is_and else 1 - leaks)
-        return self._within(found)
+            updated = np.append(updated, leaks if self._is_and else 1 - leaks)
+        return self._within(updated)
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""

@@ -1,4 +1,4 @@
-"""What learning is asked to do: bounds, priors, starts, and when it has converged."""
+"""Options of learning: bounds, priors, starts, and the criterion of convergence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between what the parameters of an item must stay; equal ends fix a parameter.
+    """Bounds of the parameters of an item; equal bounds fix a parameter.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Bounds:
     slip
         The least and the largest chance of a wrong response at the highest levels.
     slope
-        The least and the largest slope of a curve, which others do not have.
+        The least and the largest slope, for models with a logistic curve.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Bounds:
             low, high = getattr(self, name)
             if not 0 <= low <= high <= most:
                 problems.append(
-                    f"expected bounds 0 <= low <= high <= {most} of a {name}, got {low, high}"
+                    f"expected bounds 0 <= low <= high <= {most} for the {name}, got {low, high}"
                 )
             object.__setattr__(self, name, (float(low), float(high)))
         if problems:
@@ -53,18 +53,17 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Priors:
-    """What is believed of the parameters beforehand; nothing unless given.
+    """Prior distributions of the parameters; flat by default.
 
     Parameters
     ----------
     guess, slip
-        The two parameters of a beta distribution, at least 1; (1, 1) is no prior. For
-        `Gdina` they are about the lowest and the highest configuration, for items in
-        steps about each step.
+        The two parameters of a beta distribution, at least 1; (1, 1) is flat. For `Gdina`
+        they apply to the lowest and the highest configuration, for sequential items to
+        each step.
     skills
-        The concentration of a Dirichlet distribution over each distribution of the
-        skills, at least 1; 1 is no prior. With a saturated distribution it is about all
-        the profiles together.
+        The concentration of a Dirichlet distribution of each distribution of the skills,
+        at least 1; 1 is flat. For a saturated distribution it applies to all profiles.
     """
 
     guess: tuple[float, float] = (1.0, 1.0)
@@ -74,9 +73,9 @@ class Priors:
     def __post_init__(self) -> None:
         check_fields(self)
         problems = [
-            f"expected parameters of at least 1 of the prior of {name}, got {given}"
-            for name, given in (("guess", self.guess), ("slip", self.slip))
-            if len(given) != 2 or not all(math.isfinite(x) and x >= 1 for x in given)
+            f"the parameters of the prior of {name} must be at least 1, got {pair}"
+            for name, pair in (("guess", self.guess), ("slip", self.slip))
+            if len(pair) != 2 or not all(math.isfinite(x) and x >= 1 for x in pair)
         ]
         if not (math.isfinite(self.skills) and self.skills >= 1):
             problems.append(f"expected a concentration of at least 1, got {self.skills}")
@@ -88,42 +87,40 @@ class Priors:
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions:
-    """How parameters are learned.
+    """Options of `learn`.
 
     Parameters
     ----------
     starts
-        How many starts to learn from; the first is the model as it is given, the others
-        are drawn. The best end counts.
+        The number of starts. The first start is the given model, others are drawn. The
+        best result is returned.
     seed
-        Of the starts that are drawn.
+        At least 0; determines the drawn starts.
     bounds
-        For all items, or for some by name.
+        The bounds of all items, or a mapping from names of items to bounds.
     least_chance
-        Every chance that is learned of an item's response is at least this, and at most one
-        minus it: guesses, slips, and each configuration of a `Gdina`. So no response is
-        impossible, which one surprising answer in a test would refute, and no divergence is
-        infinite. At 0 the likelihood alone decides. Bounds that leave no room for it, as a
-        guess fixed at 0, hold instead; curves have no such bound, and no chance of zero.
+        The least learned probability of a response, which is at most one minus this:
+        guesses, slips, and each configuration of a `Gdina`. Then no response is impossible,
+        which a single answer could contradict, and no divergence is infinite. Set to 0 for
+        maximum likelihood. Bounds that conflict with it, such as a guess fixed at 0, take
+        precedence. Curves have no such bound, and no probability of zero.
     priors
-        None unless given: the likelihood alone is maximized.
+        The prior distributions; default flat, for maximum likelihood.
     monotone
-        Whether more skill never lowers the chance of success. It always holds for
-        response models that cannot say anything else; with False, `Dina` and `Dino` items
-        for which it does not hold become `Gdina`.
+        Whether more skill never lowers the chance of success. Some response models are
+        always monotone; if False, `Dina` and `Dino` items that are not become `Gdina`.
     fixed
-        Names of items, skills and other hidden variables whose distributions stay as
-        they are.
+        Names of items, skills and other hidden variables whose distributions are fixed.
     max_iterations
-        The most steps from one start. A step is one M-step and the E-step that evaluates
-        it, which goes through all the responses; one more E-step evaluates the start.
+        The largest number of steps from one start. A step is one M-step and the E-step
+        that evaluates it. One more E-step evaluates the start.
     tolerance
-        Learning has converged if a step raises the log-likelihood by no more.
+        Learning has converged if an M-step raises the log-likelihood by no more than this.
     accelerate
-        Whether steps are extrapolated (SQUAREM) where that raises the likelihood.
+        Whether to extrapolate steps (SQUAREM) if this raises the likelihood.
     max_profiles
-        Up to so many profiles the responses are weighed by a table over all of them,
-        above by a junction tree.
+        The number of profiles up to which the E-step uses a table; above it uses a
+        junction tree.
 
     Raises
     ------
@@ -176,7 +173,7 @@ class LearningOptions:
 
 
 def kept_off(bounds: tuple[float, float], least: float) -> tuple[float, float]:
-    """Return bounds that keep a chance off 0 and 1, if they leave room for that.
+    """Return bounds that exclude 0 and 1, if that is possible within them.
 
     >>> kept_off((0.0, 0.6), 0.01), kept_off((0.0, 0.0), 0.01)
     ((0.01, 0.6), (0.0, 0.0))

@@ -1,7 +1,7 @@
-"""Learning items that are steps taken one after the other, each with a response model of its own.
+"""Learning items with the sequential model, step by step.
 
-The likelihood of a `Sequential` item is a product over its steps: a step is right for
-those who got beyond it, wrong for those who stopped there, and says nothing of others.
+The likelihood of a `Sequential` item is a product over its steps. A step is right for examinees
+who went beyond it, wrong for those who stopped there, and missing for others.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ __all__ = ["StepsBlock"]
 
 @dataclass(frozen=True, eq=False)
 class StepsBlock(RuleBlock):
-    """An item of steps.
+    """An item with a `Sequential` model.
 
     Parameters
     ----------
     rule
         The item.
     steps
-        A block for each step, of one item with two responses.
+        A block for each step, with one item and two responses.
     """
 
     steps: tuple[ItemBlock, ...]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Configurations, and one response more than steps."""
+        """The number of configurations, and the number of steps plus one."""
         return len(self.rule.channel), len(self.steps) + 1
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """Those of all steps."""
+        """The parameters of all steps."""
         return tuple(
             (name, f"step {number}: {what}")
             for number, step in enumerate(self.steps, 1)
@@ -48,7 +48,7 @@ class StepsBlock(RuleBlock):
 
     @property
     def limits(self) -> Floats:
-        """Those of all steps."""
+        """The limits of all steps."""
         return np.concatenate([step.limits for step in self.steps])
 
     def _parts(self, values: Floats) -> list[Floats]:
@@ -64,7 +64,7 @@ class StepsBlock(RuleBlock):
         return np.concatenate([step.draw(rng) for step in self.steps])
 
     def cells(self, values: Floats) -> Floats:
-        """Return the chance of each number of steps at each configuration."""
+        """Return the probability of each number of steps in each configuration."""
         reached = np.ones(len(self.rule.channel))
         columns = []
         for step, part in zip(self.steps, self._parts(values), strict=True):
@@ -74,18 +74,18 @@ class StepsBlock(RuleBlock):
         return np.stack([*columns, reached], axis=1)[None]
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the best parameters of each step by itself."""
-        found = []
+        """Return the best parameters of each step."""
+        best = []
         for number, (step, part) in enumerate(zip(self.steps, self._parts(values), strict=True)):
-            here = counts[0][:, number]
+            stopped = counts[0][:, number]
             beyond = counts[0][:, number + 1 :].sum(axis=1)
             grouped = np.zeros(step.shape)
-            np.add.at(grouped, step.groups[0], np.stack([here, beyond], axis=1))
-            found.append(step.maximize(part, grouped[None]))
-        return np.concatenate(found)
+            np.add.at(grouped, step.groups[0], np.stack([stopped, beyond], axis=1))
+            best.append(step.maximize(part, grouped[None]))
+        return np.concatenate(best)
 
     def log_prior(self, values: Floats) -> float:
-        """Return the sum of those of the steps."""
+        """Return the sum over all steps."""
         parts = zip(self.steps, self._parts(values), strict=True)
         return sum(step.log_prior(part) for step, part in parts)
 
@@ -97,5 +97,5 @@ class StepsBlock(RuleBlock):
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the sequential model of the steps."""
         parts = zip(self.steps, self._parts(values), strict=True)
-        found = [model for step, part in parts for model in step.response_models(part)]
-        return (Sequential(tuple(model for model in found if model is not None)),)
+        models = [model for step, part in parts for model in step.response_models(part)]
+        return (Sequential(tuple(model for model in models if model is not None)),)

@@ -1,8 +1,8 @@
-"""How the distribution of the skills is learned: families of tables.
+"""Learning the distribution of the skills as families of tables.
 
-Saturated, the profiles are one family without parents; else each hidden variable is one,
-given its parents. What is impossible to start with stays impossible, and is no parameter:
-so hierarchies stay hierarchies.
+A saturated distribution is one family: the distribution of the profiles. Otherwise each hidden
+variable and its parents are a family. Initial probabilities of zero stay zero and are not
+parameters, so a hierarchy stays a hierarchy.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class SkillFamilies:
     bank
         The item bank.
     fixed
-        Names of variables whose distributions stay.
+        Names of variables whose distributions are fixed.
     priors
-        A Dirichlet distribution over each.
+        A Dirichlet distribution of each distribution.
     together
         Whether a saturated distribution is one table over all profiles.
     """
@@ -42,12 +42,12 @@ class SkillFamilies:
     priors: Priors
     together: bool = True
     scopes: tuple[tuple[str, ...], ...] = field(init=False)
-    """For each family its variables, the child before its parents; or all of them."""
+    """The variables of each family, the child before its parents; or all variables."""
     saturated: bool = field(init=False)
-    """Whether there is one family of all the profiles."""
+    """Whether there is one family of all profiles."""
 
     def __post_init__(self) -> None:
-        cpds = self.cpds_given
+        cpds = self.initial_cpds
         names: list[str] = []
         chained = True
         for cpd in cpds:
@@ -60,13 +60,13 @@ class SkillFamilies:
         object.__setattr__(self, "scopes", whole if chained else each)
 
     @cached_property
-    def cpds_given(self) -> tuple[CPD, ...]:
-        """The distributions that the bank has, parents before children."""
+    def initial_cpds(self) -> tuple[CPD, ...]:
+        """The initial distributions, parents before children."""
         return self.bank.hidden_network().cpds
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The hidden variables, an axis of the table of profiles each."""
+        """The hidden variables, in the order of the axes of a table of profiles."""
         return self.bank.hidden
 
     @cached_property
@@ -80,12 +80,12 @@ class SkillFamilies:
         return tuple(tuple(place[name] for name in scope) for scope in self.scopes)
 
     @cached_property
-    def _given(self) -> tuple[Floats, ...]:
-        tables = tuple(np.real(cpd.to_factor().values) for cpd in self.cpds_given)
+    def _initial(self) -> tuple[Floats, ...]:
+        tables = tuple(np.real(cpd.to_factor().values) for cpd in self.initial_cpds)
         if not self.saturated:
             return tables
         place = {v.name: axis for axis, v in enumerate(self.variables)}
-        axes = [tuple(place[v.name] for v in cpd.scope) for cpd in self.cpds_given]
+        axes = [tuple(place[v.name] for v in cpd.scope) for cpd in self.initial_cpds]
         joint = _product(self.shape, axes, tables)
         return (joint.reshape(-1) / joint.sum(),)
 
@@ -93,19 +93,19 @@ class SkillFamilies:
         return not self.saturated and self.scopes[family][0] in self.fixed
 
     def start(self) -> tuple[Floats, ...]:
-        """Return the tables that the bank has."""
-        return self._given
+        """Return the tables of the bank."""
+        return self._initial
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, ...]:
-        """Return random tables, uniform over all that are possible."""
-        found = []
-        for number, table in enumerate(self._given):
+        """Return random tables, uniformly distributed."""
+        tables = []
+        for number, table in enumerate(self._initial):
             if self._stays(number):
-                found.append(table)
+                tables.append(table)
                 continue
             drawn = rng.standard_exponential(table.shape) * (table > 0)
-            found.append(drawn / drawn.sum(axis=0))
-        return tuple(found)
+            tables.append(drawn / drawn.sum(axis=0))
+        return tuple(tables)
 
     def prior(self, tables: tuple[Floats, ...]) -> Floats:
         """Return the probability of each profile, ``(profiles,)``."""
@@ -114,46 +114,46 @@ class SkillFamilies:
         return _product(self.shape, self._axes, tables).reshape(-1)
 
     def counts(self, profiles: Floats) -> tuple[Floats, ...]:
-        """Return how many examinees each family's cells are expected to have.
+        """Return the expected counts of each family's table.
 
         Parameters
         ----------
         profiles
-            ``(profiles,)``: how many have each profile.
+            ``(profiles,)``: the expected number of examinees with each profile.
         """
         if self.saturated:
             return (profiles,)
         table = profiles.reshape(self.shape)
-        found = []
+        family_counts = []
         for axes in self._axes:
-            kept = sorted(axes)
+            ordered = sorted(axes)
             summed = table.sum(axis=tuple(a for a in range(table.ndim) if a not in axes))
-            found.append(summed.transpose([kept.index(a) for a in axes]))
-        return tuple(found)
+            family_counts.append(summed.transpose([ordered.index(a) for a in axes]))
+        return tuple(family_counts)
 
     def maximize(
         self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
     ) -> tuple[Floats, ...]:
-        """Return the shares, where there are any; tables that are fixed stay."""
-        found = []
+        """Return the tables as shares of the counts; fixed tables do not change."""
+        shares = []
         for number, (table, count) in enumerate(zip(tables, counts, strict=True)):
             if self._stays(number):
-                found.append(table)
+                shares.append(table)
                 continue
-            more = count + (self.priors.skills - 1) * (self._given[number] > 0)
+            more = count + (self.priors.skills - 1) * (self._initial[number] > 0)
             sums = more.sum(axis=0, keepdims=True)
-            found.append(np.divide(more, sums, out=table.copy(), where=sums > 0))
-        return tuple(found)
+            shares.append(np.divide(more, sums, out=table.copy(), where=sums > 0))
+        return tuple(shares)
 
     def log_prior(self, tables: tuple[Floats, ...]) -> float:
-        """Return the logarithm of the Dirichlet densities, but for a constant."""
+        """Return the logarithm of the Dirichlet densities, up to a constant."""
         weight = self.priors.skills - 1
         if not weight:
             return 0.0
         with np.errstate(divide="ignore"):
             return weight * sum(
-                float(np.log(table[given > 0]).sum())
-                for number, (table, given) in enumerate(zip(tables, self._given, strict=True))
+                float(np.log(table[initial > 0]).sum())
+                for number, (table, initial) in enumerate(zip(tables, self._initial, strict=True))
                 if not self._stays(number)
             )
 
@@ -162,7 +162,7 @@ class SkillFamilies:
         """The number of free parameters."""
         return sum(
             int((np.count_nonzero(table, axis=0) - 1).sum())
-            for number, table in enumerate(self._given)
+            for number, table in enumerate(self._initial)
             if not self._stays(number)
         )
 
@@ -175,22 +175,22 @@ class SkillFamilies:
         if not self.saturated:
             return tuple(
                 cpd if self._stays(number) else TabularCPD(cpd.variable, cpd.parents, table)
-                for number, (cpd, table) in enumerate(zip(self.cpds_given, tables, strict=True))
+                for number, (cpd, table) in enumerate(zip(self.initial_cpds, tables, strict=True))
             )
         joint = tables[0].reshape(self.shape)
         place = {v.name: axis for axis, v in enumerate(self.variables)}
-        found = []
-        for cpd in self.cpds_given:
+        distributions = []
+        for cpd in self.initial_cpds:
             axes = [place[v.name] for v in cpd.scope]
-            kept = sorted(axes)
+            ordered = sorted(axes)
             summed = joint.sum(axis=tuple(a for a in range(joint.ndim) if a not in axes))
-            family = summed.transpose([kept.index(a) for a in axes])
+            family = summed.transpose([ordered.index(a) for a in axes])
             above = family.sum(axis=0, keepdims=True)
             even = np.full(family.shape, 1 / len(family))
-            # What follows an impossible beginning does not matter.
+            # Rows of impossible configurations are arbitrary.
             rows = np.divide(family, above, out=even, where=above > 0)
-            found.append(TabularCPD(cpd.variable, cpd.parents, rows))
-        return tuple(found)
+            distributions.append(TabularCPD(cpd.variable, cpd.parents, rows))
+        return tuple(distributions)
 
 
 def _product(
@@ -198,7 +198,7 @@ def _product(
     axes: tuple[tuple[int, ...], ...] | list[tuple[int, ...]],
     tables: tuple[Floats, ...],
 ) -> Floats:
-    """Return the product of tables over some axes each."""
+    """Return the product of tables, each over some of the axes."""
     joint = np.ones(shape)
     for places, table in zip(axes, tables, strict=True):
         order = sorted(range(len(places)), key=places.__getitem__)
