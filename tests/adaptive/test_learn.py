@@ -391,7 +391,7 @@ def test_bounds_hold_for_curves_too() -> None:
 def test_bounds_that_contradict_the_order_are_refused() -> None:
     codes = [[1, 1, 0, 1, 1, 1], [0, 1, 0, 0, 0, 0]]
     bounds = Bounds(guess=(0.8, 0.9), slip=(0.8, 0.9))
-    with pytest.raises(InvalidArgumentError, match=r"item_1 that sum to at most 1, got 0\.8"):
+    with pytest.raises(InvalidArgumentError, match=r"item_1 must sum to at most 1, got 0\.8"):
         learn(codes, Q, options=LearningOptions(bounds=bounds))
     found = learn(codes, Q, options=LearningOptions(bounds=bounds, monotone=False))
     assert min(item.guess for item in found.items) >= 0.8 - 1e-12
