@@ -3,6 +3,7 @@
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, SparseFactor
+from bnmind.pgm.function_registry import FUNCTIONS
 from bnmind.pgm.functions import (
     Addition,
     Equality,
@@ -21,6 +22,7 @@ from bnmind.pgm.variable import Variable
 
 __all__ = [
     "CPD",
+    "FUNCTIONS",
     "Addition",
     "Distribution",
     "Equality",

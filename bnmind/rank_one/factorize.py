@@ -10,27 +10,13 @@ from bnmind._arguments import checked
 from bnmind.errors import InvalidArgumentError
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.functions import (
-    Addition,
-    Equality,
-    Exactly,
-    Function,
-    Maximum,
-    Minimum,
-    Parity,
-    Restricted,
-    Threshold,
-)
+from bnmind.pgm.functions import Function, Restricted
 from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
 from bnmind.pgm.stepwise import Stepwise
-from bnmind.rank_one.addition import addition_terms
-from bnmind.rank_one.equality import equality_terms
-from bnmind.rank_one.extremum import extremum_terms
 from bnmind.rank_one.nodes import Nodes
 from bnmind.rank_one.noisy import noisy_terms
-from bnmind.rank_one.parity import parity_terms
+from bnmind.rank_one.registry import RANK_ONE_TERMS
 from bnmind.rank_one.terms import RankOne, Terms
-from bnmind.rank_one.threshold import count_terms
 
 __all__ = ["factorize", "rank_one_form"]
 
@@ -137,19 +123,10 @@ def _function_terms(
     nodes: Nodes | None,
 ) -> Terms | None:
     """Return the terms of a function, or None if none are known."""
-    if isinstance(function, Addition):
-        return addition_terms(function, states, results, nodes)
-    if isinstance(function, Maximum | Minimum):
-        return extremum_terms(function, states, results)
-    if isinstance(function, Parity):
-        return parity_terms(states, results)
-    if isinstance(function, Threshold | Exactly):
-        return count_terms(function, states, results, nodes)
-    if isinstance(function, Equality):
-        return equality_terms(states, results)
     if isinstance(function, Restricted):
         return _restricted_terms(function, states, results, nodes)
-    return None
+    make = RANK_ONE_TERMS.get(type(function))
+    return None if make is None else make(function, states, results, nodes)
 
 
 def _restricted_terms(

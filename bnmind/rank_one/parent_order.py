@@ -7,19 +7,10 @@ must be kept until the other chain has reached the same parent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
-from bnmind.pgm.functions import (
-    Addition,
-    Equality,
-    Exactly,
-    Function,
-    Maximum,
-    Minimum,
-    Parity,
-    Threshold,
-)
+from bnmind.pgm.function_registry import with_arguments_in_order
+from bnmind.pgm.functions import Function
 from bnmind.pgm.listed import Listed
 
 __all__ = ["with_parents_in_order"]
@@ -57,16 +48,6 @@ def with_parents_in_order(cpd: CPD, place: Mapping[str, int]) -> CPD:
 
 def _permuted(function: Function, order: list[int]) -> Function | None:
     """Return the function with its arguments in another order; None if its kind is unknown."""
-    match function:
-        case Maximum() | Minimum() | Parity() | Equality():
-            return function
-        case Addition(terms):
-            return replace(function, terms=tuple(terms[i] for i in order))
-        case Threshold(_, counted) | Exactly(_, counted):
-            if counted is None:
-                return function
-            return replace(function, counted=tuple(counted[i] for i in order))
-        case Listed(results):
-            return Listed(results.transpose(order))
-        case _:
-            return None
+    if isinstance(function, Listed):
+        return Listed(function.results.transpose(order))
+    return with_arguments_in_order(function, order)

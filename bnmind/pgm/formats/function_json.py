@@ -4,97 +4,77 @@ A record has the name of the class in lower case and its fields::
 
     {"function": "addition", "terms": [[0, 1], [0, 1, 2]], "modulus": 4, "constant": 0}
 
-A new function needs a record class here, with the same fields, and a place in
-`FunctionRecord`. pydantic is imported with this module.
+The records of registered functions (`bnmind.pgm.function_registry`) are made of the fields of their
+classes, which hold whole numbers and tuples of them. pydantic is imported with this module.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from dataclasses import MISSING, fields
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
 from bnmind.pgm.formats.json_records import Strict
-from bnmind.pgm.functions import (
-    Addition,
-    Equality,
-    Exactly,
-    Function,
-    Maximum,
-    Minimum,
-    Parity,
-    Restricted,
-    Threshold,
-)
+from bnmind.pgm.function_registry import FUNCTIONS, RegisteredFunction, name_of
+from bnmind.pgm.functions import Function, Restricted
 from bnmind.pgm.listed import Listed
 
 __all__ = ["FunctionRecord", "arity_fault", "function_to_record", "steps_work"]
 
 # Small enough for sums of very many in 64 bits.
-_Integer = Annotated[int, Field(ge=-(2**31), le=2**31)]
-_Position = Annotated[int, Field(ge=0, le=2**31)]
+_MOST = 2**31
+_Position = Annotated[int, Field(ge=0, le=_MOST)]
 _Positions: TypeAlias = Annotated[tuple[_Position, ...], Field(fail_fast=True)]
-_Sets: TypeAlias = Annotated[tuple[_Positions, ...], Field(fail_fast=True)]
-_Integers: TypeAlias = Annotated[tuple[_Integer, ...], Field(fail_fast=True)]
 
 
-class _Addition(Strict):
-    function: Literal["addition"]
-    terms: Annotated[tuple[_Integers, ...], Field(fail_fast=True)]
-    modulus: Annotated[int, Field(ge=1, le=2**31)]
-    constant: _Integer = 0
+class _OfNumbers(Strict):
+    """A record of a registered function, with the fields of its class."""
+
+    function: str
 
     def make(self) -> Function:
-        return Addition(self.terms, self.modulus, self.constant)
+        make: Any = FUNCTIONS[self.function].make
+        return cast(Function, make(**{f.name: getattr(self, f.name) for f in fields(make)}))
 
 
-class _Minimum(Strict):
-    function: Literal["minimum"]
-
-    def make(self) -> Function:
-        return Minimum()
-
-
-class _Maximum(Strict):
-    function: Literal["maximum"]
-
-    def make(self) -> Function:
-        return Maximum()
+def _annotation(hint: Any, least: int) -> Any:
+    """Return the type of a field in a file: whole numbers within bounds, and tuples of them."""
+    if get_origin(hint) in (Union, UnionType):
+        either = [_annotation(one, least) for one in get_args(hint)]
+        return functools.reduce(operator.or_, either)
+    if get_origin(hint) is tuple:
+        inner = _annotation(get_args(hint)[0], least)
+        return Annotated[tuple[inner, ...], Field(fail_fast=True)]  # type: ignore[valid-type]
+    return Annotated[int, Field(ge=least, le=_MOST)] if hint is int else hint
 
 
-class _Parity(Strict):
-    function: Literal["parity"]
-
-    def make(self) -> Function:
-        return Parity()
-
-
-class _Equality(Strict):
-    function: Literal["equality"]
-
-    def make(self) -> Function:
-        return Equality()
-
-
-class _Threshold(Strict):
-    function: Literal["threshold"]
-    least: _Integer
-    counted: _Sets | None = None
-
-    def make(self) -> Function:
-        return Threshold(self.least, self.counted)
-
-
-class _Exactly(Strict):
-    function: Literal["exactly"]
-    count: _Integer
-    counted: _Sets | None = None
-
-    def make(self) -> Function:
-        return Exactly(self.count, self.counted)
+def _record(name: str, row: RegisteredFunction) -> type[_OfNumbers]:
+    """Return the record of a registered function, made of the fields of its class."""
+    kind: Any = row.make
+    hints = get_type_hints(kind)
+    parts: dict[str, Any] = {"function": (Literal[name], ...)}
+    for one in fields(kind):
+        default = ... if one.default is MISSING else one.default
+        parts[one.name] = (_annotation(hints[one.name], row.least.get(one.name, -_MOST)), default)
+    return create_model(f"_{name.title()}", __base__=_OfNumbers, **parts)
 
 
 class _Restricted(Strict):
@@ -127,18 +107,16 @@ class _Listed(Strict):
         return Listed(np.array(self.results, dtype=np.intp).reshape(self.shape))
 
 
-FunctionRecord: TypeAlias = Annotated[
-    _Addition
-    | _Minimum
-    | _Maximum
-    | _Parity
-    | _Equality
-    | _Threshold
-    | _Exactly
-    | _Listed
-    | _Restricted,
-    Field(discriminator="function"),
-]
+if TYPE_CHECKING:
+    _AnyRecord: TypeAlias = _OfNumbers | _Listed | _Restricted
+else:
+    _RECORDS = [_record(name, row) for name, row in FUNCTIONS.items()]
+    _AnyRecord = Annotated[
+        Union[(*_RECORDS, _Listed, _Restricted)],
+        Field(discriminator="function"),
+    ]
+
+FunctionRecord: TypeAlias = _AnyRecord
 """A record of any of the functions, told apart by its field ``function``."""
 
 _Restricted.model_rebuild()
@@ -147,49 +125,40 @@ _Restricted.model_rebuild()
 def function_to_record(function: Function) -> dict[str, Any] | None:
     """Return the record of a function, or None if it is not one of ours.
 
+    >>> from bnmind.pgm import Threshold
     >>> function_to_record(Threshold(2))
     {'function': 'threshold', 'least': 2, 'counted': None}
     """
-    match function:
-        case Addition(terms, modulus, constant):
-            fields: dict[str, Any] = {"terms": terms, "modulus": modulus, "constant": constant}
-        case Threshold(least, counted):
-            fields = {"least": least, "counted": counted}
-        case Exactly(count, counted):
-            fields = {"count": count, "counted": counted}
-        case Restricted(whole, states, results):
-            inner = function_to_record(whole)
-            if inner is None:
-                return None
-            fields = {"of": inner, "states": states, "results": results}
-        case Listed(results):
-            fields = {"shape": results.shape, "results": tuple(results.ravel().tolist())}
-        case Minimum() | Maximum() | Parity() | Equality():
-            fields = {}
-        case _:
+    if isinstance(function, Restricted):
+        inner = function_to_record(function.function)
+        if inner is None:
             return None
-    return {"function": type(function).__name__.lower(), **fields}
+        parts = {"of": inner, "states": function.states, "results": function.results}
+        return {"function": "restricted", **parts}
+    if isinstance(function, Listed):
+        results = tuple(function.results.ravel().tolist())
+        return {"function": "listed", "shape": function.results.shape, "results": results}
+    name = name_of(function)
+    if name is None:
+        return None
+    of: Any = function
+    return {"function": name, **{one.name: getattr(of, one.name) for one in fields(of)}}
 
 
 def arity_fault(function: Function, n_arguments: int) -> str | None:
     """Return what is wrong if a function has not so many arguments, or None."""
-    wanted = n_arguments
-    match function:
-        case Addition(terms):
-            wanted = len(terms)
-        case Threshold(_, counted) | Exactly(_, counted):
-            wanted = n_arguments if counted is None else len(counted)
-        case Listed(results):
-            wanted = results.ndim
-        case Restricted(whole, states):
-            wanted = sum(len(kept) > 1 for kept in states)
-            if inner := arity_fault(whole, len(states)):
-                return inner
-        case _:
-            pass
-    if wanted == n_arguments:
+    wanted: int | None = None
+    name = name_of(function)
+    if isinstance(function, Restricted):
+        name, wanted = "restricted", sum(len(kept) > 1 for kept in function.states)
+        if inner := arity_fault(function.function, len(function.states)):
+            return inner
+    elif isinstance(function, Listed):
+        name, wanted = "listed", function.results.ndim
+    elif name is not None:
+        wanted = FUNCTIONS[name].n_arguments(function)
+    if wanted is None or wanted == n_arguments:
         return None
-    name = type(function).__name__.lower()
     return f"expected {wanted} arguments of the function {name}, got {n_arguments}"
 
 
@@ -204,13 +173,6 @@ def steps_work(function: Function, sizes: Sequence[int]) -> int:
         function = function.function
     if isinstance(function, Listed):
         return function.results.size
-    reached = max(sizes, default=1) + len(sizes) + 2
-    if isinstance(function, Addition):
-        span = 1 + sum(max(t, default=0) - min(t, default=0) for t in function.terms)
-        reached = min(function.modulus, span, _product(sizes))
-    return reached * sum(sizes)
-
-
-def _product(sizes: Sequence[int]) -> int:
-    # Beyond this it is no bound any more, and whole numbers become slow.
-    return math.prod(sizes) if len(sizes) < 64 else 2**64
+    name = name_of(function)
+    assert name is not None  # as whatever comes from a record
+    return FUNCTIONS[name].partial_results(function, sizes) * sum(sizes)
