@@ -17,7 +17,7 @@ H3  1 0.222  2 0.333  3 0.222  4 0.222
 
 
 def __getattr__(name: str) -> object:
-    """Import what a public name stands for; it is found at once the next time."""
+    """Import the object of a public name, and keep it for the next time."""
     # Not at the top: until the command line listens, Ctrl-C would print the stack of an import.
     import bnmind._front_door as front_door
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, and those that every module has."""
+    """Return the public names, and the attributes of every module."""
     import bnmind._front_door as front_door
 
     hidden = [name for name in globals() if name.startswith("__")]

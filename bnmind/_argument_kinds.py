@@ -1,4 +1,4 @@
-"""The types of arguments: what an annotation allows, and how a message says it."""
+"""The types that annotations allow for arguments, and their descriptions for messages."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def _never(_: Any) -> bool:
 
 
 class Kind(NamedTuple):
-    """What an argument may be."""
+    """The values that an annotation allows."""
 
     fits: Callable[[Any], bool]
     described: str
     stays: Callable[[Any], bool] = _always
-    """Whether a value can be looked at without being used up."""
+    """Whether a value can be inspected without being consumed."""
     settled: Callable[[Any], bool] = _always
-    """Whether all values of the type of a value that fits, fit too."""
+    """Whether all values of the type of a fitting value fit too."""
 
 
 class Numbers(NamedTuple):
-    """What numbers an array may hold."""
+    """The numbers that an array may hold."""
 
     kinds: str
     described: str
     is_array: bool
-    """Whether lists will not do."""
+    """Whether lists are not allowed."""
     optional: bool = False
-    """Whether there may be none."""
+    """Whether the array may be None."""
 
 
 def kinds_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Kind]:
@@ -61,7 +61,7 @@ def kinds_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[s
 
 
 def evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
-    """Return what an annotation stands for; `Any` if that is imported for type checkers only."""
+    """Return the type of an annotation; `Any` if it is imported only for type checkers."""
     if isinstance(annotation, str):
         try:
             return eval(annotation, dict(names))  # the module's own annotation
@@ -71,7 +71,7 @@ def evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
 
 
 def _kind_of(annotation: Any) -> Kind | None:
-    """Return what an annotation allows, or None if that is anything or too much to tell."""
+    """Return the values that an annotation allows; None for any value or a complex annotation."""
     simple = {
         None: Kind(lambda value: value is None, "None"),
         type(None): Kind(lambda value: value is None, "None"),
@@ -123,7 +123,7 @@ def _any_of(kinds: Iterable[Kind | None]) -> Kind | None:
 
 
 def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> Kind | None:
-    """Return what a container's annotation allows."""
+    """Return the values that the annotation of a container allows."""
     if origin is collections.abc.Callable:
         return Kind(_is_function, "a function")
     if not isinstance(origin, type):
@@ -147,11 +147,11 @@ def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> Kind | None:
         parts = _kind_of(arguments[0])
         what = "a sequence" + (f", each {parts.described}" if parts else "")
         ordered = issubclass(origin, Sequence)
-        # A tuple may be made of what can be gone through once; a sequence is gone through often.
+        # A tuple may be made of an iterator; a sequence must be iterable more than once.
         once = not ordered or issubclass(origin, tuple)
         return Kind(
             lambda value: (
-                # An array is not made a tuple.
+                # An array is not converted to a tuple.
                 not (issubclass(origin, tuple) and isinstance(value, np.ndarray))
                 and _is_sequence(value, parts, ordered=ordered, once=once)
             ),
@@ -166,7 +166,7 @@ def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> Kind | None:
 
 
 def _fixed(parts: Sequence[Kind | None]) -> Kind:
-    """Return what a tuple of a fixed length allows."""
+    """Return the values that a tuple of a fixed length allows."""
 
     def fits(value: Any) -> bool:
         if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
@@ -203,7 +203,7 @@ def _is_function(value: Any) -> bool:
 
 
 def _protocol(protocol: Any) -> Kind:
-    """Return what a protocol allows: instances that have all that it names."""
+    """Return the values that a protocol allows: instances with all its attributes."""
     members = [
         name
         for base in protocol.__mro__
@@ -230,7 +230,7 @@ def _with_article(name: str) -> str:
 
 
 def numbers_of(annotation: Any) -> Numbers | None:
-    """Return what an annotation of an array allows, None if it is none."""
+    """Return the numbers that the annotation of an array allows; None for other annotations."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         array_like = annotation == ArrayLike or all(p in parts for p in typing.get_args(ArrayLike))

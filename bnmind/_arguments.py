@@ -1,9 +1,9 @@
-"""Arguments: whether they are of the types that a signature names, told plainly if not.
+"""Checks of the types of arguments.
 
-`checked` is put on public functions and methods, and `check_fields` is called first by the
-constructors of public dataclasses. Both read the annotations, once for each function or class,
-so that a signature is the one place that says what is accepted. What depends on values, such as
-ranges, shapes and names, the functions check themselves; arrays are left to them altogether.
+`checked` decorates public functions and methods, and the constructors of public dataclasses call
+`check_fields` first. Both read the annotations once for each function or class, so the signature is
+the only place that defines the types. Functions themselves check the values, such as ranges, shapes
+and names, and all properties of arrays.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _R = TypeVar("_R")
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Return a function that refuses arguments of the wrong type.
+    """Return a function that rejects arguments of the wrong type.
 
     Raises
     ------
     InvalidArgumentError
-        When it is called: all faulty arguments at once.
+        When the function is called. The error lists all faulty arguments.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     names = tuple(inspect.signature(function).parameters)
     name = function.__qualname__
     kinds: dict[str, Kind] = {}
-    # The types that fit each argument whatever the value is: a call whose arguments are all of
-    # types seen before costs a look into a set for each.
+    # The types whose values all fit, for each argument. A call with only known types costs one set
+    # lookup for each argument.
     known: dict[str, set[type]] = {n: set() for n in names}
     in_order = tuple(known.values())
     ready = False
@@ -79,7 +79,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def careful(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         nonlocal ready
         if not ready:
-            # Not before the first call: names in annotations may be imported late.
+            # At the first call, because names in annotations may be imported late.
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
             kinds.update(kinds_of(annotations, function.__globals__))
             ready = True
@@ -113,20 +113,18 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 _OF_NAMES = (LookupError, InvalidArgumentError)
-"""Errors that functions within may raise for what is not theirs to name."""
+"""Errors that inner functions may raise without naming the argument of the outer one."""
 
 
 def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Return a function whose errors tell of arguments of the wrong type, if that is why.
+    """Return a function that checks the types of its arguments only after an error.
 
-    For what is called in inner loops: nothing is looked at while all goes well, so that a wrong
-    argument that does no harm is not noticed.
+    Use it for functions in inner loops. It does not detect wrong arguments that cause no error.
 
     Raises
     ------
     InvalidArgumentError
-        Instead of an error of Python's, or of a name that is not found, if an argument is of
-        the wrong type.
+        Instead of an error of Python, or of an unknown name, if an argument has the wrong type.
     """
     names = tuple(inspect.signature(function).parameters)
 
@@ -136,7 +134,7 @@ def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*args, **kwargs)
         except Exception as fault:
             if isinstance(fault, BnmindError) and not isinstance(fault, _OF_NAMES):
-                raise  # it has judged the value, and says more
+                raise  # this error is more specific
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
             kinds = kinds_of(annotations, function.__globals__)
             given = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -152,9 +150,9 @@ def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def _array_error(
     function: Any, given: Mapping[str, Any], fault: Exception
 ) -> InvalidArgumentError | None:
-    """Return the error of an argument that is no array, though annotated as one, if there is one.
+    """Return the error of an argument that should be an array and is not; None if there is none.
 
-    Arrays are not looked at before a function has failed: that would take time.
+    To save time, arrays are checked only after a function has failed.
     """
     if isinstance(fault, BnmindError):
         return None
@@ -171,17 +169,17 @@ def _array_error(
 
 
 def _kept(kind: Kind | None, value: Any) -> Any:
-    """Return an argument; what can be gone through only once as a tuple."""
+    """Return an argument; an iterator as a tuple."""
     return value if kind is None or kind.stays(value) else tuple(value)
 
 
 def number_array(value: Any, what: str) -> NDArray[np.float64]:
-    """Return real numbers as an array of float64, not copied if they are one.
+    """Return real numbers as an array of float64, without a copy if they are one.
 
     Raises
     ------
     InvalidArgumentError
-        If they are no such numbers; ``what`` names them.
+        If they are not such numbers; ``what`` names them in the message.
 
     Examples
     --------
@@ -192,17 +190,17 @@ def number_array(value: Any, what: str) -> NDArray[np.float64]:
 
 
 def whole_array(value: Any, what: str) -> NDArray[np.intp]:
-    """Return whole numbers as an array of intp; else as `number_array`."""
+    """Return whole numbers as an array of intp; see `number_array`."""
     return _array(value, what, np.intp, "iu", "whole numbers")
 
 
 def positions(which: Any, n: int, what: str) -> NDArray[np.intp]:
-    """Return the rows that positions or a mask stand for, among ``n``.
+    """Return the rows that positions or a mask select among ``n`` rows.
 
     Raises
     ------
     InvalidArgumentError
-        If they are no whole numbers of rows that there are, and no truth value for each.
+        If they are neither positions of rows nor a truth value for each row.
 
     Examples
     --------
@@ -236,7 +234,7 @@ def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArr
         return value
     try:
         found = np.asarray(value)
-        # An empty list has no type of its own.
+        # An empty list has no element type.
         if not found.size or found.dtype.kind in kinds:
             return found.astype(kind, copy=False)
     except (TypeError, ValueError, OverflowError):
@@ -246,12 +244,12 @@ def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArr
 
 
 def check_fields(instance: Any) -> None:
-    """Refuse fields of a dataclass that are of the wrong type, called by its constructor.
+    """Check the types of the fields of a dataclass in its constructor.
 
     Raises
     ------
     InvalidArgumentError
-        If some are; all of them at once.
+        If a field has the wrong type. The error lists all such fields.
     """
     kind: type = type(instance)
     kinds = _field_kinds(kind)
@@ -270,24 +268,24 @@ def check_fields(instance: Any) -> None:
 
 @cache
 def _field_kinds(kind: type) -> dict[str, tuple[Kind, set[type]]]:
-    """Return what each field may be, and the types that fit whatever the value is."""
+    """Return the allowed values of each field, and the types whose values all fit."""
     kinds: dict[str, Kind] = {}
     for base in reversed(kind.__mro__[:-1]):
         annotations = inspect.get_annotations(base)
         names = vars(sys.modules[base.__module__])
         kinds |= kinds_of(annotations, names)
-        if "__post_init__" not in vars(base):  # else it reads its arrays itself
+        if "__post_init__" not in vars(base):  # otherwise it checks its arrays itself
             kinds |= _array_kinds(annotations, names)
     return {name: (expected, set()) for name, expected in kinds.items() if name in _fields(kind)}
 
 
 def _array_kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Kind]:
-    """Return what fields that are arrays may be: lists too, and numbers of every kind."""
+    """Return the allowed values of fields that are arrays, including lists."""
     found = {}
     for name, annotation in annotations.items():
         numbers = numbers_of(evaluated(annotation, names))
         if numbers is not None:
-            # Lists become arrays, and fractions where none belong have messages of their own.
+            # Lists become arrays; the constructor reports fractions in place of whole numbers.
             kinds = "biuf" if numbers.kinds in ("b", "iu") else numbers.kinds
             fits = partial(_may_be_array, numbers._replace(kinds=kinds, is_array=False))
             found[name] = Kind(fits, numbers.described, settled=lambda _: False)

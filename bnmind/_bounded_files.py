@@ -1,9 +1,8 @@
-"""Files that others made, read with a bound: the start of every reader.
+"""Reading of files with a limit for their size.
 
-A file may be far larger than it should be, packed so that it grows a thousand times,
-no file at all, text in another encoding, or JSON that is nested without end. Each of
-these is a `ModelFileError` in one sentence that names the file, and a file is never
-held beyond its bound.
+A file may be too large, compressed by a factor of a thousand, not a file at all, text in another
+encoding, or deeply nested JSON. In each case, the functions raise a `ModelFileError` that names the
+file. They never hold more of a file than the limit allows.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from bnmind.errors import ModelFileError
 __all__ = ["LARGE_FILE", "SMALL_FILE", "parse_json", "read_bytes", "read_text"]
 
 SMALL_FILE = 2**24
-"""Bytes of a file that a person or a game makes: noise, weights, a saved game (16 MiB)."""
+"""The limit for files of persons and games: noise, weights, saved games (16 MiB)."""
 
 LARGE_FILE = 2**26
-"""Bytes of a file that holds data: a model, a bank, responses, a tree (64 MiB)."""
+"""The limit for files with data: models, banks, responses, trees (64 MiB)."""
 
 _PIECE = 2**20
 _PLACE = re.compile(r"at line (\d+) column (\d+)$")
@@ -36,14 +35,14 @@ def read_bytes(path: str | os.PathLike[str], *, most: int, packed: bool = False)
     path
         The file.
     most
-        Bytes that it may have, unpacked.
+        The limit for its size in bytes, uncompressed.
     packed
-        Whether gzip has packed it.
+        Whether it is compressed by gzip.
 
     Raises
     ------
     ModelFileError
-        If it cannot be read, cannot be unpacked, or is longer.
+        If it cannot be read or decompressed, or is larger.
     """
     try:
         with open(path, "rb") as file:
@@ -52,35 +51,33 @@ def read_bytes(path: str | os.PathLike[str], *, most: int, packed: bool = False)
                     return _limited(unpacked, path, most)
             return _limited(file, path, most)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise ModelFileError(
-            f"expected a file packed by gzip, got {path} ({fault})", str(path)
-        ) from fault
+        raise ModelFileError(f"{path} is not packed by gzip: {fault}", str(path)) from fault
     except OSError as fault:
         raise ModelFileError(
-            f"expected a file that can be read, got {path} ({fault.strerror or fault})", str(path)
+            f"cannot read {path} ({fault.strerror or fault})", str(path)
         ) from fault
     except ValueError as fault:  # a name that no file can have
         raise ModelFileError(
-            f"expected the name of a file, got {os.fspath(path)!r} ({fault})", os.fspath(path)
+            f"{os.fspath(path)!r} is not the name of a file: {fault}", os.fspath(path)
         ) from fault
 
 
 def read_text(path: str | os.PathLike[str], *, most: int, damaged: bool = False) -> str:
-    """Return the text of a file in UTF-8; each of its lines ends in a line feed.
+    """Return the text of a file in UTF-8, with line feeds as line ends.
 
     Parameters
     ----------
     path
-        The file; a byte-order mark at its start is left out.
+        The file. A byte-order mark at its start is removed.
     most
-        Bytes that it may have.
+        The limit for its size in bytes.
     damaged
-        Whether a text that is UTF-8 only in its beginning is returned as far as it is.
+        Whether to return the valid beginning of a text that is not UTF-8 throughout.
 
     Raises
     ------
     ModelFileError
-        If it cannot be read, is longer, or is not UTF-8.
+        If it cannot be read, is larger, or is not UTF-8.
     """
     data = read_bytes(path, most=most)
     try:
@@ -89,20 +86,20 @@ def read_text(path: str | os.PathLike[str], *, most: int, damaged: bool = False)
         text = data[: fault.start].decode("utf-8-sig") if damaged else ""
         if not text.strip():
             raise ModelFileError(
-                f"expected UTF-8 text in {path}, got {fault.reason} at byte {fault.start:,}",
+                f"{path} is not UTF-8 text: {fault.reason} at byte {fault.start:,}",
                 str(path),
             ) from fault
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_json(text: str) -> Any:
-    """Return the value that a JSON text stands for, nested at most 200 deep.
+    """Return the value of a JSON text, nested at most 200 levels deep.
 
     Raises
     ------
     ModelFileError
-        If it is no JSON, is nested deeper, holds NaN or an infinity, or a whole number of
-        thousands of digits; with the line and column.
+        If the text is not JSON, is nested deeper, or contains NaN, an infinity, or an integer of
+        thousands of digits. The error has the line and the column.
 
     Examples
     --------
@@ -112,7 +109,7 @@ def parse_json(text: str) -> Any:
     Traceback (most recent call last):
     bnmind.errors.ModelFileError: expected JSON, got recursion limit exceeded at line 1 column 202
     """
-    # Python's own reader has no limit but that of its stack, which depends on who calls.
+    # The depth limit of Python's own reader depends on the call stack.
     from pydantic_core import from_json
 
     try:
@@ -127,13 +124,11 @@ def parse_json(text: str) -> Any:
 
 
 def _limited(file: BinaryIO | gzip.GzipFile, path: str | os.PathLike[str], most: int) -> bytes:
-    # Piece by piece: neither a packed file nor a device says how long it is.
+    # Read in pieces, because the size of compressed files and devices is unknown.
     pieces, size = [], 0
     while piece := file.read(_PIECE):
         pieces.append(piece)
         size += len(piece)
         if size > most:
-            raise ModelFileError(
-                f"expected at most {most:,} bytes, got more in {path}", os.fspath(path)
-            )
+            raise ModelFileError(f"{path} is larger than {most:,} bytes", os.fspath(path))
     return b"".join(pieces)

@@ -1,8 +1,8 @@
-"""One writer at a time: a lock that lasts from looking at a file to replacing it.
+"""Locks of files, from reading a file to replacing it.
 
-The lock is on a small file beside the file, which whoever holds the lock removes at the end. The
-system releases it when its program ends, however that ends, so that nothing stale ever blocks.
-Where the file system has no locks nothing is locked.
+The lock is on a small file beside the file; the holder of the lock removes it at the end. The
+operating system releases the lock when the program ends, so there are no stale locks. On file
+systems without locks, nothing is locked.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.
 
 @contextmanager
 def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[None]:
-    """Keep every other program, and every other thread, that locks the same file waiting.
+    """Lock a file against other programs and threads that lock it.
 
     Parameters
     ----------
     path
-        The file; it need not exist. Who only reads needs no lock: files change in one step.
+        The file; it need not exist. Readers need no lock, because files are replaced in one step.
     patience
-        Seconds to wait for someone else.
+        Seconds to wait for another holder of the lock.
 
     Raises
     ------
     FileWriteError
-        If someone else holds the lock all that time, or nothing can be written beside the
-        file; it names the file.
+        If the lock is held for all this time, or the directory cannot be written. The error names
+        the file.
     """
     name = os.fspath(path)
     with naming(name):
@@ -53,14 +53,14 @@ def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[
         yield
     finally:
         if place is not None and handle is not None:
-            # Removed while it is locked: whoever waits for this one notices, and opens the next.
+            # Remove it while it is locked: waiting programs notice this and open a new one.
             with suppress(OSError):
                 place.unlink()
             os.close(handle)
 
 
 def _lock_file(place: Path) -> Path:
-    """Return the lock of a file, one for all spellings that may be the same file."""
+    """Return the lock of a file; all spellings of the same file have one lock."""
     name = unicodedata.normalize("NFC", place.name).casefold()
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
     return place.with_name(f".bnmind-{digest}.lock")
@@ -79,15 +79,15 @@ def _acquire(place: Path, name: str, patience: float) -> int:
             os.close(handle)
             raise
         os.close(handle)
-        if taken:  # but who held it has removed the file meanwhile
+        if taken:  # but the last holder has removed the file in the meantime
             continue
         if time.monotonic() > end:
             raise FileWriteError(
-                f"expected to be the only program that writes {name}, but another one has been"
-                f" writing it for {patience:.0f} seconds; try again when it has ended",
+                f"another program has been writing {name} for {patience:.0f} seconds; try again"
+                " when it has ended",
                 name,
             )
-        # Waiting for unequal times keeps two programs from always asking at the same time.
+        # Random times keep two programs from always trying at the same time.
         time.sleep(0.001 + os.urandom(1)[0] / 25_600)
 
 
@@ -106,7 +106,7 @@ def _open(place: Path) -> int:
 
 
 def _try(handle: int) -> bool:
-    """Lock an open file, and return whether that worked; True where there are no locks."""
+    """Try to lock an open file; True if there are no locks on the file system."""
     try:
         if sys.platform == "win32":
             import msvcrt

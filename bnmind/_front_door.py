@@ -21,7 +21,7 @@ _PACKAGE = "bnmind"
 
 @cache
 def homes() -> Mapping[str, str]:
-    """Return the module that each name of the package comes from, as its stub says.
+    """Return the module of each public name, as given by the stub.
 
     A room comes from the package itself: ``from bnmind import pgm as pgm``.
     """
@@ -37,7 +37,7 @@ def homes() -> Mapping[str, str]:
 
 
 def find(name: str) -> Any:
-    """Return what a name of the package stands for; its module is imported.
+    """Return the object of a public name; its module is imported.
 
     Raises
     ------

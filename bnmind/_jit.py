@@ -1,10 +1,10 @@
-"""The only door to numba: functions that are compiled to machine code when first called.
+"""Kernels, which numba compiles to machine code at their first call.
 
-numba is imported at that moment too, not before: it takes half a second, which
-``bnmind --help`` should not cost. Machine code is kept on disk (`bnmind._jit_cache`).
+This is the only module that imports numba. The import takes half a second, so it happens at the
+first call of a kernel. Machine code is cached on disk (`bnmind._jit_cache`).
 
-With ``NUMBA_DISABLE_JIT=1`` nothing is compiled: kernels run as the Python functions that they
-are, a hundred to a thousand times slower, and every index is checked.
+With ``NUMBA_DISABLE_JIT=1`` nothing is compiled. Kernels then run as Python functions, a hundred to
+a thousand times slower, and every index is checked.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["Kernel", "being_compiled", "njit", "njit_superword"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _being_compiled: list[str] = []
-"""What is asked of `being_compiled`; nothing depends on it."""
+"""The kernels for `being_compiled`; for information only."""
 
 
 def being_compiled() -> tuple[str, ...]:
-    """Return the kernels that are compiled at this moment, or read from disk, in any thread.
+    """Return the kernels that any thread is compiling, or reading from disk, at this moment.
 
-    A program can tell its user by it why the first call takes so long.
+    Programs can use this to explain why a first call takes long.
     """
     return tuple(_being_compiled)
 
@@ -60,7 +60,7 @@ class Kernel(KernelSource):
             finally:
                 _being_compiled.pop()
 
-        # These two are how a dispatcher of numba is told of a cache and asked to compile.
+        # These two attributes give numba's dispatcher the cache and the compile function.
         dispatcher._cache = KernelCache(self)
         dispatcher.compile = compile_interruptibly
         return dispatcher
@@ -70,7 +70,7 @@ class Kernel(KernelSource):
 
     @cached_property
     def _numba_type_(self) -> Any:
-        # numba asks for this when a kernel is named inside another one.
+        # numba reads this if a kernel uses another kernel.
         import numba
 
         return numba.typeof(self._compiled)
@@ -79,14 +79,14 @@ class Kernel(KernelSource):
         try:
             return self._compiled(*arguments)
         except SystemError as error:
-            # Machine code calls Python to make its result; Ctrl-C may be heard there.
+            # Machine code calls Python to create its result, where Ctrl-C may arrive.
             if _is_interrupted(error):
                 raise KeyboardInterrupt from None
             raise
 
 
 def _is_interrupted(error: BaseException) -> bool:
-    """Return whether an error came of a KeyboardInterrupt, however many errors lie between."""
+    """Return whether a KeyboardInterrupt caused an error, directly or indirectly."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
@@ -94,7 +94,7 @@ def _is_interrupted(error: BaseException) -> bool:
 
 
 def _as_machine_words(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose words wrap around without a warning, as in machine code."""
+    """Return a function whose integers wrap around without a warning, as in machine code."""
     import numpy as np
 
     def call(*arguments: Any) -> Any:
@@ -106,10 +106,9 @@ def _as_machine_words(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _superword_vectorization() -> Iterator[None]:
-    """Let what is compiled meanwhile join neighboring scalar operations into vector ones.
+    """Enable superword vectorization for kernels compiled in a ``with`` block.
 
-    numba leaves that pass out unless this setting, which it has for whole processes only
-    (NUMBA_SLP_VECTORIZE), says otherwise.
+    numba has a setting for this (NUMBA_SLP_VECTORIZE), but only for whole processes.
     """
     from numba.core import config
 
@@ -123,11 +122,12 @@ def _superword_vectorization() -> Iterator[None]:
 
 @contextmanager
 def _keeping_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt if Ctrl-C was pressed meanwhile, even where it got lost.
+    """Raise KeyboardInterrupt if Ctrl-C was pressed in a ``with`` block, even if it was lost.
 
-    LLVM calls Python functions back, and Python calls some while it frees memory. An exception in
-    one of them is lost: Python hands it to `sys.unraisablehook`, and goes on. Here it is raised
-    again before the next pass of the compiler, or in place of the error that came of it.
+    LLVM calls Python functions, and Python calls functions while it frees memory. Exceptions in
+    such functions are lost: Python passes them to `sys.unraisablehook` and continues. This context
+    raises the interrupt again before the next pass of the compiler, or in place of a resulting
+    error.
     """
     from numba.core import event
 
@@ -140,7 +140,7 @@ def _keeping_interrupts() -> Iterator[None]:
         is_interrupt = isinstance(unraisable.exc_value, KeyboardInterrupt)
         if is_interrupt:
             lost.set()
-        # A hook of the program's own may end it at once.
+        # A hook of the user's program may end the program at once.
         if not is_interrupt or before is not sys.__unraisablehook__:
             before(unraisable)
 
@@ -169,8 +169,8 @@ def _keeping_interrupts() -> Iterator[None]:
 def njit(function: _F) -> _F:
     """Return the function compiled by numba, without Python objects and without fast-math.
 
-    To the type checker the function stays what it is. Its arguments must be
-    positional. ``function.__wrapped__`` is the Python source function.
+    The type of the function does not change. Its arguments must be positional.
+    ``function.__wrapped__`` is the Python source function.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def njit(function: _F) -> _F:
 
 
 def njit_superword(function: _F) -> _F:
-    """Return the function compiled as by `njit`, neighboring operations joined into vector ones.
+    """Return the function compiled as by `njit`, with superword vectorization.
 
-    For kernels that write out the same operation for each lane of a register.
+    Use it for kernels that spell out the same operation for each lane of a register.
     """
     return cast(_F, Kernel(function, superword=True))

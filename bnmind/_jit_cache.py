@@ -1,8 +1,8 @@
-"""Machine code of kernels on disk, so that a kernel is compiled once and not in every process.
+"""A cache of machine code on disk, so that a kernel is not compiled in every process.
 
-numba has a cache too, but it notices only changes to the file that a kernel is in. Our kernels
-call kernels in other files and use constants of other modules, and would go on with yesterday's
-code of them. Here a file is named by *all* that the kernel is compiled from:
+numba's own cache detects only changes to the file of a kernel. Our kernels call kernels in other
+files and use constants of other modules, and numba would use outdated code of these. This cache
+therefore names a file by *everything* that the kernel is compiled from:
 
 =========  ==================================================================
 name       of
@@ -13,14 +13,13 @@ key        the types of the arguments, the processor, and the versions and
            settings of Python, NumPy, numba and LLVM
 =========  ==================================================================
 
-Code is kept where numba would keep it: in ``NUMBA_CACHE_DIR`` if that is set, else in
-``__pycache__`` beside the source, else in the user's cache directory. A file is written
-beside its place and then moved there, and begins with a checksum. If it cannot be read, is
-damaged, or cannot be written (no such directory, disk full), the kernel is compiled in memory,
-as if there were no cache.
+The cache uses numba's directory: ``NUMBA_CACHE_DIR`` if it is set, otherwise ``__pycache__`` beside
+the source, otherwise the user's cache directory. A file starts with a checksum, and is written to a
+temporary name first. If a file cannot be read or written, or is damaged, the kernel is compiled in
+memory, as without a cache.
 
-Files with other content of the same kernel are deleted when a new one is written, and files
-that nobody has used for `KEPT_DAYS` days.
+Writing a file deletes other versions of the same kernel, and files that were not used for
+`KEPT_DAYS` days.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from bnmind._text_files import write_file
 __all__ = ["KEPT_DAYS", "KernelCache", "content_of"]
 
 KEPT_DAYS = 90
-"""Files that were not used for so many days are deleted."""
+"""Files that were not used for this number of days are deleted."""
 
 _SUFFIX = ".bnk"
 _HEAD = b"bnmind kernel 1\n"
@@ -63,14 +62,14 @@ _SETTINGS = (
 
 
 class KernelCache:
-    """Where a dispatcher of numba looks for machine code, and puts what it has compiled."""
+    """The cache of machine code of a dispatcher of numba."""
 
     def __init__(self, kernel: KernelSource) -> None:
         self._kernel = kernel
 
     @cached_property
     def cache_path(self) -> str | None:
-        """The directory that machine code is kept in; None if there is none to write to."""
+        """The directory of the cache; None if no directory is writable."""
         from numba.core.caching import CompileResultCacheImpl
 
         try:
@@ -83,13 +82,13 @@ class KernelCache:
         return content_of(self._kernel)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the code for some types of arguments, or None: then it is compiled."""
+        """Return the code for some types of arguments; None if it must be compiled."""
         target_context.refresh()
         path = self._path(signature, target_context.codegen())
         return None if path is None else _loaded(path, target_context)
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep the code for some types of arguments, if that can be done."""
+        """Save the code for some types of arguments, if possible."""
         path = self._path(signature, code.codegen)
         if path is None or code.lifted or code.library.has_dynamic_globals:
             return
@@ -108,10 +107,10 @@ class KernelCache:
         """Do nothing: the cache is always enabled."""
 
     def flush(self) -> None:
-        """Do nothing: no code is kept that could be stale."""
+        """Do nothing: the cache holds no outdated code."""
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
-        """Return where the code for some types of arguments is kept, or None for nowhere."""
+        """Return the file of the code for some types of arguments; None if there is none."""
         if self.cache_path is None or self._content is None:
             return None
         function = self._kernel.function
@@ -122,10 +121,10 @@ class KernelCache:
 
 
 def content_of(kernel: KernelSource) -> str | None:
-    """Return a digest of all that a kernel is compiled from, or None.
+    """Return a digest of everything that a kernel is compiled from, or None.
 
-    None stands for a kernel that names something whose content is not known to be all in its
-    digest, such as a module of its own package; its code is not kept.
+    None means that the kernel uses something whose content cannot be described completely, such as
+    a module of its own package. Its code is not cached.
     """
     try:
         return _hashed(_described(kernel, set(), kernel.function.__module__.partition(".")[0]))
@@ -138,7 +137,7 @@ class _UnknownContentError(Exception):
 
 
 def _described(value: Any, met: set[int], package: str) -> object:
-    """Return a description of a value, of plain objects that always look the same."""
+    """Return a description of a value by plain objects with a stable representation."""
     if isinstance(value, KernelSource):
         name = f"{value.function.__module__}.{value.function.__qualname__}"
         if id(value) in met:
@@ -178,7 +177,7 @@ def _described_function(
     yield _described_code(source.__code__, met, package)
     yield _described((source.__defaults__, *(source.__kwdefaults__ or {}).items()), met, package)
     for name in sorted(_names(source.__code__)):
-        # What is no global is an attribute or a built-in function.
+        # Other names are attributes or built-in functions.
         if name in source.__globals__:
             yield name, _described(source.__globals__[name], met, package)
     for cell in source.__closure__ or ():
@@ -203,7 +202,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _types(signature: Any) -> list[object]:
-    """Return the types of arguments; of named tuples the names of their fields too."""
+    """Return the types of arguments, with the field names of named tuples."""
     return [
         (str(kind), getattr(kind, "fields", ()), str(getattr(kind, "instance_class", "")))
         for kind in signature
@@ -223,10 +222,10 @@ def _hashed(*parts: object) -> str:
 
 
 def _loaded(path: Path, target_context: Any) -> Any:
-    """Return the code in a file, or None if there is none, or something is wrong with it."""
+    """Return the code in a file; None if there is none, or the file is damaged."""
     from numba.core.compiler import CompileResult
 
-    # Whatever is wrong with the file, or with what is in it: the kernel is compiled instead.
+    # If anything is wrong with the file or its content, the kernel is compiled instead.
     with contextlib.suppress(Exception):
         payload = _read(path)
         if payload is not None:
@@ -238,7 +237,7 @@ def _loaded(path: Path, target_context: Any) -> Any:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return what was written to a file, or None if the file is another one or damaged."""
+    """Return the payload of a file; None if the file is not from this cache, or damaged."""
     content = path.read_bytes()
     head = _HEAD + _checksum(path, content[len(_HEAD) + 32 :])
     return content[len(head) :] if content.startswith(head) else None
@@ -249,7 +248,7 @@ def _checksum(path: Path, payload: bytes) -> bytes:
 
 
 def _sweep(path: Path) -> None:
-    """Delete what a new file replaces, and what nobody has used for long."""
+    """Delete files that a new file replaces, and files that were not used for a long time."""
     kernel, content, _ = path.name.rsplit("-", 2)
     long_ago = time.time() - KEPT_DAYS * 86_400
     for other in path.parent.iterdir():

@@ -1,4 +1,4 @@
-"""Kernels as functions yet to be compiled: a function, and how it is compiled."""
+"""Kernels before their compilation: a function with its compiler options."""
 
 from __future__ import annotations
 

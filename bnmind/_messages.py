@@ -1,4 +1,4 @@
-"""How messages show values and texts that may be of any kind and length."""
+"""Text of values of any kind and length for messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 MOST_FAULTS = 1000
-"""Faults of a file or a table that are collected: in a large one everything may be wrong."""
+"""The most faults of a file or a table that are collected."""
 
 _LONG = 10**15
 _LONGEST = 400
@@ -29,7 +29,7 @@ _UNITS = (("bytes", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30))
 
 _HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that would turn around what comes after them."""
+"""Marks that change the direction of writing."""
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
@@ -39,7 +39,7 @@ _short.maxlevel = 3
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: quoted, in one line, not too long.
+    """Return the text of a value for a message: quoted, in one line, and short.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def shown(value: object) -> str:
     """
     try:
         return " ".join(_short.repr(value).split())
-    except ValueError:  # Python does not write whole numbers of thousands of digits
+    except ValueError:  # Python does not convert integers of thousands of digits
         return "a long number"
 
 
 def many(count: int) -> str:
-    """Return a whole number as text, in short if it has very many digits.
+    """Return a whole number as text, abbreviated if it has many digits.
 
     >>> many(12345), many(2**100)
     ('12,345', 'about 10^30')
@@ -64,7 +64,7 @@ def many(count: int) -> str:
 
 
 def bytes_text(number: int) -> str:
-    """Return a number of bytes in the unit that suits it.
+    """Return a number of bytes as text in a suitable unit.
 
     >>> bytes_text(736), bytes_text(2**31)
     ('736 bytes', '2 GiB')
@@ -78,23 +78,23 @@ def bytes_text(number: int) -> str:
 
 
 def one_line(text: str, *, longest: int = _LONGEST) -> str:
-    """Return a text in one line, cut at the end if it is long.
+    """Return a text in one line, truncated if it is long.
 
     >>> one_line("words and more", longest=10)
     'words and…'
     """
-    # What is cut anyway need not be split.
+    # Do not split text that is removed anyway.
     text = " ".join(text[: 2 * longest].split())
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def first_faults(faults: Iterable[str]) -> list[str]:
-    """Return the first `MOST_FAULTS` of faults, the others are not looked for."""
+    """Return the first `MOST_FAULTS` faults, without searching for more."""
     return list(islice(faults, MOST_FAULTS))
 
 
 def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
-    """Return the first of several faults, none of them very long, and how many more there are.
+    """Return the first faults as one text, truncated, with the number of the other faults.
 
     >>> listed(["a", "b", "c"], most=2)
     'a; b; and 1 more'
@@ -106,11 +106,10 @@ def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return a text of one line with a replacement for all that is not to be shown.
+    r"""Return a text of one line with a replacement for all characters that must not be shown.
 
-    Whoever makes a file chooses the titles, names and states in it. Control characters would
-    be obeyed by a terminal and are no XML, and marks that change the direction of writing
-    would reach beyond the text.
+    Titles, names and states come from files of others. Terminals obey control characters, XML does
+    not allow them, and marks that change the direction of writing affect the text after them.
 
     >>> visible("yes\x1b[2J")
     'yes\ufffd[2J'

@@ -1,8 +1,8 @@
-"""The names of temporary files, and the removal of those whose program is gone.
+"""The names of temporary files, and the removal of stale ones.
 
-A name says which machine and which process made the file. It is stale if that process has
-ended, or after a day if nobody here can tell: then it is of another machine, of an earlier
-start of this one, or its process number has been given away again.
+The name contains the machine and the process that made the file. A file is stale if this process
+has ended. If this is unknown (the file is from another machine, from an earlier boot, or its
+process number is in use again), the file is stale after a day.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _DAY = 24 * 60 * 60.0
 def temporary_name(directory: Path) -> Path:
     """Return the name of a new temporary file in a directory.
 
-    It does not hold the name of the file to be, which may already be as long as names can be.
+    It does not contain the name of the final file, which may already have the maximal length.
     """
     return directory / f".bnmind-{_machine()}-{os.getpid()}-{uuid4().hex[:8]}.tmp"
 
 
 def sweep(directory: Path) -> None:
-    """Remove the stale temporary files in a directory, as far as that is possible."""
+    """Remove the stale temporary files in a directory, if possible."""
     machine = _machine()
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
@@ -45,7 +45,7 @@ def sweep(directory: Path) -> None:
 
 
 def _machine() -> str:
-    """Return a text that is the same for programs that see each other's process numbers."""
+    """Return a text that is equal for programs that share their process numbers."""
     parts = [socket.gethostname()]
     with suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
@@ -54,7 +54,7 @@ def _machine() -> str:
 
 
 def _is_running(process: int) -> bool:
-    if os.name == "nt":  # there the question itself ends the process
+    if os.name == "nt":  # there, this call would end the process
         return True
     try:
         os.kill(process, 0)

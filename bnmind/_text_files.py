@@ -1,10 +1,10 @@
-"""Files are written here, each whole or not at all.
+"""Atomic writing of files: each file is written as a whole or not at all.
 
-New content goes to a temporary file beside its place, is brought to the disk, and only then
-takes the place in one step. So a full disk, a crash or a killed program leaves the old file as
-it was. A new file has the rights of the one that it replaces; a link stays a link, and the file
-that it points to is replaced. Pipes and devices, ``/dev/stdout`` say, are written to as they
-are. Temporary files that a killed program left are removed by the next writer in the directory.
+New content is written to a temporary file in the same directory and flushed to the disk. Then it
+replaces the old file in one step. A full disk, a crash or a killed program therefore leaves the old
+file as it was. A new file gets the permissions of the old one. A link stays a link, and the file
+behind it is replaced. Pipes and devices, such as ``/dev/stdout``, are written directly. The next
+writer in a directory removes the temporary files of killed programs.
 """
 
 from __future__ import annotations
@@ -34,49 +34,48 @@ __all__ = [
 ]
 
 _HANDLES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
-"""Names of files that are open already: whoever reads them would not see a new one."""
+"""Names of open files; their readers would not see a replacement."""
 
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.ENOSYS}
-"""Errors of file systems that cannot bring a directory to the disk."""
+"""Errors of file systems that cannot flush a directory."""
 
 
 @dataclass(frozen=True)
 class _Draft:
-    """The content of one file, on its way."""
+    """A file that is being written."""
 
     path: str
-    """As the caller named it."""
+    """The name given by the caller."""
     place: Path
     """The file to be replaced, behind all links."""
     temporary: Path
-    """Beside it."""
+    """The temporary file in the same directory."""
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file, in place of the one that is there.
+    """Write a file, replacing an existing one.
 
     Parameters
     ----------
     path
         The file; its directory must exist.
     content
-        Bytes, or text, which is written in UTF-8 with its ends of lines as they are.
+        Bytes, or text, which is written in UTF-8 without changes of line ends.
 
     Raises
     ------
     FileWriteError
-        If it cannot be written; it names the file, and what was there is left as it was.
+        If the file cannot be written. The error names the file, and an existing file is unchanged.
     """
     write_files({Path(path): content})
 
 
 def write_files(contents: Mapping[Path, str | bytes]) -> None:
-    """Write several files, all or none of them.
+    """Write several files, either all or none of them.
 
-    All are brought to the disk beside their places before the first takes its place. If one
-    cannot take its place, those before it are put back. Only a program killed, or a machine
-    stopped, in the instant between the first and the last of these steps leaves new files
-    beside old ones, each of them whole.
+    All temporary files are flushed to the disk before the first one replaces its file. If a
+    replacement fails, the earlier ones are reverted. Only if the program is killed between the
+    first and the last replacement, some files are new and others old, each of them complete.
 
     Parameters
     ----------
@@ -86,7 +85,7 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
     Raises
     ------
     FileWriteError
-        If one cannot be written; it names that file, and all are left as they were.
+        If a file cannot be written. The error names the file, and all files are unchanged.
     """
     drafts: list[_Draft] = []
     streams: list[tuple[str, bytes]] = []
@@ -116,14 +115,14 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
 
 
 def create_file(path: str | os.PathLike[str], content: str | bytes) -> bool:
-    """Write a file that must not exist yet, and return whether it was written.
+    """Write a new file, and return False if it exists already.
 
-    Of several programs that create the same file at once, one succeeds.
+    If several programs create the same file at once, one of them succeeds.
 
     Raises
     ------
     FileWriteError
-        If it cannot be written; it names the file.
+        If the file cannot be written. The error names the file.
     """
     name = os.fspath(path)
     data = encoded(name, content)
@@ -151,13 +150,13 @@ def create_file(path: str | os.PathLike[str], content: str | bytes) -> bool:
 
 
 def check_writable(*paths: str | os.PathLike[str]) -> None:
-    """Raise if one of these files cannot be written; called before long work whose result they get.
+    """Check, before long work, that the files for its results can be written.
 
     Raises
     ------
     FileWriteError
-        If a directory does not exist or cannot be written, or the name is that of a directory
-        or cannot be the name of a file; it names the file.
+        If a directory does not exist or is not writable, or the name is that of a directory or not
+        a valid name. The error names the file.
     """
     for path in paths:
         name = os.fspath(path)
@@ -167,12 +166,12 @@ def check_writable(*paths: str | os.PathLike[str]) -> None:
 
 
 def check_writable_directory(path: str | os.PathLike[str]) -> None:
-    """Raise if files cannot be written into a directory, which need not exist yet.
+    """Check that files can be written to a directory, which need not exist yet.
 
     Raises
     ------
     FileWriteError
-        If it is a file, or cannot be made or written; it names the directory.
+        If it is a file, or cannot be created or written. The error names the directory.
     """
     with naming(os.fspath(path)):
         place = Path(os.path.realpath(path))
@@ -183,38 +182,34 @@ def check_writable_directory(path: str | os.PathLike[str]) -> None:
 
 
 def encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
-    """Return the bytes of a file; `FileWriteError` if UTF-8 cannot hold its text."""
+    """Return the bytes of a file; `FileWriteError` if UTF-8 cannot encode its text."""
     if not isinstance(content, str):
         return content
     try:
         return content.encode("utf-8")
     except UnicodeEncodeError as fault:
         raise FileWriteError(
-            f"expected text that UTF-8 can hold for {os.fspath(path)}, got"
-            f" {fault.object[fault.start]!a} in it",
+            f"the text for {os.fspath(path)} contains {fault.object[fault.start]!a}, which UTF-8"
+            " cannot encode",
             os.fspath(path),
         ) from fault
 
 
 @contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Turn errors of the system into a `FileWriteError` that names the file."""
+    """Convert errors of the operating system to a `FileWriteError` that names the file."""
     try:
         yield
     except FileWriteError:
         raise
     except OSError as fault:
-        raise FileWriteError(
-            f"expected a file that can be written, got {path} ({fault.strerror or fault})", path
-        ) from fault
+        raise FileWriteError(f"cannot write {path} ({fault.strerror or fault})", path) from fault
     except ValueError as fault:  # a null in the name
-        raise FileWriteError(
-            f"expected the name of a file, got {path!r} ({fault})", path
-        ) from fault
+        raise FileWriteError(f"{path!r} is not the name of a file: {fault}", path) from fault
 
 
 def real_place(path: str) -> Path:
-    """Return the file that a path leads to through all links; `OSError` if it cannot be one."""
+    """Return the file behind all links of a path; `OSError` if it cannot be a file."""
     if not os.path.basename(path) or os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     with suppress(FileNotFoundError):
@@ -223,14 +218,14 @@ def real_place(path: str) -> Path:
 
 
 def _writable(place: Path) -> Path:
-    """Return a file that may be replaced; `OSError` if it is there and may only be read."""
+    """Return a file that may be replaced; `OSError` if it is read-only."""
     if os.path.exists(place) and not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
     return place
 
 
 def is_stream(path: str) -> bool:
-    """Return whether a path leads to a pipe or a device, which nothing can be put in place of."""
+    """Return whether a path is a pipe or a device, which cannot be replaced."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -241,12 +236,12 @@ def is_stream(path: str) -> bool:
 
 
 def _fill(draft: _Draft, content: bytes) -> None:
-    """Write the temporary file and bring it to the disk, with the rights of the file to be."""
+    """Write the temporary file and flush it to the disk, with the permissions of the final file."""
     try:
         old = os.stat(draft.place)
     except FileNotFoundError:
         old = None
-    # Of a secret file not even the draft may be read by others, for however short a time.
+    # Others must not be able to read a secret file, not even its temporary file.
     mode = 0o666 if old is None else 0o600
     with os.fdopen(os.open(draft.temporary, _NEW, mode), "wb") as file:
         file.write(content)
@@ -260,7 +255,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def _copy_rights(place: Path, old: os.stat_result, new: Path) -> None:
-    """Give a new file the owner, the mode and the attributes of the one that it replaces."""
+    """Give a new file the owner, the mode and the attributes of the file that it replaces."""
     kept = True
     if hasattr(os, "chown") and (old.st_uid, old.st_gid) != (os.getuid(), os.getgid()):
         try:
@@ -270,10 +265,10 @@ def _copy_rights(place: Path, old: os.stat_result, new: Path) -> None:
                 os.chown(new, -1, old.st_gid)
             except OSError:
                 kept = False
-    # Where this fails the new file stays what it was made as: readable for its owner alone.
+    # If this fails, the new file remains readable only by its owner.
     with suppress(OSError):
         shutil.copystat(place, new)
-    if not kept:  # another group must not get what was the right of the old one
+    if not kept:  # another group must not get the permissions of the old group
         new.chmod(stat.S_IMODE(new.stat().st_mode) & ~stat.S_IRWXG)
     os.utime(new)
 
@@ -281,7 +276,7 @@ def _copy_rights(place: Path, old: os.stat_result, new: Path) -> None:
 def _put_in_place(drafts: Sequence[_Draft]) -> None:
     before: list[tuple[_Draft, Path | None]] = []
     try:
-        # One file needs no way back: it takes its place, or it does not.
+        # A single file needs no backup.
         for draft in drafts if len(drafts) > 1 else ():
             with naming(draft.path):
                 before.append((draft, _kept(draft.place)))
@@ -307,7 +302,7 @@ def _put_in_place(drafts: Sequence[_Draft]) -> None:
 
 
 def _kept(place: Path) -> Path | None:
-    """Return a second name of a file, or a copy, to go back to; None if there is no such file."""
+    """Return a backup of a file, a second name or a copy; None if there is no such file."""
     beside = temporary_name(place.parent)
     try:
         os.link(place, beside)
@@ -319,12 +314,12 @@ def _kept(place: Path) -> Path | None:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Bring a directory to the disk, where the system can."""
+    """Flush a directory to the disk, if the system can."""
     if os.name == "nt":
         return
     try:
         handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # it may be written, but not read
+    except OSError:  # the directory is writable, but not readable
         return
     try:
         os.fsync(handle)
@@ -336,7 +331,7 @@ def _sync_directory(directory: Path) -> None:
 
 
 def _try_directory(directory: Path) -> None:
-    """Raise `OSError` unless a file can be made in a directory."""
+    """Raise `OSError` unless a file can be created in a directory."""
     trial = temporary_name(directory)
     os.close(os.open(trial, _NEW, 0o600))
     trial.unlink()

@@ -1,9 +1,10 @@
-"""Values that nobody can change: what public dataclasses hold, and their copies.
+"""Base classes of immutable dataclasses.
 
-A frozen dataclass still keeps the list, the dictionary or the array that it was given, and an
-array comes back from a pickle or a deep copy writable. `Value` mends both: its constructor keeps
-tuples, read-only mappings and read-only arrays, and so does what restores it. `CheckedValue` also
-checks the types of its fields, and `Sealed` is for what users are never asked to make.
+The fields of a frozen dataclass may still hold mutable lists, dictionaries and arrays, and arrays
+become writable again by pickling and deep copies. `Value` prevents both: its constructor, and the
+restoration from a pickle, convert fields to tuples, read-only mappings and read-only arrays.
+`CheckedValue` also checks the types of its fields. `Sealed` is for values that only the library
+makes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _Part = TypeVar("_Part")
 
 
 class ReadOnlyDict(dict[_Key, _Part]):
-    """A dictionary that refuses to be changed: for pandas and JSON still a dictionary.
+    """A read-only dictionary. As a subclass of ``dict``, it works with pandas and JSON.
 
     Examples
     --------
@@ -55,14 +56,14 @@ class ReadOnlyDict(dict[_Key, _Part]):
 
 
 def _read_only_dict(content: dict[Any, Any]) -> ReadOnlyDict[Any, Any]:
-    """Restore a dictionary, and the arrays in it, from a pickle or a deep copy."""
+    """Restore a dictionary and its arrays from a pickle or a deep copy."""
     return ReadOnlyDict({key: frozen(part, own=True) for key, part in content.items()})
 
 
 class Value:
-    """A base of frozen dataclasses whose instances never change.
+    """A base class of immutable dataclasses.
 
-    A dataclass with a ``__post_init__`` of its own calls `freeze` there.
+    A dataclass with its own ``__post_init__`` must call `freeze` there.
     """
 
     __slots__ = ()
@@ -71,7 +72,7 @@ class Value:
         freeze(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is computed from the fields.
+        # Without cached properties.
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -80,7 +81,7 @@ class Value:
 
 
 class CheckedValue(Value):
-    """A value that refuses fields of the wrong type, see `bnmind._arguments.check_fields`."""
+    """A value that checks the types of its fields; see `bnmind._arguments.check_fields`."""
 
     __slots__ = ()
 
@@ -90,7 +91,7 @@ class CheckedValue(Value):
 
 
 class Sealed(Value):
-    """A value made by the library of what nobody else holds: its arrays are not copied."""
+    """A value made by the library, which owns its arrays; they are not copied."""
 
     __slots__ = ()
 
@@ -99,9 +100,9 @@ class Sealed(Value):
 
 
 def made(kind: type[_Kind], **values: Any) -> _Kind:
-    """Return an instance of a dataclass with fields that cannot change and are known to be right.
+    """Return an instance of a dataclass with valid, immutable fields, without its constructor.
 
-    For what is made very often: its constructor is not run.
+    Use it for instances that are made very often.
     """
     instance = object.__new__(kind)
     instance.__dict__.update(values)
@@ -109,7 +110,7 @@ def made(kind: type[_Kind], **values: Any) -> _Kind:
 
 
 def freeze(instance: Any, *, own: bool = False) -> None:
-    """Make what the fields of a dataclass hold unchangeable, ``own`` as in `frozen`."""
+    """Make the fields of a dataclass immutable; ``own`` as in `frozen`."""
     kind: Any = type(instance)
     for name in _names(kind):
         value = getattr(instance, name)
@@ -120,19 +121,19 @@ def freeze(instance: Any, *, own: bool = False) -> None:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields."""
+    """Return the names of the fields of a dataclass."""
     return tuple(field.name for field in fields(kind))
 
 
 def frozen(value: Any, *, own: bool = False) -> Any:
-    """Return a value as tuples, frozen sets, read-only mappings and read-only arrays, all the way.
+    """Return a value with tuples, frozen sets, read-only mappings and arrays at all levels.
 
     Parameters
     ----------
     value
-        Instances of other classes are kept as they are.
+        The value. Instances of other classes are unchanged.
     own
-        Whether nobody else holds it, so that arrays need not be copied.
+        Whether there are no other references to its arrays, so that no copies are needed.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def frozen(value: Any, *, own: bool = False) -> Any:
 
 @cache
 def _way(kind: Any) -> Callable[[Any, bool], Any] | None:
-    """Return how values of a type are frozen; None if they are kept as they are."""
+    """Return the function that freezes values of a type; None if they stay unchanged."""
     if kind is ReadOnlyDict or issubclass(kind, Value):
         return None
     if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_make")):
@@ -174,7 +175,7 @@ def _frozen_tuple(value: tuple[Any, ...], own: bool) -> tuple[Any, ...]:
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that nobody can change, the array itself if it is one."""
+    """Return a read-only array, a copy if necessary."""
     base: Any = array
     while isinstance(base, np.ndarray) and not base.flags.writeable:
         base = base.base
@@ -185,7 +186,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def sealed(array: NDArray[_Type]) -> NDArray[_Type]:
-    """Return an array that was made here, read-only from now on, and whatever it is a view of.
+    """Make an array and the arrays that it is a view of read-only, and return it.
 
     >>> sealed(np.arange(4).reshape(2, 2)).base.flags.writeable
     False

@@ -1,4 +1,4 @@
-"""Work shared out among processes that end when the program ends, however it ends."""
+"""Distribution of work over processes, which end when the program ends, however it ends."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["results_of"]
 _Result = TypeVar("_Result")
 
 _SECONDS = 0.5
-"""Between two looks at whether the program still runs."""
+"""Seconds between two checks whether the program still runs."""
 
 
 def results_of(tasks: Sequence[Callable[[], _Result]], workers: int) -> Iterator[_Result]:
     """Yield the results of tasks, in their order.
 
-    A worker whose program was killed, and could not tell it to end, ends within a second.
+    If the program is killed, its workers end within a second.
 
     Parameters
     ----------
     tasks
-        The work; with several workers the tasks are pickled.
+        The tasks. With several workers, they are pickled.
     workers
-        How many processes share the work; 1 does it in this one, -1 takes all cores.
+        The number of processes; 1 runs the tasks in this process, and -1 uses all cores.
     """
     # More workers than tasks would have nothing to do.
     workers = min(workers, len(tasks))
@@ -46,13 +46,13 @@ def _result_of(task: Callable[[], _Result]) -> _Result:
 
 
 def _watch(program: int) -> None:
-    """Let this process end soon after the program that it works for has ended."""
+    """End this process soon after its parent program has ended."""
     if os.name == "posix":
         threading.Thread(target=_end_with, args=(program,), daemon=True).start()
 
 
 def _end_with(program: int) -> None:
-    # A process whose parent has ended is given another one.
+    # The parent of a process changes when the original parent ends.
     while os.getppid() == program:
         time.sleep(_SECONDS)
     os._exit(1)

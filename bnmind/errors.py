@@ -1,8 +1,7 @@
-"""Every error that bnmind raises on purpose.
+"""The exceptions of bnmind.
 
-All derive from `BnmindError`; each is also a `ValueError` or a `LookupError`, so
-that callers who know nothing of bnmind still catch it. A message says what was
-expected and what was got; what it speaks of is kept as an attribute.
+All of them derive from `BnmindError`, and each is also a `ValueError` or a `LookupError`. A message
+says what is wrong and how to correct it. Attributes hold the offending values.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ __all__ = [
 
 
 class BnmindError(Exception):
-    """The root of all errors that bnmind raises on purpose."""
+    """The base class of all exceptions of bnmind."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Workers pickle errors; attributes set by our constructors must survive.
+        # Workers pickle errors, and the attributes must survive.
         return (_rebuild, (type(self), self.args, dict(self.__dict__)))
 
 
@@ -53,20 +52,20 @@ def _rebuild(kind: type[BnmindError], args: tuple[Any, ...], state: dict[str, An
 
 
 class _OffendingValueError(BnmindError, ValueError):
-    """An error about one value, kept as `value`."""
+    """An error about one value, which is the attribute `value`."""
 
     def __init__(self, message: str, value: object = None) -> None:
         super().__init__(message)
         self.value = value
-        """What was got."""
+        """The offending value."""
 
 
 class InvalidArgumentError(_OffendingValueError):
-    """An argument of the wrong type or out of its range; all faults are listed at once."""
+    """An argument has the wrong type or is out of range. The message lists all faults."""
 
 
 class EvidenceNamesError(InvalidArgumentError):
-    """Findings that do not name the variables of a plan's evidence."""
+    """Findings do not match the evidence variables of a plan."""
 
     def __init__(
         self, missing: Iterable[str], unknown: Iterable[object], known: Iterable[str]
@@ -100,23 +99,23 @@ class EvidenceNamesError(InvalidArgumentError):
 
 
 class InvalidBoardError(_OffendingValueError):
-    """A board that cannot be: too few pegs or colors."""
+    """A board has too few or too many pegs or colors."""
 
 
 class InvalidCodeError(_OffendingValueError):
-    """A code that is not of the board, or text that is no code."""
+    """A code does not belong to the board, or a text is not a code."""
 
 
 class InvalidReplyError(_OffendingValueError):
-    """A reply that the board or the channel cannot give, or text that is no reply."""
+    """A reply is impossible on the board or by the channel, or a text is not a reply."""
 
 
 class InvalidResponseError(_OffendingValueError):
-    """A response that an item cannot have, or to an item that has one already."""
+    """An item does not have a response, or has been answered already."""
 
 
 class ResponseTableError(InvalidResponseError):
-    """A table of the responses of examinees to items is invalid; all faults are listed at once."""
+    """A table of responses of examinees to items is invalid. The message lists all faults."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -125,19 +124,19 @@ class ResponseTableError(InvalidResponseError):
 
 
 class InvalidHistoryError(_OffendingValueError):
-    """Text that is no history of guesses and replies."""
+    """A text is not a history of guesses and replies."""
 
 
 class InvalidProbabilityError(_OffendingValueError):
-    """A number or an array that is no probability, or does not sum to one."""
+    """A number is not a probability, or probabilities do not sum to one."""
 
 
 class InvalidChannelError(_OffendingValueError):
-    """A description of noise that is not understood or does not fit the board."""
+    """A description of noise is invalid, or does not fit the board."""
 
 
 class ModelFileError(_OffendingValueError):
-    """A file that cannot be read as, or cannot hold, a model."""
+    """A file cannot be read as a model, or cannot represent a model."""
 
     def __init__(
         self,
@@ -149,17 +148,17 @@ class ModelFileError(_OffendingValueError):
     ) -> None:
         super().__init__(message, value)
         self.line = line
-        """The line of the fault in the file, from 1, if it has one."""
+        """The line of the fault in the file, from 1, or None."""
         self.column = column
-        """The column of the fault in its line, from 1, if it has one."""
+        """The column of the fault in its line, from 1, or None."""
 
 
 class SessionFileError(ModelFileError):
-    """A file that is no session of this bank, or not a whole one."""
+    """A file is not a session of this bank, or is damaged."""
 
 
 class FileWriteError(ModelFileError):
-    """A file that cannot be written; `value` is its name."""
+    """A file cannot be written; `value` is its name."""
 
 
 class MissingLibraryError(BnmindError, LookupError):
@@ -172,11 +171,11 @@ class MissingLibraryError(BnmindError, LookupError):
 
 
 class NothingToAskError(BnmindError, LookupError):
-    """An item is to be selected, and there is none left that may be asked."""
+    """No item is left that may be asked."""
 
 
 class InvalidModelError(BnmindError, ValueError):
-    """A network, table or order that is not valid; all faults at once, the first ones told."""
+    """A network, a table or an order is invalid; `problems` lists all faults."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -185,39 +184,39 @@ class InvalidModelError(BnmindError, ValueError):
 
 
 class ImpossibleEvidenceError(BnmindError, ValueError):
-    """Evidence of probability zero."""
+    """The evidence has probability zero."""
 
     def __init__(self, message: str, evidence: Mapping[str, object]) -> None:
         super().__init__(message)
         self.evidence = dict(evidence)
-        """The findings that cannot hold together, {what: finding}."""
+        """The findings that contradict each other, {variable: finding}."""
 
 
 class CancellationError(BnmindError, ValueError):
-    """Terms of both signs cancel, and too few digits of their sum are left to answer."""
+    """Terms of opposite signs cancel, and their sum has too few correct digits."""
 
 
 class TooLargeError(BnmindError, ValueError):
-    """Something that would not fit; raised before anything is allocated."""
+    """A computation would exceed a limit; raised before anything is allocated."""
 
     def __init__(self, message: str, *, needed: int, budget: int) -> None:
         super().__init__(message)
         self.needed = needed
-        """What it would take, in the unit that the message names."""
+        """The cost, in the unit of the message."""
         self.budget = budget
-        """What was allowed, in the same unit."""
+        """The limit, in the same unit."""
 
 
 class UnknownNameError(BnmindError, LookupError):
-    """A name that is not known: a variable, a state, a strategy."""
+    """A name is unknown, such as that of a variable, a state or a strategy."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         self.name = name
-        """The name that was got."""
+        """The unknown name."""
         self.known = tuple(known)
-        """The names that would have been understood."""
+        """The known names."""
         self.close = _close(name, self.known)
-        """Those of them that are spelled much like it, the closest first; at most three."""
+        """At most three known names with a similar spelling, the closest first."""
         among = _some_names(self.known)
         article = "an" if kind[:1] in "aeiou" else "a"
         question = f"; {_question(self.close)}" if self.close else ""
@@ -225,7 +224,7 @@ class UnknownNameError(BnmindError, LookupError):
 
 
 def _close(name: object, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names spelled much like one that is not known, upper case as lower case."""
+    """Return the known names with a spelling similar to an unknown one, ignoring case."""
     if not isinstance(name, str) or not 0 < len(name) <= 60 or name in known:
         return ()
     from difflib import get_close_matches

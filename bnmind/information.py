@@ -1,9 +1,9 @@
 r"""Entropy, the information of a question, and the choice among questions.
 
-The one idea of the house: *hidden state → cause → channel → outcome*. A question
-is known by its ``masses`` (the belief mass of each cause) and its ``channel``
-(the chance of each outcome given each cause), and by nothing else. A guess in
-Mastermind and an item of a skills test are both such questions.
+All of bnmind rests on one model: *hidden state → cause → channel → outcome*. A question is given by
+its ``masses`` (the probability of each cause under the belief) and its ``channel`` (the probability
+of each outcome given each cause). A guess in Mastermind and an item of a skills test are such
+questions.
 
 =========  ==================================================================
 symbol     name here
@@ -36,10 +36,10 @@ Floats: TypeAlias = NDArray[np.float64]
 _TINY = 1e-300
 
 _BLOCK = 2048
-"""Questions evaluated at a time: their outcomes stay in the cache."""
+"""The number of questions evaluated at a time, so that their outcomes stay in the cache."""
 
 _FEW = 2**11
-"""Up to so many numbers are multiplied by what starts faster, more by what runs faster."""
+"""Up to this size, products use the function with the smaller overhead."""
 
 
 @checked
@@ -65,7 +65,7 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
         )
     if axis != -1:
         p = np.moveaxis(p, axis, -1)
-    # A number too small to matter stands in for 0, whose logarithm is multiplied by 0.
+    # A tiny number replaces 0; its logarithm is multiplied by 0.
     logs = np.maximum(p, _TINY)
     np.log2(logs, out=logs)
     return np.asarray(0.0 - _dot(p, logs), dtype=np.float64)
@@ -73,23 +73,22 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
 
 @checked
 def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | None = None) -> Floats:
-    """Return the information that each question promises about the hidden state, in bits.
+    """Return the information of each question about the hidden state, in bits.
 
-    It is the mutual information of outcome and hidden state; the expected entropy
-    after the question is the entropy before it less this. No joint over hidden
-    states and outcomes is formed.
+    This is the mutual information of the outcome and the hidden state. The expected entropy after
+    the question is the entropy before it minus the information. The function does not compute the
+    joint distribution of hidden states and outcomes.
 
     Parameters
     ----------
     masses
-        ``(questions, causes)``, or ``(causes,)`` for one question; rows sum to one. Further
-        axes in front are kept.
+        ``(questions, causes)``, or ``(causes,)`` for one question; rows sum to one. There may be
+        further axes in front.
     channel
-        ``(causes, outcomes)`` shared by all questions, or ``(questions, causes,
-        outcomes)``; rows sum to one. A cause of mass zero may have any row, so
-        questions of different sizes are padded with zeros.
+        ``(causes, outcomes)`` for all questions, or ``(questions, causes, outcomes)``; rows sum to
+        one. Pad questions of different sizes with causes of mass zero; their rows are arbitrary.
     noise
-        The entropy of each row of the channel, in bits, if it is known from before.
+        The entropy of each row of the channel, in bits, if it is already known.
 
     Returns
     -------
@@ -98,7 +97,7 @@ def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | Non
 
     Examples
     --------
-    A fair coin reported rightly, and one reported at random:
+    A fair coin that is reported correctly, and one that is reported at random:
 
     >>> information([[0.5, 0.5]], [[[1, 0], [0, 1]]]).tolist()
     [1.0]
@@ -145,14 +144,14 @@ def _dot(a: Floats, b: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Choice(Value):
-    """A question chosen, and why."""
+    """A chosen question, with the information of all questions."""
 
     question: int
-    """The index of the question chosen."""
+    """The index of the chosen question."""
     information: Floats
-    """The information that every question promises, in bits, ``(questions,)``."""
+    """The information of every question, in bits, ``(questions,)``."""
     tied: NDArray[np.intp]
-    """The questions that promise as much as the best, ascending."""
+    """The questions with as much information as the best, ascending."""
 
 
 @checked
@@ -160,9 +159,7 @@ def tied_best(scores: ArrayLike, *, tolerance: float) -> NDArray[np.intp]:
     """Return the indices whose score is within ``tolerance`` of the largest, ascending."""
     s = number_array(scores, "the scores")
     if not 0 <= tolerance < math.inf:
-        raise InvalidArgumentError(
-            f"expected a tolerance of at least 0, got {tolerance}", tolerance
-        )
+        raise InvalidArgumentError(f"tolerance must be at least 0, got {tolerance}", tolerance)
     if not s.size:
         raise InvalidArgumentError("expected at least one score, got none", scores)
     tied: NDArray[np.intp] = (s >= s.max() - tolerance).ravel().nonzero()[0]
@@ -177,19 +174,18 @@ def choose_question(
     preference: ArrayLike | None = None,
     tolerance: float = 1e-9,
 ) -> Choice:
-    """Return the question of most information, that is of minimal expected entropy.
+    """Return the question with the most information, which has the least expected entropy.
 
     Parameters
     ----------
     masses, channel
         As for `information`.
     preference
-        ``(questions,)``: among questions of equal information the larger
-        preference wins, then the smaller index.
+        ``(questions,)``. Among questions of equal information, the largest preference wins, then
+        the smallest index.
     tolerance
-        Information closer than this, in bits, counts as equal, and so do
-        preferences closer than this relative to the largest: floating-point
-        noise decides nothing.
+        Two numbers of bits count as equal if they differ by at most this, and two preferences if
+        they differ by at most this relative to the largest. Rounding errors thus decide nothing.
 
     Examples
     --------

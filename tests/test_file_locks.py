@@ -202,7 +202,7 @@ def test_who_waits_too_long_is_told(tmp_path: Path) -> None:
         for spelling in (place, tmp_path / "A", tmp_path / "link"):
             if spelling.name == "link":
                 spelling.symlink_to("a")
-            told = pytest.raises(FileWriteError, match="another one has been writing")
+            told = pytest.raises(FileWriteError, match="another program has been writing")
             with told, locked(spelling, patience=0.02):
                 raise AssertionError("locked twice")
         with locked(tmp_path / "b", patience=0):

@@ -94,7 +94,7 @@ def test_network_files_have_the_roles_beside_them(tmp_path: Path, suffix: str) -
 
 
 def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="can be written"):
+    with pytest.raises(ModelFileError, match="cannot write"):
         write_bank(BANK, tmp_path / "nowhere" / "bank.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -137,7 +137,7 @@ def test_damaged_banks_are_refused(tmp_path: Path, text: str, words: str) -> Non
 
 
 def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="can be read"):
+    with pytest.raises(ModelFileError, match="cannot read"):
         read_bank(tmp_path / "bank.json")
     with pytest.raises(ModelFileError, match="ending in"):
         read_bank(tmp_path / "bank.txt")

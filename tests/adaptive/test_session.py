@@ -222,7 +222,7 @@ def test_a_file_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
     session = Session.start(BANK, path=path).answer("item_1", 1)
     path.unlink()
     path.parent.rmdir()
-    with pytest.raises(ModelFileError, match="can be written"):
+    with pytest.raises(ModelFileError, match="cannot write"):
         session.answer("item_2", 1)
     assert session.state.asked == ("item_1",)
     moved = session.save(tmp_path / "t.json").answer("item_2", 1)
@@ -336,7 +336,7 @@ def test_bad_files_are_told_and_left_alone(tmp_path: Path) -> None:
     path.write_text(text)
     other = ItemBank.from_qmatrix([[1, 0], [0, 1]]).with_title("Another")
     damaged(path, "of the bank Another", "Two skills", bank=other)
-    with pytest.raises(SessionFileError, match="can be read"):
+    with pytest.raises(SessionFileError, match="cannot read"):
         Session.load(tmp_path / "none.json", BANK)
     with pytest.raises(SessionFileError, match="exists; load it"):
         Session.start(BANK, path=path)
@@ -452,7 +452,7 @@ def test_files_beyond_every_session_are_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
     with path.open("wb") as file:
         file.truncate(SMALL_FILE + 1)
-    with pytest.raises(SessionFileError, match="at most 16,777,216 bytes"):
+    with pytest.raises(SessionFileError, match="larger than 16,777,216 bytes"):
         Session.load(path, ItemBank.from_qmatrix([[1]], guess=0.2, slip=0.1))
 
 

@@ -54,7 +54,7 @@ def test_a_closed_standard_input_is_an_empty_one(name: str, tmp_path: Path) -> N
 def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
     result = _shell(DIALOGUES[name], f"0>{tmp_path / 'written'}", tmp_path)
     assert result.returncode == 2
-    assert "got standard input: " in result.stderr
+    assert "read or write standard input: " in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -82,7 +82,7 @@ def test_a_standard_error_that_cannot_be_written_changes_nothing(
 def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], f">{FULL}", tmp_path, unbuffered=unbuffered)
     assert result.returncode == 2
-    assert "got standard output: No space left" in result.stderr
+    assert "read or write standard output: No space left" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

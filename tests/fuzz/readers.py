@@ -42,7 +42,7 @@ PLACE = re.compile(
     r"line \d+,? column \d+"
     r"|at (potentials|variables)\b"
     r"|got [^ ]+: "
-    r"|(at schema|at version|the whole|an empty file|packed by gzip|bytes, got more)"
+    r"|(at schema|at version|the whole|an empty file|packed by gzip|larger than)"
 )
 """A line and a column, or a path in JSON; an empty file has no place."""
 

@@ -48,8 +48,8 @@ def test_noise(text: str, channel: Channel) -> None:
         ("false:1.5", InvalidProbabilityError, "expected a probability in [0, 1], got 1.5"),
         ("independent:-1", InvalidProbabilityError, "expected a probability in [0, 1], got -1.0"),
         ("false:nan", InvalidProbabilityError, "expected a probability in [0, 1], got nan"),
-        ("file:nowhere.csv", InvalidChannelError, "got nowhere.csv (No such file"),
-        ("file:.", InvalidChannelError, "got . (Is a directory)"),
+        ("file:nowhere.csv", InvalidChannelError, "cannot read nowhere.csv (No such file"),
+        ("file:.", InvalidChannelError, "cannot read . (Is a directory)"),
     ],
 )
 def test_text_that_is_no_noise(text: str, kind: type[Exception], message: str) -> None:
@@ -121,7 +121,7 @@ def test_files_that_are_no_noise(
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "noise.csv"
     path.write_bytes(b"\xff\xfe\x00true")
-    with pytest.raises(InvalidChannelError, match="expected UTF-8 text in "):
+    with pytest.raises(InvalidChannelError, match="is not UTF-8 text"):
         parse_noise(TINY, f"file:{path}")
 
 

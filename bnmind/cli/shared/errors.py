@@ -54,7 +54,7 @@ def os_fault(error: OSError) -> str:
     """Return what an error of the operating system says, and of which file or stream."""
     place = "" if error.filename is None else f"{error.filename}: "
     reason = error.strerror or one_line(error)
-    return f"expected a file that can be read and written, got {place}{reason}"
+    return f"cannot read or write {place}{reason}"
 
 
 class OneLineErrors(TyperGroup):
@@ -94,11 +94,11 @@ class OneLineErrors(TyperGroup):
                 error.__cause__, KeyboardInterrupt
             ):
                 sys.exit(INTERRUPTED)
-            _fail("expected more input, got its end")
+            _fail("the input ends too early")
         except OSError as error:
             _fail(os_fault(error))
         except MemoryError as error:
-            _fail(f"expected something that fits in memory, got: {one_line(error)}")
+            _fail(f"out of memory: {one_line(error)}")
         except Exception as error:
             if not hasattr(error, "format_message"):
                 raise  # a fault of the program, not of the input
