@@ -359,3 +359,57 @@ class A:
 def test_lines_and_parameters_are_counted() -> None:
     (function,) = functions(ast.parse(SAMPLE))
     assert (lines_of_code(function), parameters_of(function)) == (2, 2)
+
+
+MOST_BY_POSITION = 3
+"""Arguments of a constructor of more than four fields that are given by position."""
+
+
+def fields_of(node: ast.ClassDef) -> list[str]:
+    """Return the fields that a dataclass is made of, none of another class."""
+    if not any("dataclass" in ast.unparse(one) for one in node.decorator_list):
+        return []
+    return [
+        one.target.id
+        for one in node.body
+        if isinstance(one, ast.AnnAssign)
+        and isinstance(one.target, ast.Name)
+        and "ClassVar" not in ast.unparse(one.annotation)
+        and "init=False" not in ast.unparse(one)
+    ]
+
+
+def large_classes(tree: ast.AST) -> set[str]:
+    """Return the names of the dataclasses of more than four fields that a module defines."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    return {node.name for node in classes if len(fields_of(node)) > 4}
+
+
+def called_by_position(tree: ast.AST, large: set[str]) -> list[int]:
+    """Return the lines that give many arguments to such a class by position."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in large
+        and len(node.args) > MOST_BY_POSITION
+    ]
+
+
+def test_constructors_of_many_fields_are_called_by_keyword() -> None:
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+    defined = {name: large_classes(tree) for name, tree in trees.items()}
+    found = {}
+    for name, tree in trees.items():
+        imported = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+            if alias.name in defined.get(node.module or "", set())
+        }
+        if lines := called_by_position(tree, imported | defined[name]):
+            found[name] = lines
+    assert not found
+    assert called_by_position(ast.parse("A(1, 2, 3, 4, 5)"), {"A"}) == [1]
