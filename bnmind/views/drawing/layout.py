@@ -5,10 +5,10 @@ a long arc passes, reduce crossings, and assign coordinates. Connected component
 separately and then placed side by side. An arc passes straight down through each layer, in room
 reserved for it, and bends only between layers, so no arc crosses a box.
 
-No Python library does this as well. fast-sugiyama 0.5 and igraph ignore the sizes of boxes, Graphviz
-needs a program of its own. grandalf 0.8 takes sizes: on twelve networks of bnlearn's repository, with
-boxes of equal and of different widths, its drawings have 1426 crossings, 436 arcs through boxes and
-2.3 times the width; these have 666 crossings and no arc through a box.
+No Python library does this as well. fast-sugiyama 0.5 and igraph ignore the sizes of boxes;
+Graphviz needs a program of its own. grandalf 0.8 takes sizes: on twelve networks of bnlearn's
+repository, with boxes of equal and of different widths, its drawings have 1426 crossings, 436 arcs
+through boxes and 2.3 times the width; these have 666 crossings and no arc through a box.
 """
 
 from __future__ import annotations
