@@ -249,9 +249,19 @@ def _graphs() -> Any:
     return [graph, finder, tree, tree.order, tree.cliques[0]]
 
 
-@_add(junction.BestOrder, junction.ExactOrder, junction.LocalSearch, junction.RandomizedGreedy)
+@_add(
+    junction.BestOrder,
+    junction.ExactOrder,
+    junction.Limits,
+    junction.LocalSearch,
+    junction.RandomizedGreedy,
+    junction.Simplifications,
+)
 def _finders() -> Any:
     return [
+        junction.Limits(),
+        junction.Limits(10**6, only_restrictions=True),
+        junction.Simplifications(compress=False),
         junction.BestOrder(seed=3),
         junction.ExactOrder(start=junction.MinFill()),
         junction.LocalSearch(start=junction.MinWeight()),

@@ -296,11 +296,10 @@ MOST_LINES_OF_A_FUNCTION = 80
 MOST_PARAMETERS = 8
 
 MANY_PARAMETERS = {
-    ("bnmind.junction.inference.compile", "compile_plan"),
     ("bnmind.strategies.kernels.best_guess_kernel", "_scan"),
 }
-"""Functions of more parameters: one whose caller names what it asks for, and a kernel that runs
-for every set of codes, where each array read from a tuple costs time."""
+"""Functions of more parameters: a kernel that runs for every set of codes, where each array read
+from a tuple costs time."""
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -23,7 +23,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import Posterior, compile_plan
+from bnmind.junction import Limits, Posterior, compile_plan
 from bnmind.pgm import Distribution, Factor, FactorModel, Network, TabularCPD, Variable, noisy_or
 from bnmind.pgm.files import MODEL_SUFFIXES, NETWORK_SUFFIXES, read_network, write_model
 from tests.test_architecture import MODULES
@@ -192,11 +192,11 @@ def test_what_the_evidence_makes_small_is_answered() -> None:
     plan = compile_plan(network, evidence=["effect"])
     limit = plan.multiplications - 1
     with pytest.raises(TooLargeError):
-        compile_plan(network, evidence=["effect"], max_multiplications=limit)
-    found = bnmind.posterior(network, {"effect": "no"}, max_multiplications=limit)
+        compile_plan(network, evidence=["effect"], limits=Limits(max_multiplications=limit))
+    found = bnmind.posterior(network, {"effect": "no"}, limits=Limits(max_multiplications=limit))
     assert found["cause0"]["yes"] == pytest.approx(0.05 / 0.95)
     with pytest.raises(TooLargeError):
-        bnmind.posterior(network, max_multiplications=1)
+        bnmind.posterior(network, limits=Limits(max_multiplications=1))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrde
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.inference.batch_run import BatchPosterior
-from bnmind.junction.inference.compile import compile_plan, families, junction_tree
+from bnmind.junction.inference.compile import Simplifications, compile_plan, families, junction_tree
+from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
@@ -30,6 +31,7 @@ __all__ = [
     "GivenOrder",
     "InteractionGraph",
     "JunctionTree",
+    "Limits",
     "LocalSearch",
     "MarginalMapPlan",
     "MinFill",
@@ -40,6 +42,7 @@ __all__ = [
     "RandomizedGreedy",
     "Samples",
     "SamplingPlan",
+    "Simplifications",
     "WeightedMinFill",
     "compile_explanation",
     "compile_marginal_map",

@@ -18,6 +18,7 @@ import bnmind.junction.inference.assembly as assembly
 import bnmind.junction.reduction.cpd_forms as forms
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
+    Limits,
     compile_explanation,
     compile_marginal_map,
     compile_plan,
@@ -343,14 +344,16 @@ def test_each_case_is_explained_and_sampled_as_by_one_plan() -> None:
     whole = compile_explanation(network, evidence=names[2:], soft=soft)
     assert whole.plan.by_case is None
     most = whole.plan.multiplications // 2
-    own = compile_explanation(network, evidence=names[2:], soft=soft, max_multiplications=most)
+    own = compile_explanation(
+        network, evidence=names[2:], soft=soft, limits=Limits(max_multiplications=most)
+    )
     drawn = compile_sampling(network, evidence=names[2:], soft=soft)
     assert drawn.plan is not None
     few = compile_sampling(
         network,
         evidence=names[2:],
         soft=soft,
-        max_multiplications=drawn.plan.multiplications // 2,
+        limits=Limits(max_multiplications=drawn.plan.multiplications // 2),
     )
     assert own.plan.by_case is not None
     assert few.plan is not None
@@ -372,7 +375,7 @@ def test_networks_without_noisy_findings_are_refused_as_before() -> None:
     network = diagnosis(n_diseases=9, n_findings=12, parents=(3, 7), seed=3)
     for compiled in (compile_explanation, compile_sampling):
         with pytest.raises(TooLargeError):
-            compiled(network, evidence=["D0"], soft=["D1"], max_multiplications=3)
+            compiled(network, evidence=["D0"], soft=["D1"], limits=Limits(max_multiplications=3))
 
 
 def test_impossible_findings_of_a_case_are_named() -> None:
@@ -380,7 +383,9 @@ def test_impossible_findings_of_a_case_are_named() -> None:
     diseases, names = [f"D{i}" for i in range(9)], list(findings_of(network, ()))
     whole = compile_explanation(network, evidence=names, soft=diseases)
     most = whole.plan.multiplications // 2
-    plan = compile_explanation(network, evidence=names, soft=diseases, max_multiplications=most)
+    plan = compile_explanation(
+        network, evidence=names, soft=diseases, limits=Limits(max_multiplications=most)
+    )
     assert plan.plan.by_case is not None
     with pytest.raises(ImpossibleEvidenceError) as caught:
         plan.run({**dict.fromkeys(diseases, "no"), **findings_of(network, (2,))})

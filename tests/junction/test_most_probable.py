@@ -23,6 +23,7 @@ from bnmind.information import Floats
 from bnmind.junction import (
     Explanation,
     GivenOrder,
+    Limits,
     compile_explanation,
     compile_marginal_map,
     compile_plan,
@@ -262,12 +263,15 @@ def test_a_plan_over_its_budget_names_the_largest_clique() -> None:
     order = GivenOrder(tuple(f"H{i}" for i in range(5)))
     with pytest.raises(TooLargeError, match=r"The largest clique is \{H"):
         compile_explanation(
-            network, evidence=[f"O{i}" for i in range(5)], order=order, max_multiplications=9
+            network,
+            evidence=[f"O{i}" for i in range(5)],
+            order=order,
+            limits=Limits(max_multiplications=9),
         )
     with pytest.raises(TooLargeError, match="got 243 for H0, H1, H2, H3, H4"):
         compile_marginal_map(network, [f"H{i}" for i in range(5)], max_joint=242)
     with pytest.raises(TooLargeError, match="The largest clique"):
-        compile_marginal_map(network, ["H0", "H4"], max_multiplications=9)
+        compile_marginal_map(network, ["H0", "H4"], limits=Limits(max_multiplications=9))
 
 
 def test_impossible_evidence_names_the_findings_that_conflict() -> None:

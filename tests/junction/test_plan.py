@@ -18,7 +18,14 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import MinWeight, compile_plan, compile_sampling, families, junction_tree
+from bnmind.junction import (
+    Limits,
+    MinWeight,
+    compile_plan,
+    compile_sampling,
+    families,
+    junction_tree,
+)
 from bnmind.pgm import (
     Addition,
     Factor,
@@ -315,7 +322,7 @@ def test_impossible_evidence_is_named() -> None:
 
 def test_plan_over_budget_names_the_largest_clique() -> None:
     with pytest.raises(TooLargeError, match=r"\{.*rain.*\} with 4") as caught:
-        compile_plan(GARDEN, targets=[["rain", "wet"]], max_multiplications=3)
+        compile_plan(GARDEN, targets=[["rain", "wet"]], limits=Limits(max_multiplications=3))
     assert (caught.value.needed, caught.value.budget) == (4, 3)
 
 
@@ -383,8 +390,8 @@ def test_soft_evidence_weighs_the_states() -> None:
 
 def test_a_plan_over_the_stated_memory_is_refused_at_once() -> None:
     with pytest.raises(TooLargeError, match=r"largest clique is \{.*wet.*\} with 4 cells"):
-        compile_plan(GARDEN, max_bytes=8)
-    plan = compile_plan(GARDEN, max_bytes=1000)
+        compile_plan(GARDEN, limits=Limits(max_bytes=8))
+    plan = compile_plan(GARDEN, limits=Limits(max_bytes=1000))
     assert 32 <= plan.memory <= 1000
     for words in ("separators", "memory in a run", "left out", "multiplications"):
         assert words in str(plan)

@@ -18,6 +18,7 @@ from bnmind.junction import (
     EliminationOrder,
     ExactOrder,
     InteractionGraph,
+    Limits,
     MinFill,
     RandomizedGreedy,
     compile_explanation,
@@ -27,7 +28,6 @@ from bnmind.junction import (
     families,
 )
 from bnmind.junction.inference import assembly
-from bnmind.junction.inference.limits import Limits
 from bnmind.junction.triangulation import exact_order, shared_search
 from bnmind.junction.triangulation.exact_search import Found, search, search_small
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
@@ -206,20 +206,30 @@ def test_the_predicted_memory_is_what_runs_hold() -> None:
 def test_every_kind_of_plan_is_refused_when_it_is_compiled(most: int, times: int) -> None:
     network, seen = grid(5, 5), ["X4_4"]
     with pytest.raises(TooLargeError, match="The largest clique is"):
-        compile_plan(network, evidence=seen, max_bytes=most, max_multiplications=times)
+        compile_plan(
+            network, evidence=seen, limits=Limits(max_bytes=most, max_multiplications=times)
+        )
     with pytest.raises(TooLargeError, match="The largest clique is"):
-        compile_explanation(network, evidence=seen, max_bytes=most, max_multiplications=times)
+        compile_explanation(
+            network, evidence=seen, limits=Limits(max_bytes=most, max_multiplications=times)
+        )
     with pytest.raises(TooLargeError, match="The largest clique is"):
-        compile_sampling(network, evidence=seen, max_bytes=most, max_multiplications=times)
+        compile_sampling(
+            network, evidence=seen, limits=Limits(max_bytes=most, max_multiplications=times)
+        )
     with pytest.raises(TooLargeError, match="The largest clique is"):
-        compile_marginal_map(network, seen, max_bytes=most, max_multiplications=times)
+        compile_marginal_map(
+            network, seen, limits=Limits(max_bytes=most, max_multiplications=times)
+        )
 
 
 def test_a_plan_that_fits_exactly_is_not_refused() -> None:
     network, last = grid(5, 5), "X4_4"
     plan = compile_plan(network, evidence=[last])
     again = compile_plan(
-        network, evidence=[last], max_bytes=plan.memory, max_multiplications=plan.multiplications
+        network,
+        evidence=[last],
+        limits=Limits(max_bytes=plan.memory, max_multiplications=plan.multiplications),
     )
     assert again.multiplications == plan.multiplications
 
@@ -231,8 +241,10 @@ def test_a_plan_to_be_restricted_is_refused_only_where_it_is_run() -> None:
     most = whole.restrict(seen).multiplications
     assert most < whole.multiplications / 2
     with pytest.raises(TooLargeError):
-        compile_plan(network, soft=seen, max_multiplications=most)
-    plan = compile_plan(network, soft=seen, max_multiplications=most, to_be_restricted=True)
+        compile_plan(network, soft=seen, limits=Limits(max_multiplications=most))
+    plan = compile_plan(
+        network, soft=seen, limits=Limits(max_multiplications=most, only_restrictions=True)
+    )
     assert plan.multiplications == whole.multiplications
     for run in (plan.run, plan.is_possible):
         with pytest.raises(TooLargeError, match="The largest clique is"):
@@ -269,7 +281,7 @@ def test_tables_of_functions_that_do_not_fit_are_not_made() -> None:
 
     def refused() -> None:
         with pytest.raises(TooLargeError, match=r"table of even .* 16,777,216 cells") as caught:
-            compile_plan(network, evidence=["even"], max_bytes=2**24)
+            compile_plan(network, evidence=["even"], limits=Limits(max_bytes=2**24))
         assert (caught.value.needed, caught.value.budget) == (2**27, 2**24)
 
     assert peak_of(refused) < 2**24
@@ -284,7 +296,7 @@ def test_sums_need_no_table_to_fit() -> None:
             FunctionalCPD(total, parts, Addition(((0, 1),) * 40, 41)),
         )
     )
-    plan = compile_plan(network, evidence=["S"], max_bytes=2**20)
+    plan = compile_plan(network, evidence=["S"], limits=Limits(max_bytes=2**20))
     found = plan.run({"S": "20"}).log_evidence
     assert found == pytest.approx(math.log(math.comb(40, 20)) - 40 * math.log(2))
 

@@ -18,7 +18,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction import Samples, compile_plan, compile_sampling
+from bnmind.junction import Limits, Samples, compile_plan, compile_sampling
 from bnmind.pgm import (
     Addition,
     FunctionalCPD,
@@ -219,4 +219,4 @@ def test_wrong_questions_are_refused() -> None:
     with pytest.raises(InvalidArgumentError):
         compile_sampling(CALLS, evidence=["coin"], soft=["coin"])
     with pytest.raises(TooLargeError):
-        compile_sampling(chain(3), evidence=["O2"], max_multiplications=5)
+        compile_sampling(chain(3), evidence=["O2"], limits=Limits(max_multiplications=5))

@@ -16,7 +16,7 @@ from bnmind.errors import (
     InvalidReplyError,
     TooLargeError,
 )
-from bnmind.junction import compile_plan
+from bnmind.junction import Simplifications, compile_plan
 from bnmind.mastermind import (
     TableBelief,
     TreeBelief,
@@ -111,8 +111,7 @@ def test_general_pruning_beats_the_factorization() -> None:
         vomlel_network(BOARD),
         evidence=evidence_of_guess(GUESS),
         targets=[code, ["P", "C"]],
-        compress=False,
-        factorize=False,
+        simplifications=Simplifications(compress=False, factorize=False),
     )
     assert whole.restrict(evidence_of_guess(GUESS)).total_size == 92_700
 

@@ -35,7 +35,7 @@ from bnmind.adaptive.beliefs.tree_most_probable import most_probable_states
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats, entropy
-from bnmind.junction import InteractionGraph, JunctionTree, OrderFinder, Plan, compile_plan
+from bnmind.junction import InteractionGraph, JunctionTree, Limits, OrderFinder, Plan, compile_plan
 from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
@@ -115,6 +115,13 @@ class SkillTree:
         """The name of the plan's input for each clique: the likelihood of its responses."""
         return tuple(f"responses {number}" for number in range(len(self.scopes)))
 
+    @property
+    def _limits(self) -> Limits:
+        return Limits(
+            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
+        )
+
     @cached_property
     def plan(self) -> Plan:
         """The plan from the likelihoods of all cliques to their joint distributions."""
@@ -122,8 +129,12 @@ class SkillTree:
             self.bank.hidden_network(),
             targets=self.scopes,
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
-            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
-            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
+            limits=Limits(
+                max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+                max_multiplications=max(
+                    DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells
+                ),
+            ),
         )
 
     def home(self, names: Sequence[str]) -> int:
@@ -291,8 +302,12 @@ class SkillTree:
             self.bank.hidden_network(),
             targets=[clique.variables for clique in self.skills_tree.cliques],
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
-            max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
-            max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
+            limits=Limits(
+                max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
+                max_multiplications=max(
+                    DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells
+                ),
+            ),
         )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_fields, checked
 from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, made
 from bnmind.errors import InvalidArgumentError
@@ -15,11 +16,7 @@ from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.assembly import build, by_case
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import label_of
-from bnmind.junction.inference.limits import (
-    DEFAULT_PLAN_BYTES,
-    DEFAULT_PLAN_MULTIPLICATIONS,
-    Limits,
-)
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.query import Known, Query, opened
 from bnmind.junction.reduction.barren_variables import without_barren
@@ -76,6 +73,30 @@ def families(network: Network) -> list[tuple[str, ...]]:
     return [tuple(v.name for v in cpd.scope) for cpd in network.cpds]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Simplifications:
+    """The transformations of a model that may make a plan smaller; each is used only if it does.
+
+    Parameters
+    ----------
+    compress
+        Whether a restricted plan may represent the possible configurations of several variables
+        as the states of one variable (zero compression).
+    factorize
+        Whether to write large tables of functional and noisy distributions as small factors with
+        auxiliary variables.
+    """
+
+    compress: bool = True
+    factorize: bool = True
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+ALL_SIMPLIFICATIONS = Simplifications()
+
+
 @checked
 def compile_plan(
     model: Network | FactorModel,
@@ -85,11 +106,8 @@ def compile_plan(
     targets: Iterable[Iterable[str]] | None = None,
     inputs: Mapping[str, Sequence[str]] | None = None,
     order: OrderFinder | None = None,
-    max_bytes: int = DEFAULT_PLAN_BYTES,
-    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
-    to_be_restricted: bool = False,
-    compress: bool = True,
-    factorize: bool = True,
+    limits: Limits = DEFAULT_LIMITS,
+    simplifications: Simplifications = ALL_SIMPLIFICATIONS,
 ) -> Plan:
     """Compile a plan that computes targets for any states of the evidence variables.
 
@@ -116,20 +134,10 @@ def compile_plan(
         The search for an elimination order. The default `RandomizedGreedy` takes about as long as
         a run, eight times as long for restricted plans, and at most about half a second for all
         parts of a plan.
-    max_bytes
-        The limit for the bytes that a run holds at any time: tables, messages and intermediate
-        products.
-    max_multiplications
-        The limit for the multiplications of a run.
-    to_be_restricted
-        Whether the plan may exceed these limits because you will run only restrictions of it. The
-        plan itself then refuses to run.
-    compress
-        Whether a restricted plan may represent the possible configurations of several variables
-        as the states of one variable (zero compression), if this makes it smaller.
-    factorize
-        Whether to write large tables of functional and noisy distributions as small factors with
-        auxiliary variables, if this makes the plan smaller.
+    limits
+        The limits of the memory and the multiplications of a run.
+    simplifications
+        The transformations of the model that may make the plan smaller.
 
     Raises
     ------
@@ -138,8 +146,7 @@ def compile_plan(
     InvalidArgumentError
         If a variable is both evidence and in an input, or named twice.
     TooLargeError
-        If a run would exceed ``max_bytes`` or ``max_multiplications``. The error names the largest
-        clique.
+        If a run would exceed the limits. The error names the largest clique.
 
     Examples
     --------
@@ -157,11 +164,11 @@ def compile_plan(
         (evidence, soft, targets, inputs or {}),
         order=order or RandomizedGreedy(),
         order_restricted=order or RandomizedGreedy(effort=8.0),
-        limits=Limits(max_bytes, max_multiplications),
-        compress=compress,
-        factorize=factorize,
+        limits=limits,
+        compress=simplifications.compress,
+        factorize=simplifications.factorize,
         replacements=model.replacements if isinstance(model, FactorModel) else (),
-        to_be_restricted=to_be_restricted,
+        to_be_restricted=limits.only_restrictions,
     )
     return Plan(build(query))
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bnmind._arguments import check_fields
 from bnmind._messages import bytes_text, many
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
@@ -39,14 +40,31 @@ _WAY_OUT = (
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the cost of a run of a plan."""
+    """The limits of the cost of a run of a plan.
+
+    Parameters
+    ----------
+    max_bytes
+        The limit for the bytes that a run holds at any time: tables, messages and intermediate
+        products.
+    max_multiplications
+        The limit for the multiplications of a run.
+    only_restrictions
+        Whether the plan may exceed these limits because you will run only restrictions of it. The
+        plan itself then refuses to run.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a limit is below 1.
+    """
 
     max_bytes: int = DEFAULT_PLAN_BYTES
-    """The most bytes that a run holds at any time."""
     max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS
-    """The most multiplications of a run."""
+    only_restrictions: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("max_bytes", "max_multiplications"):
             if getattr(self, name) < 1:
                 raise InvalidArgumentError(f"{name} must be at least 1, got {getattr(self, name)}")

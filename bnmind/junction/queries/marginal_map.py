@@ -25,7 +25,7 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence
-from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.queries.backward_walk import told
 from bnmind.junction.queries.mpe import Explanation
@@ -87,8 +87,7 @@ def compile_marginal_map(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_bytes: int = DEFAULT_PLAN_BYTES,
-    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+    limits: Limits = DEFAULT_LIMITS,
     max_joint: int = DEFAULT_JOINT_CELLS,
 ) -> MarginalMapPlan:
     """Return a plan for the most probable states of a small set of variables.
@@ -99,7 +98,7 @@ def compile_marginal_map(
         A network, or a product of factors.
     variables
         The variables to explain, without evidence variables.
-    evidence, soft, order, max_bytes, max_multiplications
+    evidence, soft, order, limits
         As in `compile_plan`.
     max_joint
         Most cells of the joint of ``variables``.
@@ -108,7 +107,7 @@ def compile_marginal_map(
     ------
     TooLargeError
         If the joint of ``variables`` has more than ``max_joint`` cells, or a run would exceed
-        ``max_bytes`` or ``max_multiplications``.
+        the limits.
     InvalidArgumentError
         If ``variables`` is empty, or contains a variable twice or an evidence variable.
     UnknownNameError
@@ -149,7 +148,6 @@ def compile_marginal_map(
         soft=soft,
         targets=[[v.name for v in wanted]],
         order=order,
-        max_bytes=max_bytes,
-        max_multiplications=max_multiplications,
+        limits=limits,
     )
     return MarginalMapPlan(plan)

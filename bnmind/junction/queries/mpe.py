@@ -25,11 +25,7 @@ from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.evidence import Evidence, read_findings
-from bnmind.junction.inference.limits import (
-    DEFAULT_PLAN_BYTES,
-    DEFAULT_PLAN_MULTIPLICATIONS,
-    Limits,
-)
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.minimal_conflict import impossible
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.registers import starting_registers
@@ -124,8 +120,7 @@ def compile_explanation(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_bytes: int = DEFAULT_PLAN_BYTES,
-    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> ExplanationPlan:
     """Return a plan for the most probable explanation of any states of the evidence variables.
 
@@ -137,13 +132,13 @@ def compile_explanation(
     evidence, soft
         The evidence variables, and those with soft evidence, as in `compile_plan`. Variables with
         soft evidence are explained too.
-    order, max_bytes, max_multiplications
+    order, limits
         As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If a run would exceed ``max_bytes`` or ``max_multiplications``, unless separate plans for
+        If a run would exceed the limits, unless separate plans for
         cases are possible. The error names the largest clique, or a variable whose table is too
         large.
     UnknownNameError, InvalidArgumentError
@@ -172,7 +167,7 @@ def compile_explanation(
         evidence=observed,
         soft=tuple(soft),
         order=order,
-        limits=Limits(max_bytes, max_multiplications),
+        limits=limits,
     )
     given = frozenset(observed)
     variables = tuple(v for v in model.variables if v.name not in given)

@@ -32,11 +32,7 @@ from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
-from bnmind.junction.inference.limits import (
-    DEFAULT_PLAN_BYTES,
-    DEFAULT_PLAN_MULTIPLICATIONS,
-    Limits,
-)
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.minimal_conflict import impossible
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.registers import starting_registers
@@ -302,8 +298,7 @@ def compile_sampling(
     evidence: Iterable[str] = (),
     soft: Iterable[str] = (),
     order: OrderFinder | None = None,
-    max_bytes: int = DEFAULT_PLAN_BYTES,
-    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> SamplingPlan:
     """Return a plan that draws all variables for any states of the evidence variables.
 
@@ -314,13 +309,13 @@ def compile_sampling(
         proportion to the product.
     evidence, soft
         The evidence variables, and those with soft evidence, as in `compile_plan`.
-    order, max_bytes, max_multiplications
+    order, limits
         As in `compile_plan`.
 
     Raises
     ------
     TooLargeError
-        If a run would exceed ``max_bytes`` or ``max_multiplications``, unless separate plans for
+        If a run would exceed the limits, unless separate plans for
         cases are possible. The error names the largest clique, or a variable whose table is too
         large.
     UnknownNameError, InvalidArgumentError
@@ -349,7 +344,7 @@ def compile_sampling(
             evidence=tuple(v.name for v in observed),
             soft=tuple(v.name for v in uncertain),
             order=order,
-            limits=Limits(max_bytes, max_multiplications),
+            limits=limits,
         )
         plan = draws.plan()
     return SamplingPlan(

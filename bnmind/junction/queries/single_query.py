@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bnmind._arguments import checked
 from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, read_findings
-from bnmind.junction.inference.limits import (
-    DEFAULT_PLAN_BYTES,
-    DEFAULT_PLAN_MULTIPLICATIONS,
-)
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.network import FactorModel, Network
 
@@ -26,8 +24,7 @@ def posterior(
     targets: Iterable[str | Iterable[str]] | None = None,
     *,
     order: OrderFinder | None = None,
-    max_bytes: int = DEFAULT_PLAN_BYTES,
-    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Posterior:
     """Return the distributions of variables given evidence.
 
@@ -46,7 +43,7 @@ def posterior(
         every variable without a state in the evidence.
     order
         The search for an elimination order; by default `RandomizedGreedy`.
-    max_bytes, max_multiplications
+    limits
         The limits of the computation, as in `compile_plan`.
 
     Raises
@@ -83,9 +80,7 @@ def posterior(
         soft=[name for name in findings if name not in states],
         targets=None if targets is None else _scopes(targets),
         order=order,
-        max_bytes=max_bytes,
-        max_multiplications=max_multiplications,
-        to_be_restricted=True,
+        limits=replace(limits, only_restrictions=True),
     )
     try:
         return plan.run(findings)

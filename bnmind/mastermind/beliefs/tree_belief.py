@@ -17,7 +17,7 @@ from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
-from bnmind.junction import OrderFinder, Plan, compile_plan
+from bnmind.junction import Limits, OrderFinder, Plan, Simplifications, compile_plan
 from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
 from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.beliefs.table_belief import TableBelief
@@ -80,8 +80,8 @@ def belief_plan(
         targets=[code],
         inputs={_BELIEF: code},
         order=order,
-        factorize=factorized,
-        to_be_restricted=not factorized,
+        simplifications=Simplifications(factorize=factorized),
+        limits=Limits(only_restrictions=not factorized),
     )
 
 
