@@ -27,8 +27,8 @@ from bnmind.adaptive import (
     Saturated,
     learn,
 )
-from bnmind.adaptive.learning.em.cell_layout import Expected
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
+from bnmind.adaptive.learning.em.response_layout import Expected
 from bnmind.adaptive.learning.em.squarem import Place, climb, extrapolation
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import ImpossibleEvidenceError
@@ -475,7 +475,7 @@ def test_whatever_is_extrapolated_obeys_bounds_and_order(
         np.testing.assert_array_equal(table > 0, other > 0)
 
 
-def _never(cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+def _never(response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
     raise AssertionError
 
 

@@ -77,12 +77,12 @@ def test_what_is_expected_is_what_enumeration_says(
     model = LearningModel.of(bank, options)
     start = model.start(0, options)
     there = model.bank_of(start, title="", source="")
-    cells = model.layout.cells(start.items)
-    expected = model.expectation(responses, options)(cells, start.skills)
+    response_parameters = model.layout.response_parameters(start.items)
+    expected = model.expectation(responses, options)(response_parameters, start.skills)
     names = [v.name for v in bank.hidden]
     shape = tuple(v.n_states for v in bank.hidden)
     profiles, total = np.zeros(shape), 0.0
-    in_cells = np.zeros(len(cells))
+    counts = np.zeros(len(response_parameters))
     for row in responses.codes:
         found = {n: int(r) for n, r in zip(bank.item_names, row, strict=True) if r >= 0}
         posterior, evidence = enumerated(there, found)
@@ -98,9 +98,9 @@ def test_what_is_expected_is_what_enumeration_says(
                 group = model.layout.groups[number][np.ravel_multi_index(at, sizes)]
                 _, n_responses = model.layout.shapes[number]
                 cell = model.layout.starts[number] + group * n_responses + row[column]
-                in_cells[cell] += posterior[place]
+                counts[cell] += posterior[place]
     assert expected.log_likelihood == pytest.approx(total, abs=1e-8)
-    np.testing.assert_allclose(expected.cells, in_cells, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(expected.counts, counts, rtol=0, atol=1e-8)
     families = model.skills.counts(profiles.reshape(-1))
     for family, other in zip(expected.families, families, strict=True):
         np.testing.assert_allclose(family, other, rtol=0, atol=1e-8)
@@ -146,7 +146,7 @@ def test_at_the_end_every_direction_leads_down(
     expectation = model.expectation(found.responses, options)
 
     def value(items: tuple[np.ndarray, ...], tables: tuple[np.ndarray, ...]) -> float:
-        return expectation(model.layout.cells(items), tables).log_likelihood
+        return expectation(model.layout.response_parameters(items), tables).log_likelihood
 
     items, tables = found.parameters
     best = value(items, tables)

@@ -108,17 +108,17 @@ def test_isotonic_regression_is_that_of_the_dual_however_small_weights_are(
     shape: tuple[int, ...],
 ) -> None:
     rng = np.random.default_rng(1)
-    cells = np.arange(np.prod(shape)).reshape(shape)
+    response_parameters = np.arange(np.prod(shape)).reshape(shape)
     pairs = [
         (a, b)
         for axis, size in enumerate(shape)
         for a, b in zip(
-            cells.take(range(size - 1), axis).flat,
-            cells.take(range(1, size), axis).flat,
+            response_parameters.take(range(size - 1), axis).flat,
+            response_parameters.take(range(1, size), axis).flat,
             strict=True,
         )
     ]
-    order = np.zeros((len(pairs), cells.size))
+    order = np.zeros((len(pairs), response_parameters.size))
     for row, (a, b) in zip(order, pairs, strict=True):
         row[[a, b]] = 1, -1
     for small in (1.0, 1e-3, 1e-9):
@@ -152,8 +152,8 @@ def test_scores_are_gradients_and_vanish_together(skills: Saturated | Independen
         for sign in (1, -1):
             moved = values.copy()
             moved[place] += sign * 1e-4
-            cells = model.layout.cells((moved,))
-            ends.append(expectation(cells, found.parameters.skills).log_likelihood)
+            response_parameters = model.layout.response_parameters((moved,))
+            ends.append(expectation(response_parameters, found.parameters.skills).log_likelihood)
         assert gradient[place] == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=0.05)
 
 

@@ -18,10 +18,10 @@ from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expectation, Patterns
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.em.e_step_tree import PlanExpectation
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
+from bnmind.adaptive.learning.em.response_layout import Expectation, Patterns, ResponseLayout
 from bnmind.adaptive.learning.em.squarem import Climb, climb
 from bnmind.adaptive.learning.model import bank_to_learn, item_blocks
 from bnmind.adaptive.learning.parameters.options import LearningOptions
@@ -135,7 +135,7 @@ class LearningModel:
     """The parameters of a bank, arranged for learning."""
 
     bank: ItemBank
-    layout: CellLayout
+    layout: ResponseLayout
     skills: SkillFamilies
 
     @classmethod
@@ -143,7 +143,7 @@ class LearningModel:
         """Return the model of a bank."""
         blocks = item_blocks(bank, options)
         names = [name for block in blocks for name in block.names]
-        layout = CellLayout(blocks, tuple(bank.position(name) for name in names))
+        layout = ResponseLayout(blocks, tuple(bank.position(name) for name in names))
         together = n_profiles(bank) <= options.max_profiles
         skills = SkillFamilies(bank, options.fixed, options.priors, together=together)
         return cls(bank, layout, skills)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from bnmind.adaptive.beliefs.batch_answers import impossible_rows
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expected, Patterns
+from bnmind.adaptive.learning.em.response_layout import Expected, Patterns, ResponseLayout
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.information import Floats
 
@@ -64,7 +64,7 @@ class TableExpectation:
     """
 
     bank: ItemBank
-    layout: CellLayout
+    layout: ResponseLayout
     skills: SkillFamilies
     patterns: Patterns
     classes: NDArray[np.intp] = field(init=False)
@@ -102,35 +102,37 @@ class TableExpectation:
         object.__setattr__(self, "_places", np.array(places, dtype=np.intp))
         object.__setattr__(self, "indicators", self.layout.indicators(self.patterns.rows))
 
-    def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
         prior = self.skills.prior(tables)
         n_classes = self._places.shape[1]
         of_class = placed_sums(self.classes, prior, n_classes)
-        logs = np.log(np.maximum(cells, _FLOOR))[self._places]
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
         total = 0.0
         in_class = np.zeros(n_classes)
-        in_cells = np.zeros(self._places.shape)
+        counts_by_class = np.zeros(self._places.shape)
         for part, likely, scale in self._likelihoods(logs):
             weights = self.patterns.counts[part]
             with np.errstate(divide="ignore"):
                 evidence = likely @ of_class
                 log_evidence = np.log(evidence) + scale
             if log_evidence.min() < _DOUBTFUL:
-                self._check(part, cells, of_class)
+                self._check(part, response_parameters, of_class)
             total += float(weights @ log_evidence)
             share = weights / evidence
             in_class += share @ likely
-            in_cells += (self.indicators[part] * share[:, None]).T @ likely
-        in_cells *= of_class
-        counts = placed_sums(self._places.reshape(-1), in_cells.reshape(-1), len(cells))
+            counts_by_class += (self.indicators[part] * share[:, None]).T @ likely
+        counts_by_class *= of_class
+        counts = placed_sums(
+            self._places.reshape(-1), counts_by_class.reshape(-1), len(response_parameters)
+        )
         return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
 
-    def posteriors(self, cells: Floats, tables: tuple[Floats, ...]) -> Floats:
+    def posteriors(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Floats:
         """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
         prior = self.skills.prior(tables)
         of_class = placed_sums(self.classes, prior, self._places.shape[1])
-        logs = np.log(np.maximum(cells, _FLOOR))[self._places]
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
         joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
         normal: Floats = joint / joint.sum(axis=1, keepdims=True)
         return normal
@@ -153,9 +155,9 @@ class TableExpectation:
             parts.append((part, np.exp(table, out=table), scale))
         return parts
 
-    def _check(self, part: slice, cells: Floats, of_class: Floats) -> None:
+    def _check(self, part: slice, response_parameters: Floats, of_class: Floats) -> None:
         """Raise if a pattern is impossible in every class."""
-        none = (cells[self._places] <= 0) | (of_class <= 0)
+        none = (response_parameters[self._places] <= 0) | (of_class <= 0)
         wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
         if wrong.size:
             place = int(wrong[0]) + (part.start or 0)

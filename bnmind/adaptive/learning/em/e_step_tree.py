@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bnmind.adaptive.beliefs.batch_answers import impossible_rows
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expected, Patterns
+from bnmind.adaptive.learning.em.response_layout import Expected, Patterns, ResponseLayout
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
@@ -52,7 +52,7 @@ class PlanExpectation:
     """
 
     bank: ItemBank
-    layout: CellLayout
+    layout: ResponseLayout
     skills: SkillFamilies
     patterns: Patterns
     plan: Plan = field(init=False)
@@ -84,15 +84,15 @@ class PlanExpectation:
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "_causes", causes)
 
-    def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
-        inputs = self._inputs(cells, tables)
+        inputs = self._inputs(response_parameters, tables)
         names = [name for block in self.layout.blocks for name in block.names]
         place = {
             tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
         }
         families = [np.zeros(table.shape) for table in tables]
-        expected_counts = np.zeros(len(cells))
+        expected_counts = np.zeros(len(response_parameters))
         total = 0.0
         rows, counts = self.patterns.rows, self.patterns.counts
         for part in self._parts():
@@ -147,7 +147,7 @@ class PlanExpectation:
                 by_group
             )
 
-    def _inputs(self, cells: Floats, tables: tuple[Floats, ...]) -> dict[str, Floats]:
+    def _inputs(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> dict[str, Floats]:
         """Return the tables to multiply the uniform ones by."""
         inputs = {
             f"table of {scope[0]}": table * len(table)
@@ -156,7 +156,9 @@ class PlanExpectation:
         names = [name for block in self.layout.blocks for name in block.names]
         for number, name in enumerate(names):
             start, (n_groups, n_responses) = self.layout.starts[number], self.layout.shapes[number]
-            chances = cells[start : start + n_groups * n_responses].reshape(n_groups, n_responses)
+            chances = response_parameters[start : start + n_groups * n_responses].reshape(
+                n_groups, n_responses
+            )
             channel = chances[self.layout.groups[number]]
             shape = [v.n_states for v in self.bank.network.cpd(name).scope]
             inputs[f"table of {name}"] = (channel.T * n_responses).reshape(shape)

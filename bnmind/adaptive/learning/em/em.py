@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmind.adaptive.learning.em.cell_layout import CellLayout, Expectation
+from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
 from bnmind.adaptive.learning.em.squarem import Place
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.information import Floats
@@ -43,7 +43,7 @@ class BankAscent:
         The model and its E-step.
     """
 
-    layout: CellLayout
+    layout: ResponseLayout
     skills: SkillFamilies
     expectation: Expectation
 
@@ -51,13 +51,13 @@ class BankAscent:
         """Do the E-step."""
         items, tables = parameters
         blocks = self.layout.blocks
-        expected = self.expectation(self.layout.cells(items), tables)
+        expected = self.expectation(self.layout.response_parameters(items), tables)
         prior = self.skills.log_prior(tables) + sum(
             block.log_prior(values) for block, values in zip(blocks, items, strict=True)
         )
 
         def improved() -> Parameters:
-            counts = self.layout.parts(expected.cells)
+            counts = self.layout.parts(expected.counts)
             return Parameters(
                 tuple(
                     block.maximize(values, count)

@@ -75,9 +75,9 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
 
     expectation = table_expectation(learned)
     layout = learned.model.layout
-    cells = layout.cells(learned.parameters.items)
+    response_parameters = layout.response_parameters(learned.parameters.items)
     prior = learned.model.skills.prior(learned.parameters.skills)
-    posterior = expectation.posteriors(cells, learned.parameters.skills)
+    posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
     places = expectation.places
     of_class = placed_sums(expectation.classes, prior, places.shape[1])
     names = [name for block in layout.blocks for name in block.names]
@@ -90,12 +90,12 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         )
         for name in names
     ]
-    scores = _score_shares(learned, expectation, cells, of_class)
+    scores = _score_shares(learned, expectation, response_parameters, of_class)
     rows = np.cumsum([0, *(n for _, n in layout.shapes)])
     fits = {}
     weights = expectation.patterns.counts
     for number, name in enumerate(names):
-        right = 1 - cells[places[rows[number]]]
+        right = 1 - response_parameters[places[rows[number]]]
         wrong_given = expectation.indicators[:, rows[number]]
         answered = expectation.indicators[:, rows[number] : rows[number + 1]].sum(axis=1)
         in_class = (weights * answered) @ posterior
@@ -118,14 +118,14 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
 
 
 def _score_shares(
-    learned: Learned, expectation: TableExpectation, cells: Floats, of_class: Floats
+    learned: Learned, expectation: TableExpectation, response_parameters: Floats, of_class: Floats
 ) -> list[tuple[float, int]] | None:
     """Return S-X² and the number of groups for each item; None if undefined."""
     layout = learned.model.layout
     codes = learned.responses.codes[:, list(layout.columns)]
     if any(n != 2 for _, n in layout.shapes) or np.any(codes == MISSING) or codes.shape[1] < 3:
         return None
-    right = cells[expectation.places[1::2]]  # (items, classes)
+    right = response_parameters[expectation.places[1::2]]  # (items, classes)
     n_items = len(right)
     totals = codes.sum(axis=1)
     n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)

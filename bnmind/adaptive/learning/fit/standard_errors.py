@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.adaptive.learning.em.cell_layout import Patterns
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
+from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.errors import TooLargeError
@@ -125,20 +125,20 @@ def _scores(
 ) -> tuple[Floats, NDArray[np.intp], int]:
     """Return the scores, the positions of free parameters, and the number of items' parameters."""
     layout = learned.model.layout
-    cells = layout.cells(learned.parameters.items)
-    posterior = expectation.posteriors(cells, learned.parameters.skills)
-    n_cells, places = len(cells), expectation.places
+    response_parameters = layout.response_parameters(learned.parameters.items)
+    posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
+    n_response_parameters, places = len(response_parameters), expectation.places
     # The posterior probability of each group and response, for each pattern.
-    inside = np.zeros((len(posterior), n_cells))
+    inside = np.zeros((len(posterior), n_response_parameters))
     for row, place in enumerate(places):
-        summed = np.zeros((n_cells, len(place)))
+        summed = np.zeros((n_response_parameters, len(place)))
         summed[place, np.arange(len(place))] = 1.0
         used = np.unique(place)
         inside[:, used] += (posterior @ summed[used].T) * expectation.indicators[:, row, None]
     columns, free = [], []
     end = number = 0
     for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
-        size = block.cells(values).size
+        size = block.response_parameters(values).size
         part = slice(end, end + size)
         end += size
         limits = block.limits
@@ -150,7 +150,13 @@ def _scores(
             width = up[place] - down[place]
             inner = low + _EDGE < value < high - _EDGE and _is_free(block, values, place)
             columns.append(
-                inside[:, part] @ _log_slope(block.cells(up), block.cells(down), cells[part], width)
+                inside[:, part]
+                @ _log_slope(
+                    block.response_parameters(up),
+                    block.response_parameters(down),
+                    response_parameters[part],
+                    width,
+                )
                 if width > 0
                 else np.zeros(len(inside))
             )

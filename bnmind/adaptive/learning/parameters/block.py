@@ -108,7 +108,7 @@ class ItemBlock(Protocol):
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return random initial parameters."""
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the response probabilities, ``(items, groups, responses)``."""
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
@@ -205,7 +205,7 @@ class FixedBlock(RuleBlock):
         """Return nothing."""
         return np.zeros(0)
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the item's channel."""
         return self.rule.channel[None]
 
@@ -295,7 +295,7 @@ class PairBlock(Sealed):
         limits = self.limits
         return np.clip(pairs.reshape(-1), limits[:, 0], limits[:, 1])
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the chances of wrong and right responses in both groups."""
         pairs = values.reshape(-1, 2)
         right = np.stack([pairs[:, 0], 1 - pairs[:, 1]], axis=1)
@@ -308,7 +308,7 @@ class PairBlock(Sealed):
         chance = two_chances(
             counts[..., 1] + more_right,
             counts.sum(axis=-1) + more,
-            self.cells(values)[..., 1],
+            self.response_parameters(values)[..., 1],
             self._chance_limits,
             monotone=self.monotone,
         )
@@ -328,11 +328,15 @@ class PairBlock(Sealed):
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response models; `Gdina` if more skill lowers the chance."""
         models: list[ResponseModel] = []
-        for rule, groups, (guess, slip), cells in zip(
-            self.rules, self.groups, values.reshape(-1, 2).tolist(), self.cells(values), strict=True
+        for rule, groups, (guess, slip), probabilities in zip(
+            self.rules,
+            self.groups,
+            values.reshape(-1, 2).tolist(),
+            self.response_parameters(values),
+            strict=True,
         ):
             if guess + slip > 1 + SLACK:
-                models.append(Gdina(cells[groups]))
+                models.append(Gdina(probabilities[groups]))
             else:
                 assert isinstance(rule.model, GuessSlip)
                 models.append(dataclasses.replace(rule.model, guess=guess, slip=slip))

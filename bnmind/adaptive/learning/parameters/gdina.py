@@ -112,7 +112,7 @@ class TableBlock(RuleBlock):
             chances.append(solved.transpose(np.argsort([*rest, *up])).reshape(-1))
         return np.concatenate(chances)
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
         n, r = self.shape
         steps = values.reshape(r - 1, n)
@@ -154,7 +154,7 @@ class TableBlock(RuleBlock):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the table as a `Gdina`."""
-        return (Gdina(self.cells(values)[0]),)
+        return (Gdina(self.response_parameters(values)[0]),)
 
 
 def _steps(channel: Floats) -> Floats:

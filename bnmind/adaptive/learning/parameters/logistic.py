@@ -168,7 +168,7 @@ class CurveBlock(RuleBlock):
         high = rest[-1] if upper else 1.0
         return slopes, thresholds, low, high
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
         slopes, thresholds, low, high = self._inner(values)
         distances = (slopes @ self._design)[None] - thresholds[:, None]
@@ -236,7 +236,7 @@ class CurveBlock(RuleBlock):
     def _expected(self, values: Floats, counts: Floats) -> float:
         """Return the expected log-likelihood."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(self.cells(values))
+            logs = np.log(self.response_parameters(values))
             return float(np.where(counts > 0, counts * logs, 0.0).sum())
 
     def log_prior(self, values: Floats) -> float:

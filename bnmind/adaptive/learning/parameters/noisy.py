@@ -142,7 +142,7 @@ class NoisyBlock(RuleBlock):
             leak = float(values[-1] if self._is_and else 1 - values[-1])
         return (works if self._is_and else 1 - works), leak
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the chances of wrong and right responses in each configuration."""
         links, leak = self._links(values)
         asked = leak * links.prod(axis=0)

@@ -63,12 +63,12 @@ class StepsBlock(RuleBlock):
         """Return random parameters of all steps."""
         return np.concatenate([step.draw(rng) for step in self.steps])
 
-    def cells(self, values: Floats) -> Floats:
+    def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each number of steps in each configuration."""
         reached = np.ones(len(self.rule.channel))
         columns = []
         for step, part in zip(self.steps, self._parts(values), strict=True):
-            chances = step.cells(part)[0][step.groups[0]]
+            chances = step.response_parameters(part)[0][step.groups[0]]
             columns.append(reached * chances[:, 0])
             reached = reached * chances[:, 1]
         return np.stack([*columns, reached], axis=1)[None]

@@ -14,7 +14,7 @@ from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.information import Floats
 
-__all__ = ["CellLayout", "Expectation", "Expected", "Patterns"]
+__all__ = ["Expectation", "Expected", "Patterns", "ResponseLayout"]
 
 
 class Expected(NamedTuple):
@@ -22,8 +22,8 @@ class Expected(NamedTuple):
 
     log_likelihood: float
     """Natural logarithm of the probability of all responses."""
-    cells: Floats
-    """The expected number of examinees for each response probability, see `CellLayout`."""
+    counts: Floats
+    """The expected number of examinees for each response probability, see `ResponseLayout`."""
     families: tuple[Floats, ...]
     """The expected number of examinees for each entry of the tables of the skills."""
 
@@ -31,7 +31,7 @@ class Expected(NamedTuple):
 class Expectation(Protocol):
     """The interface of E-steps."""
 
-    def __call__(self, cells: Floats, tables: tuple[Floats, ...]) -> Expected:
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts, given all response probabilities and the skills' tables.
 
         Raises
@@ -60,7 +60,7 @@ class Patterns(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CellLayout(Sealed):
+class ResponseLayout(Sealed):
     """The order of response probabilities in one array: by block, item, group, response.
 
     Parameters
@@ -79,7 +79,7 @@ class CellLayout(Sealed):
     """The number of groups and of responses of each item."""
     groups: tuple[NDArray[np.intp], ...] = field(init=False)
     """For each item the group of each configuration of its parents."""
-    n_cells: int = field(init=False)
+    size: int = field(init=False)
 
     def __post_init__(self) -> None:
         starts, shapes, groups = [], [], []
@@ -93,21 +93,24 @@ class CellLayout(Sealed):
         object.__setattr__(self, "starts", tuple(starts))
         object.__setattr__(self, "shapes", tuple(shapes))
         object.__setattr__(self, "groups", tuple(groups))
-        object.__setattr__(self, "n_cells", end)
+        object.__setattr__(self, "size", end)
         super().__post_init__()
 
-    def cells(self, values: Sequence[Floats]) -> Floats:
+    def response_parameters(self, values: Sequence[Floats]) -> Floats:
         """Return all response probabilities, given the parameters of each block."""
-        parts = [block.cells(v).reshape(-1) for block, v in zip(self.blocks, values, strict=True)]
+        parts = [
+            block.response_parameters(v).reshape(-1)
+            for block, v in zip(self.blocks, values, strict=True)
+        ]
         return np.concatenate(parts)
 
-    def parts(self, cells: Floats) -> list[Floats]:
+    def parts(self, array: Floats) -> list[Floats]:
         """Return an array in this layout split by block, ``(items, groups, responses)``."""
         blocks, end = [], 0
         for block in self.blocks:
             shape = (len(block.groups), *block.shape)
             size = shape[0] * shape[1] * shape[2]
-            blocks.append(cells[end : end + size].reshape(shape))
+            blocks.append(array[end : end + size].reshape(shape))
             end += size
         return blocks
 
