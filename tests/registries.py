@@ -20,7 +20,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def registry_faults(registry: Mapping[str, Any]) -> list[str]:
-    """Return how a registry of `Registered` members breaks the contract."""
+    """Return how a registry breaks the contract, whatever its members are."""
     faults = []
     if not hasattr(registry, "keys") or hasattr(registry, "__setitem__"):
         faults.append("can be changed")
