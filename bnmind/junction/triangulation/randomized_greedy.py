@@ -55,8 +55,9 @@ _CELLS_OF_A_PAIR = 20
 """Cells that each pair of vertices counts for: with more of them there is more to find, and
 more messages, which cost something beside their cells."""
 
-_LEAST_WORK = 4_000
-"""What any search may cost: about half a millisecond in Python."""
+_LEAST_WORK = 1_000
+"""What any search may cost beside the plain passes: about a tenth of a millisecond in Python. Runs
+of so small trees are not worth more."""
 
 MOST_WORK = 100_000_000
 """The most work of a search, or of several that share it, at an effort of one: half a second,
