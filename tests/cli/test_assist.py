@@ -261,7 +261,7 @@ def test_a_saved_game_that_cannot_go_on() -> None:
         (["--history", "1123 4b0w"], ["1123 4b0w"]),
         (["--pegs", "20", "--colors", "10"], ["GB"]),
         (["--save", "nowhere/game.json"], ["nowhere"]),
-        (["--save", "."], ["cannot read"]),
+        (["--save", "."], ["cannot write ."]),
     ],
 )
 def test_bad_input(options: list[str], words: list[str]) -> None:
