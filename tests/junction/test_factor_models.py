@@ -135,7 +135,9 @@ def test_a_product_of_a_networks_distributions_is_drawn_forward() -> None:
 def test_factors_with_signs_have_no_maxima_and_no_samples(values: list[complex]) -> None:
     model = FactorModel((Factor((A,), np.array(values)), Factor((A, B), np.ones((2, 3)))))
     for compiled in (compile_explanation, compile_sampling):
-        with pytest.raises(InvalidModelError, match="at least zero, got another over a"):
+        with pytest.raises(
+            InvalidModelError, match="must not be negative or complex, but the one over a"
+        ):
             compiled(model)
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm import Network
-from bnmind.pgm.files import read_model
 from bnmind.pgm.formats.net import from_net
+from tests.pgm.faults import require_fault
 
 
 def table(network: Network, name: str) -> Floats:
@@ -113,10 +112,4 @@ def test_a_fault_is_told_with_its_place(
 ) -> None:
     text = GOOD.replace(old, new, 1)
     assert text != GOOD
-    path = tmp_path / "network.net"
-    path.write_text(text)
-    with pytest.raises(ModelFileError) as caught:
-        read_model(path)
-    assert words in str(caught.value)
-    assert (caught.value.line, caught.value.column) == place
-    assert f"at line {place[0]}, column {place[1]}" in str(caught.value)
+    require_fault(tmp_path / "network.net", text, place, words)

@@ -17,6 +17,7 @@ from bnmind.pgm.formats.source import Place
 from bnmind.pgm.formats.uai import _Reader, network_from_uai
 from tests.modes import examples
 from tests.networks import enumerate_joint, factor_models, networks
+from tests.pgm.faults import require_fault
 
 RAIN, WIND = Variable("rain", ("no", "yes")), Variable("wind", ("low", "high"))
 FLOOD = Variable("flood", ("none", "some", "much"))
@@ -185,12 +186,7 @@ def test_a_fault_is_told_with_its_place(
 ) -> None:
     text = TEXT.replace(old, new, 1)
     assert text != TEXT
-    path = tmp_path / "flood.uai"
-    path.write_text(text)
-    with pytest.raises(ModelFileError) as caught:
-        read_network(path)
-    assert words in str(caught.value)
-    assert (caught.value.line, caught.value.column) == place
+    require_fault(tmp_path / "flood.uai", text, place, words)
 
 
 def test_negative_factors_and_other_kinds_are_told(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from bnmind.pgm.files import read_model
 from bnmind.pgm.formats.xdsl import from_xdsl
 from bnmind.pgm.formats.xml_source import parse_xml
 from bnmind.pgm.formats.xmlbif import from_xmlbif
+from tests.pgm.faults import require_fault
 
 XMLBIF = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <!DOCTYPE BIF [
@@ -116,12 +117,7 @@ def test_a_fault_is_told_with_its_place(
     broken = text.replace(old, new, count)
     assert broken != text
     path = tmp_path / ("network.xdsl" if text is XDSL else "network.xml")
-    path.write_bytes(broken.encode("latin-1"))
-    with pytest.raises(ModelFileError) as caught:
-        read_model(path)
-    assert words in str(caught.value)
-    assert (caught.value.line, caught.value.column) == place
-    assert f"at line {place[0]}, column {place[1]}" in str(caught.value)
+    require_fault(path, broken.encode("latin-1"), place, words)
 
 
 LAUGHS = "".join(

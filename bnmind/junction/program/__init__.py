@@ -1,1 +1,1 @@
-"""Programs of contractions that a plan runs."""
+"""The programs of plans, which are sequences of contractions."""

@@ -1,9 +1,9 @@
-"""A program for many cases at once: its steps, with the cases as a last axis.
+"""Programs for many cases at once, with the cases as the last axis.
 
-A program is *bound* to a number of cases: every register gets its memory, registers that
-are never filled at the same time share it, and each step becomes a few calls of NumPy on
-arrays that are there already. Running it again for other cases then costs little but the
-arithmetic. What depends on no case is worked out when the program is bound.
+A program is *bound* to a number of cases. Binding allocates the memory of every register (registers
+that are never filled at the same time share memory), and converts each step to a few calls of NumPy
+on these arrays. Running the program for other cases then costs little more than the arithmetic.
+Results that do not depend on the cases are computed when the program is bound.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Contractions of several registers into one, planned once and run many times.
+"""Contractions of several registers into one, which are planned once and run many times.
 
-A contraction multiplies its operands and sums out every variable that is not
-kept; see `bnmind.junction.program.recipes` for its steps. Two things make
-planning quick on large networks. A contraction that looks like an earlier one but
-for the names of its variables is a *recipe* already known; and one that has the same
-operands and keeps the same variables is the register already filled.
+A contraction multiplies its operands and sums out all other variables; see
+`bnmind.junction.program.recipes` for its steps. Two things make planning fast on large networks.
+A contraction that equals an earlier one up to the names of variables uses the same *recipe*. A
+contraction with the same operands and the same remaining variables uses the same register.
 
 An operand that is a conditional distribution P(heads | rest), none of whose heads is
 kept or stands in another operand, sums to one and is left out: what is barren costs

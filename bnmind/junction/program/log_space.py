@@ -1,9 +1,9 @@
-"""Programs run on logarithms: nothing underflows, however far apart the numbers of a register are.
+"""Runs of programs on logarithms, which do not underflow.
 
-With maxima for sums a program finds what is most probable. With sums, it is ten times
-slower than on plain numbers, and has fewer digits; but five hundred findings for a state and
-five hundred against it leave its weight where it belongs, while plain numbers lose it
-halfway, scaled or not.
+With maxima instead of sums, a program finds the most probable configuration. With sums, a run on
+logarithms is ten times slower than on plain numbers and has fewer digits. But it gives the right
+weight to a state with five hundred findings for it and five hundred against it; plain numbers lose
+it on the way, with or without scaling.
 
 ========  ==========================================
 ``add``   the run is of

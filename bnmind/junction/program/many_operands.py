@@ -1,8 +1,9 @@
-"""Which operands of a contraction to multiply next, where they are many.
+"""The order of multiplications in contractions with many operands.
 
-Comparing all pairs takes the cube of their number, and a clique may hold a thousand small
-tables. Here the smallest operand goes first, with the partner that shares a variable and makes the
-result grow least: a table whose variables another one holds too is multiplied into that one.
+Comparing all pairs takes cubic time in the number of operands, and a clique may hold a thousand
+small tables. Here, the smallest operand is multiplied first, with a partner that shares a variable
+and gives the smallest result. A table whose variables are a subset of those of another table is
+multiplied into that table.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """The messages of a junction tree, as steps of a program.
 
-Every table is assigned to one clique that holds its scope. A message from a clique
-to a neighbor is the product of the clique's tables and of the messages from its
-other neighbors, summed to the separator. The product of the two messages of an edge
-is the belief of its separator, which answers a target that lies in it; other targets
-are answered at a clique that holds them. Only the messages that some target needs
-are made, each once (Shafer & Shenoy, *Probability propagation*, 1990).
+Every table is assigned to a clique that contains its scope. A message from a clique to a neighbor
+is the product of the tables of the clique and of the messages from its other neighbors, summed to
+the separator. The product of the two messages of an edge is the belief of its separator, and
+answers targets in the separator. Other targets are answered at a clique that contains them. The
+program computes only messages that some target needs, each of them once (Shafer & Shenoy,
+*Probability propagation*, 1990).
 
-Neighbors of a clique that share one separator hang on it through a binary tree of
-stations, each over that separator alone, so that k of them exchange their messages in
-some 3k products and not k² (Shenoy, *Binary join trees for computing marginals in the
-Shenoy-Shafer architecture*, 1997).
+Neighbors of a clique with the same separator are connected by a binary tree of stations over that
+separator, so that k neighbors exchange their messages in about 3k products instead of k² (Shenoy,
+*Binary join trees for computing marginals in the Shenoy-Shafer architecture*, 1997).
 """
 
 from __future__ import annotations

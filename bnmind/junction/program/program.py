@@ -1,11 +1,10 @@
-"""Programs: straight lines of products and sums over numbered registers.
+"""Programs, which are straight-line sequences of products and sums over numbered registers.
 
-A step takes one or two registers and fills the next one. What it does with the
-axes is worked out once, in its *operation*; equal operations are one object, and a
-step is an operation with the numbers of its registers. An operation with two
-operands is a matrix product (`numpy.matmul`) or, where nothing is summed, a
-broadcast product; with one it is a sum. Functions that are kept as their values have
-steps of their own, see `bnmind.junction.program.scatter`.
+A step takes one or two registers and fills the next one. It consists of an *operation*, which holds
+the precomputed arrangement of axes, and the numbers of its registers. Equal operations are one
+object. An operation with two operands is a matrix product (`numpy.matmul`) or, without sums, a
+broadcast product. An operation with one operand is a sum. Functions that are stored by their values
+have their own steps, see `bnmind.junction.program.scatter`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a program starts from and what is read off its end: sources and answers."""
+"""The sources of a program, which fill its first registers, and the answers at its end."""
 
 from __future__ import annotations
 

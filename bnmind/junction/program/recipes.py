@@ -1,8 +1,8 @@
-"""How one contraction is done: in which pairs its operands are multiplied, and by which steps.
+"""The recipe of a contraction: the order of its multiplications, and their steps.
 
-The pair whose product leaves least goes first, and a variable is summed out as soon as no
-other operand holds it. A function that is kept as its values takes part without its table, if
-its child is either summed out or found: see `bnmind.junction.program.scatter`.
+The pair with the smallest product is multiplied first, and a variable is summed out as soon as no
+other operand contains it. A function that is stored by its values takes part without its table, if
+its child is summed out or is the result; see `bnmind.junction.program.scatter`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Steps on a function that is kept as its values, not as a table of zeros and ones.
+"""Steps for functions that are stored by their values, not as tables of zeros and ones.
 
 For ``c = f(h)`` a register holds f(h) for every configuration h of the arguments, a
 *row* each: of a partial sum of 400 votes and one vote more these are 802 numbers, where the

@@ -1,10 +1,10 @@
-"""Numbers that get too small, and the proof that they do not matter.
+"""Detection of underflow, and the proof that lost numbers do not matter.
 
-Products of many probabilities leave the range of floating-point numbers. Scaled by powers of two
-they come back, unless the numbers of one table are too far apart: of a sum of a thousand votes,
-that all are cast. The smallest are lost then, and as a rule matter to nothing that is
-asked: a second run that keeps them too large gives an upper bound of every sum, for no number
-is negative, and where this is no larger than the sum itself, nothing is missing.
+Products of many probabilities leave the range of floating-point numbers. Scaling by powers of two
+prevents this, unless the numbers of one table are too far apart, as in the distribution of a sum of
+a thousand votes. The smallest numbers are then lost, but usually do not matter for the result. A
+second run rounds them up. Because no number is negative, it gives an upper bound of every sum, and
+if this bound equals the sum, nothing is missing.
 """
 
 from __future__ import annotations

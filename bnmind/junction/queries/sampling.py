@@ -314,12 +314,8 @@ def compile_sampling(
 
     Raises
     ------
-    TooLargeError
-        If a run would exceed the limits, unless separate plans for
-        cases are possible. The error names the largest clique, or a variable whose table is too
-        large.
-    UnknownNameError, InvalidArgumentError
-        As in `compile_plan`.
+    TooLargeError, UnknownNameError, InvalidArgumentError
+        As in `bnmind.junction.compile_explanation`.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Smaller models with the same answers, found before planning."""
+"""Reductions of models before planning, which do not change the results."""

@@ -1,11 +1,10 @@
-"""What a query can leave out before anything is triangulated.
+"""Removal of barren variables, and the division of queries into groups of ancestors.
 
-A variable that is neither observed nor asked for and has no such descendant is
-*barren*: its distribution sums to one (Shachter, *Evaluating influence diagrams*,
-1986). What the evidence separates falls apart by itself once the evidence is cut out of
-the tables. And where little is observed, a question about each of many variables is
-often cheaper asked of several small networks, each the ancestors of a few of them,
-than of one in which all common children marry their parents.
+A variable that is neither evidence nor a target, and has no such descendant, is *barren*: its
+distribution sums to one (Shachter, *Evaluating influence diagrams*, 1986). D-separated parts become
+disconnected when the tables are reduced to the evidence. If there is little evidence, separate
+small networks of the ancestors of a few targets each are often cheaper than one network, in which
+all common children connect their parents.
 """
 
 from __future__ import annotations

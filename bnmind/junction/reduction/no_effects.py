@@ -1,9 +1,10 @@
-"""Noisy extrema of which no parent had an effect: a factor for each parent.
+"""Noisy extrema without an effect, which are products of a factor for each parent.
 
-A noisy-or that is known to be false says of every parent by itself how probable it is that this
-parent had no effect, whatever the size of its table would be; and so does a noisy maximum that
-is known to be as small as it can be (D. Heckerman, *A tractable inference algorithm for
-diagnosing multiple diseases*, UAI 1989: negative findings cost nothing).
+A noisy-or that is observed as false is a product of the probabilities that each parent has no
+effect, whatever the size of its table. The same holds for a noisy maximum in its lowest state (D.
+Heckerman,
+*A tractable inference algorithm for diagnosing multiple diseases*, UAI 1989: negative findings cost
+nothing).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Tables of probabilities for what is maximized or sampled, never signed.
+"""Small non-negative tables for maximization and sampling.
 
-A rank-one factorization of a sum has terms of both signs, which have no maxima and
-cannot be drawn from. A function of many parents is a chain of partial results instead, see
-`bnmind.rank_one.chain`. They are functions of the parents, and thus take part in maxima and in
-sums alike. The contributions of a noisy extremum are drawn by chance, so its chain holds in
-sums only.
+A rank-one factorization of a sum has negative terms, which cannot be maximized or sampled. A
+function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.chain`.
+The partial results are functions of the parents, so the chain is valid for maxima and for sums. The
+partial results of a noisy extremum are random, so its chain is valid only for sums.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def _tables(
         if np.iscomplexobj(cpd.values) or np.any(cpd.values < 0):
             over = ", ".join(cpd.names) or "no variable"
             raise InvalidModelError(
-                [f"expected factors of numbers of at least zero, got another over {over}"]
+                [f"the factors must not be negative or complex, but the one over {over} is"]
             )
         return [cpd]
     if cpd.n_cells > _SMALL and (sums_only or isinstance(cpd, FunctionalCPD)):

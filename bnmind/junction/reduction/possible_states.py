@@ -1,8 +1,8 @@
-"""What evidence makes impossible: states that no configuration of some table allows.
+"""The possible states of variables given evidence, by arc consistency.
 
-Each table rules out the states of its variables for which all its entries are
-zero; what one table rules out may rule out more in the next, until nothing
-changes (arc consistency). Large functions say what they allow without their tables.
+Each table excludes the states of its variables for which all its entries are zero. States excluded
+by one table may exclude more states in other tables, until nothing changes (arc consistency). Large
+functions find their possible states without their tables.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Models made smaller by what is known: fewer states, fewer tables, compound variables.
+"""Reduced models, with fewer states, fewer tables and compound variables.
 
-A reduced model has variables of its own. A `Lift` says for each variable of the
-original model where it lives in the reduced one: a single state has no variable
-any more, a variable with fewer states keeps its name, and variables of which only
-some joint configurations are possible become one compound variable whose states
-are those configurations (zero compression: Jensen & Andersen, *Approximations in
-Bayesian belief universes for knowledge-based systems*, 1990, of exact zeros only).
+A reduced model has its own variables. A `Lift` maps each variable of the original model to the
+reduced one. A variable with a single state has no reduced variable. A variable with fewer states
+keeps its name. Variables with few possible joint configurations become one compound variable, whose
+states are these configurations (zero compression of exact zeros: Jensen & Andersen, *Approximations
+in Bayesian belief universes for knowledge-based systems*, 1990).
 """
 
 from __future__ import annotations

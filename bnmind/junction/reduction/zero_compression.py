@@ -1,10 +1,9 @@
-"""Which variables of a reduced model become one, for their possible configurations.
+"""Zero compression: several variables become one, whose states are their possible configurations.
 
-Zero compression of exact zeros only (Jensen & Andersen, *Approximations in Bayesian
-belief universes for knowledge-based systems*, 1990), found where it is likely to pay: the
-variables of a table that is known to have zeros, or of a target whose joint is wanted
-anyway. What the compound variable determines joins it, so that a joint over causes and
-all that follows from them become one table over the causes.
+Only exact zeros are compressed (Jensen & Andersen, *Approximations in Bayesian belief universes for
+knowledge-based systems*, 1990). The candidates are the variables of a table that is known to have
+zeros, or of a target. Variables that are functions of the compound variable join it, so a joint
+distribution of causes and their consequences becomes a table over the causes.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Searches for good elimination orders."""
+"""Searches for elimination orders of small total size."""

@@ -1,4 +1,4 @@
-"""The elimination order that bnmind uses when none is named."""
+"""A search for an elimination order that combines randomized, local and exact search."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 __all__ = ["BestOrder"]
 
 _LARGE = 200
-"""Above so many variables the graph is not cut into parts that are searched one by one."""
+"""Graphs with more variables are not divided into parts for the exact search."""
 
 _PASSES = 100
-"""Randomized passes on graphs that are searched further."""
+"""The number of randomized passes before the other searches."""
 
 _PATIENCE = 6
-"""Their patience: there are few of them, and all sizes of steps are to be tried."""
+"""The patience of these passes; it is small, so that all step sizes are tried."""
 
 _EFFORT = 4.0
-"""Effort of the randomized search of larger ones."""
+"""The effort of the randomized search in larger graphs."""
 
 
 @dataclass(frozen=True)
 class BestOrder(CheckedValue):
-    """The best order that a reasonable, counted amount of work finds: usually a second or two.
+    """A thorough search, which usually takes a second or two.
 
-    Randomized greedy passes and `LocalSearch`, then `ExactOrder` from there; above 200
-    variables without it. Up to about 20 variables, more on symmetric graphs and on graphs that fall
-    into parts, the order is proven. Work is counted, not timed: the same graph gets the same
-    order on any machine.
+    The search makes randomized greedy passes, and then runs `LocalSearch` and, for up to 200
+    variables, `ExactOrder`. The order is proven smallest for up to about 20 variables, and for more
+    on graphs that are symmetric or separable. The search counts operations instead of time, so the
+    same graph gets the same order on any machine.
     """
 
     max_sets: int = 250_000

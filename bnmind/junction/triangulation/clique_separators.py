@@ -1,4 +1,4 @@
-"""Cutting a graph at the cliques that separate it: the atoms are triangulated one by one.
+"""Decomposition of a graph by clique separators into atoms, which are triangulated separately.
 
 Let S be a clique whose removal leaves at least two *full* components, each with every
 vertex of S for a neighbor (S may be empty: a graph in several parts). Minimal
@@ -27,9 +27,9 @@ __all__ = ["atoms", "combined_order"]
 
 
 def atoms(graph: InteractionGraph) -> tuple[int, ...]:
-    """Return the vertex sets of the parts that no separating clique cuts, as bit masks.
+    """Return the vertex sets of the atoms, which no clique separates, as bit masks.
 
-    Every edge lies in at least one of them.
+    Every edge lies in at least one atom.
     """
     order = _minimal_order(graph)
     rest = graph.vertices
@@ -85,14 +85,14 @@ def _minimal_order(graph: InteractionGraph) -> tuple[int, ...]:
 def combined_order(
     graph: InteractionGraph, parts: Sequence[tuple[int, Sequence[int]]]
 ) -> tuple[int, ...]:
-    """Return one order that makes the cliques of the orders of all atoms.
+    """Return an order with the cliques of the orders of all atoms.
 
     Parameters
     ----------
     graph
         The graph.
     parts
-        For each atom its vertices and an order of them (vertices of the whole graph).
+        For each atom, its vertices and an order of them, as vertices of the whole graph.
     """
     neighbors = list(graph.neighbors)
     for atom, order in parts:

@@ -1,4 +1,4 @@
-"""Compiled: at least how many cells the cliques of a graph still cost; for the exact search.
+"""Compiled lower bounds of the remaining total size, for the exact search.
 
 The bound on one part of a graph is the smallest closed neighborhood of a minor, in cells; why
 it is a bound is said in `bnmind.junction.triangulation.exact_order`.
@@ -99,7 +99,7 @@ def _sum_of_bounds(
     sizes: Floats,
     products: Floats,
 ) -> float:
-    """Return a lower bound on what is to be paid, summed over the parts beside a separator."""
+    """Return a lower bound of the remaining cost, summed over the parts beside a separator."""
     total = 0.0
     inner = np.zeros(adjacent.size, dtype=np.int64)
     for j in range(split(rest, separator, adjacent, parts)):
@@ -122,7 +122,7 @@ def _sum_of_bounds(
 
 
 def lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats) -> Floats:
-    """Return for each set at least what is still to be paid once it is eliminated.
+    """Return, for each eliminated set, a lower bound of the remaining cost.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats) 
     Floats
         (s,) lower bounds in cells.
     """
-    # Python hears Ctrl-C between two calls of compiled code.
+    # Python handles Ctrl-C between two calls of compiled code.
     parts = [
         _lower_bounds(masks[start : start + _SETS_AT_ONCE], neighbors, sizes, products)
         for start in range(0, len(masks), _SETS_AT_ONCE)

@@ -1,4 +1,4 @@
-"""The compiled part of the exact search for elimination orders: one level at a time.
+"""The compiled part of the exact search for elimination orders, which expands one level.
 
 Sets of vertices are bit masks in int64, so a graph has at most `MOST_VERTICES` vertices;
 sizes are float64, exact below 2^53. Vertices are numbered so that the blocks of each class

@@ -1,8 +1,9 @@
-"""The elimination order of smallest total size, proven where the search can end.
+"""The elimination order of smallest total size, proven if the search can finish.
 
-The graph is cut into atoms at its clique separators; each is given a good order first, and
-then searched with `bnmind.junction.triangulation.exact_search`, narrowly at first: an order found
-is the cutoff of the next search, and the better the cutoff, the fewer sets a search must look at.
+Clique separators divide the graph into atoms. Each atom first gets a good order from another
+search. Then `bnmind.junction.triangulation.exact_search` searches it, with increasing width: the
+order found by one search is the cutoff of the next, and a better cutoff leaves fewer sets to
+consider.
 """
 
 from __future__ import annotations
@@ -35,27 +36,27 @@ from bnmind.junction.triangulation.shared_search import SharedSearch
 __all__ = ["ExactOrder"]
 
 _FEW_SETS = 2_000
-"""Up to so many sets are searched in Python: compiling would take longer."""
+"""The most sets of a search in Python, for which compiling would take longer."""
 
 _MANY_SETS = 12_000
-"""Up to here there is hope that a good cutoff leaves few."""
+"""The most vertices for which a good cutoff may leave few sets."""
 
 _FIRST_WIDTH = 250
-"""Sets a level in the first search."""
+"""The number of sets of a level in the first search."""
 
 _WIDENING = 4
-"""By how much each search is wider than the one before."""
+"""The ratio of the widths of consecutive searches."""
 
 _EXACT_FLOATS = 2**53
-"""Up to here the sizes in the compiled search are exact."""
+"""The largest size that is exact in the compiled search."""
 
 _LARGEST_FLOAT = 10**300
-"""Beyond this they are no numbers any more, and nothing is searched."""
+"""The largest size that is a finite number; beyond it there is no search."""
 
 
 @dataclass(frozen=True)
 class ExactOrder(CheckedValue):
-    """The smallest order, proven where the search comes to its end within ``max_sets``.
+    """A search for the smallest order, which is proven if the search finishes within ``max_sets``.
 
     Examples
     --------
@@ -66,10 +67,10 @@ class ExactOrder(CheckedValue):
     """
 
     max_sets: int = 2_000_000
-    """The most sets of eliminated variables looked at in all parts of the graph together, small
-    parts first; each takes some microseconds, and 100 bytes while it is looked at."""
+    """The limit for the sets of eliminated variables in all parts of the graph, small parts first.
+    A set takes some microseconds and 100 bytes."""
     start: OrderFinder = field(default_factory=RandomizedGreedy)
-    """Finds the order to improve on; the better it is, the shorter the search."""
+    """The search for the initial order; a better one makes the exact search shorter."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,7 +89,7 @@ class ExactOrder(CheckedValue):
         proven = True
         left = self.max_sets
         starts = SharedSearch(self.start)
-        # What small parts do not need is left to large ones.
+        # Large parts get the sets that small parts do not need.
         for atom in sorted(set(found_atoms), key=lambda mask: (mask.bit_count(), mask)):
             vertices = tuple(bits(atom))
             part = graph.subgraph(atom)

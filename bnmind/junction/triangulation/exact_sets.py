@@ -1,4 +1,4 @@
-"""Compiled: sets of vertices as bit masks in int64, and graphs as arrays of such masks.
+"""Compiled operations on sets of vertices as bit masks in int64, and on graphs of such masks.
 
 A graph has at most 62 vertices, so that there is room for a sign and a carry. Sizes of tables
 are float64, exact below 2^53.

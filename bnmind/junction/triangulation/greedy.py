@@ -1,4 +1,4 @@
-"""One-pass greedy elimination orders: always the variable that looks cheapest now.
+"""Greedy elimination orders, which always eliminate the currently cheapest variable.
 
 References
 ----------
@@ -27,7 +27,7 @@ def _greedy_order(graph: InteractionGraph, score: Score, method: str) -> Elimina
 
 @dataclass(frozen=True)
 class MinFill:
-    """Eliminate the variable that adds the fewest edges; ties by clique size, then place."""
+    """Eliminates the variable that adds the fewest edges; ties by clique size, then place."""
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
@@ -37,7 +37,7 @@ class MinFill:
 
 @dataclass(frozen=True)
 class MinWeight:
-    """Eliminate the variable with the smallest clique; ties by added edges, then place."""
+    """Eliminates the variable with the smallest clique; ties by added edges, then place."""
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
@@ -47,7 +47,7 @@ class MinWeight:
 
 @dataclass(frozen=True)
 class WeightedMinFill:
-    """Eliminate the variable whose added edges have the least summed product of sizes."""
+    """Eliminates the variable whose added edges have the least sum of products of sizes."""
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

@@ -1,12 +1,12 @@
-"""One greedy pass: eliminate the vertex of least score, update the scores around it, repeat.
+"""A greedy pass, which repeatedly eliminates the vertex of least score and updates the scores.
 
-Only what an elimination changes is computed again. When v goes, each neighbor u of it loses
-the missing edges between v and its other neighbors; when an edge {a, b} is added, the
-common neighbors of a and b miss one edge less, and a misses those from b to its neighbors.
+A pass updates only the scores that an elimination changes. When v is eliminated, the missing edges
+between v and the other neighbors of a neighbor u no longer count for u. When an edge {a, b} is
+added, it no longer counts for the common neighbors of a and b, and the missing edges from b to the
 
-A pass gives up as soon as the cliques it has made are larger than a limit, and it counts
-its work. `bnmind.junction.triangulation.greedy_kernel` does the same, compiled: same order,
-total, work.
+neighbors of a count for a. A pass ends early if its cliques exceed a limit, and it counts its work.
+`bnmind.junction.triangulation.greedy_kernel` is the compiled twin, with the same order, total and
+work.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from bnmind.junction.triangulation.scored_graph import MANTISSA, Core, logarithm
 __all__ = ["WORK_OF_A_PASS", "Climb", "Pass", "PlainSearch", "Score", "greedy_pass"]
 
 WORK_OF_A_PASS = 500
-"""What a pass costs beside its eliminations."""
+"""The work of a pass besides its eliminations."""
 
 
 class Score(IntEnum):
-    """What a vertex is judged by; smaller is better, ties go to the first vertex.
+    """The score of a vertex; the smallest is best, and ties go to the first vertex.
 
     With `NOISY_…` scores the logarithm is shifted by the vertex's noise, and vertices whose
     elimination adds no edge always go first.
@@ -49,10 +49,10 @@ class Score(IntEnum):
 
 
 class Pass(NamedTuple):
-    """What a pass has come to."""
+    """The result of a pass."""
 
     order: Sequence[int] | None
-    """All vertices, first eliminated first; None if the pass gave up."""
+    """All vertices in the order of elimination; None if the pass ended early."""
     total: float
     """Sum of the sizes of the maximal cliques, in cells."""
     work: int
@@ -60,18 +60,18 @@ class Pass(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """Where a hill climb on noise has come to."""
+    """The state of a hill climb on the noise."""
 
     order: Sequence[int]
-    """The order of its present pass."""
+    """The order of the current pass."""
     total: float
-    """The total size of that order, in cells."""
+    """The total size of this order, in cells."""
     noise: NDArray[np.int64]
-    """The noise that made it."""
+    """The noise of this pass."""
     passes: int = 0
-    """Passes tried."""
+    """The number of passes so far."""
     work: int = 0
-    """Counted work of all of them."""
+    """The counted work of all passes."""
 
 
 @dataclass(frozen=True)
@@ -87,20 +87,20 @@ class PlainSearch:
     def climb(
         self, score: Score, start: Climb, steps: NDArray[np.int64], most_work: float
     ) -> Climb:
-        """Return where a hill climb over steps of the noise leads.
+        """Return the result of a hill climb over steps of the noise.
 
-        A step is taken when its order is not worse than the present one.
+        The climb takes a step if its order is not worse than the current one.
 
         Parameters
         ----------
         score
             One of the noisy scores.
         start
-            Where to start; its counts of passes and work do not matter.
+            The initial state; its counts of passes and work are ignored.
         steps
-            (passes, n) changes of the noise, each proposed once.
+            ``(passes, n)`` changes of the noise, each proposed once.
         most_work
-            No pass is begun once there has been so much work.
+            The work after which no further pass starts.
         """
         order, total, noise = start[:3]
         passes = work = 0
@@ -117,7 +117,7 @@ class PlainSearch:
 
 
 def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = math.inf) -> Pass:
-    """Return the greedy order of a score, or give up once its total exceeds the limit.
+    """Return the greedy order of a score, or end early if its total exceeds the limit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Interchangeable blocks of vertices: where a search may take one arrangement for all.
+"""Interchangeable blocks of vertices, of which a search needs only one arrangement.
 
 A class is a set of disjoint blocks, each a tuple of vertices, such that exchanging any
 two blocks, vertex by vertex, changes neither the graph nor the sizes. In Mastermind the

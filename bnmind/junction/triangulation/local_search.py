@@ -1,10 +1,10 @@
-"""Local search: parts of a junction tree are triangulated again, as long as that helps.
+"""Local search, which triangulates parts of a junction tree again as long as this improves it.
 
-Take a connected part of the tree, up to so many variables in all. Its cliques may be
-replaced by those of any triangulation of these variables in which the separators to the
-rest of the tree are cliques: the rest can hang on these as it did before. So a window of the
-tree is a small graph of its own, on which a randomized greedy search is cheap, and the
-total changes by what the window's changes. Windows grow around the largest cliques.
+A window is a connected part of the tree with a limited number of variables. Its cliques can be
+replaced by those of any triangulation of these variables in which the separators to the rest of the
+tree are cliques. A window is therefore a small graph of its own, on which a randomized greedy
+search is cheap, and an improvement of the window improves the whole tree by the same amount.
+Windows grow around the largest cliques.
 
 References
 ----------
@@ -35,18 +35,18 @@ from bnmind.junction.triangulation.scored_graph import placed, scored
 __all__ = ["LocalSearch"]
 
 _NEGLIGIBLE = 1_000
-"""Cliques of less than the total divided by this are no place to begin a window."""
+"""Windows start only at cliques of at least the total size divided by this."""
 
 _PATIENCE = 10
-"""Patience of the searches in windows, which are short."""
+"""The patience of the short searches in windows."""
 
 _FEW_VERTICES = 150
-"""In larger graphs the searches in windows are compiled."""
+"""The size of graphs above which the searches in windows are compiled."""
 
 
 @dataclass(frozen=True)
 class LocalSearch(CheckedValue):
-    """The order of another finder, improved part by part; never a worse one.
+    """The order of another search, improved part by part; it never gets worse.
 
     Examples
     --------
@@ -59,15 +59,15 @@ class LocalSearch(CheckedValue):
     """
 
     start: OrderFinder = field(default_factory=RandomizedGreedy)
-    """Finds the order to improve on."""
+    """The search for the initial order."""
     window: int = 30
     """The most variables of a window."""
     passes: int = 40
-    """Greedy passes with random scores in each window."""
+    """The number of greedy passes with random scores in each window."""
     max_windows: int = 100
-    """The most windows searched."""
+    """The most windows to search."""
     seed: int = 0
-    """Seed of the random scores."""
+    """The seed of the random scores."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,7 +85,7 @@ class LocalSearch(CheckedValue):
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
-        """Return the best order met, with its sizes."""
+        """Return the best order found, with its sizes."""
         best = self.start(graph)
         method = f"{best.method}, local search"
         left = 0 if best.proven else self.max_windows

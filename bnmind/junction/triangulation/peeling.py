@@ -1,8 +1,8 @@
-"""Light vertices eliminated first, in graphs too large to be searched whole.
+"""Elimination of light vertices in graphs that are too large for a search.
 
-The vertex whose elimination clique is smallest goes next, until few enough are left: those that
-make the large cliques, for which a search is worth its time. This takes time in proportion to the
-edges met, while a pass of a search takes the square of the number of vertices.
+The vertex with the smallest elimination clique is eliminated next, until few vertices are left. The
+remaining vertices form the large cliques, for which a search pays. The time is proportional to the
+number of visited edges, while a pass of a search takes quadratic time in the number of vertices.
 
 References
 ----------

@@ -1,14 +1,13 @@
-"""Randomized greedy elimination orders: many passes whose scores drift towards good orders.
+"""Randomized greedy elimination orders, a hill climb on the scores of greedy passes.
 
-Each pass eliminates the variable with the least score times a multiplier of its own. The
-multipliers walk at random: a pass with slightly different ones is taken over when its
-order is not worse, which makes the search a random hill climb on greedy orders. A chain
-that stands still gives way to one with the next score and no multipliers. A pass is given
-up as soon as it is worse than the chain's present order.
+Each pass eliminates the variable with the least score, where each score has its own multiplier. The
+multipliers perform a random walk: the search accepts slightly different multipliers if their order
+is not worse. A chain without progress is replaced by a chain with the next score and no
+multipliers. A pass ends early if it is worse than the current order of the chain.
 
-The search ends when it has cost as much as the propagation it is for: work is counted, not
-timed, so the same graph and seed get the same order on any machine. Small searches run in
-Python, large ones in the compiled twin of the same pass.
+The search ends when its cost reaches that of the propagation. It counts operations instead of time,
+so the same graph and seed get the same order on any machine. Small searches run in Python, large
+ones in the compiled twin of the same pass.
 """
 
 from __future__ import annotations
@@ -115,20 +114,20 @@ class Searched(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomizedGreedy(CheckedValue):
-    """The best of many greedy orders with random scores; the same seed finds the same order.
+    """The best of many greedy orders with random scores; equal seeds give equal orders.
 
-    Simplicial variables go first. The greedy orders of the rest without multipliers are
-    tried, so it is never worse than `MinFill` and `WeightedMinFill`.
+    Simplicial variables are eliminated first. The search includes the greedy orders without
+    multipliers, so it is never worse than `MinFill` and `WeightedMinFill`.
     """
 
     effort: float = 1.0
-    """Work of the search, as a multiple of that of the propagation it is for."""
+    """The work of the search, as a multiple of the work of the propagation."""
     restarts: int | None = None
-    """Number of passes with multipliers, whatever they cost; None: as the effort says."""
+    """The number of passes with multipliers, whatever they cost; None uses the effort."""
     patience: int = 25
-    """Passes in a row of which one must improve on those before, or the chain ends."""
+    """The number of consecutive passes without an improvement after which a chain ends."""
     seed: int = 0
-    """Seed of the multipliers."""
+    """The seed of the multipliers."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -144,7 +143,7 @@ class RandomizedGreedy(CheckedValue):
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
-        """Return the best order met, with its sizes."""
+        """Return the best order found, with its sizes."""
         order, _ = self.within(graph)
         assert order is not None  # without a limit
         return order
@@ -158,21 +157,21 @@ class RandomizedGreedy(CheckedValue):
         compiled: bool = False,
         start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
-        """Return the best order met with a bounded amount of work, and the work done.
+        """Return the best order found within a limit of work, and the work done.
 
         Parameters
         ----------
         graph
             The graph.
         most
-            The most work. One greedy pass is made whatever it costs, and a pass that has
-            begun is finished.
+            The limit of the work. The first greedy pass runs at any cost, and a pass that has
+            started is finished.
         limit
-            None is returned for an order if that of the first pass has more cells.
+            If the order of the first pass has more cells, the method returns None for the order.
         compiled
-            Whether the compiled search is there already; the result is the same.
+            Whether the search is already compiled; this does not change the result.
         start
-            The first pass, if it has been made; the result is the same.
+            The first pass, if it has run already; this does not change the result.
         """
         if start is None or (start.found is not None and start.found.order is None):
             start = started(graph, limit=limit, compiled=compiled)
@@ -186,7 +185,7 @@ class RandomizedGreedy(CheckedValue):
         return measured_order(graph, start.whole(found.order), method=method), found.work
 
     def wanted(self, cells: int, n: int) -> float:
-        """Return the work that is worth its time for a tree of so many cells and variables."""
+        """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
         return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
 
     def search(

@@ -1,4 +1,4 @@
-"""What a search for elimination orders works on: the graph without its simplicial vertices.
+"""The graph without its simplicial vertices, on which searches for elimination orders work.
 
 A vertex is simplicial when its neighbors are neighbors of each other. Eliminating it adds
 no edge, and some order of smallest total size starts with it: a minimal triangulation

@@ -1,10 +1,10 @@
-"""One search for the elimination orders of several graphs.
+"""A shared search for the elimination orders of several graphs.
 
-They belong to the parts of a plan, or are alternatives to each other; and before them, quick orders
-estimate what the forms of its distributions would cost. The work of all that together is that of
-one large search at most, and the estimates take half of it at most. Parts share it in the
-proportion that each is worth by itself, as its quick order tells, and leave to the others what
-they do not need. Work is counted, not timed, so that plans are the same on any machine.
+The graphs belong to the parts of a plan, or are alternatives. Before the search, quick orders
+estimate the cost of the forms of distributions. The work of everything together is at most that of
+one large search, and the estimates take at most half of it. The parts share the work in proportion
+to their sizes by the quick orders, and leave unused work to the other parts. The search counts
+operations instead of time, so plans are the same on any machine.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class SharedSearch:
     """Searches of one compilation, and the work that is left for them."""
 
     finder: OrderFinder
-    """Finds the orders. Only `RandomizedGreedy` is told how much it may work."""
+    """The search for orders. Only `RandomizedGreedy` takes a limit of its work."""
     limit: float = math.inf
-    """Cells of a tree that is not worth being looked at."""
+    """The number of cells above which a tree is ignored."""
     left: float = field(init=False)
-    """The work that is left for searches."""
+    """The remaining work for searches."""
     quick_work: int = field(init=False, default=0)
     """The work of all quick orders, which is not counted in `left`."""
     _first: tuple[InteractionGraph, Start] | None = field(init=False, default=None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, Self
 
 from bnmind._arguments import checked
+from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.board import Board
@@ -14,7 +16,7 @@ from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.masses.reply_table import guess_masses
 from bnmind.mastermind.reply import Reply
 
-__all__ = ["Belief", "impossible_history", "misreport_probabilities"]
+__all__ = ["Belief", "CodeBelief", "impossible_history", "misreport_probabilities"]
 
 
 class Belief(Protocol):
@@ -58,6 +60,27 @@ class Belief(Protocol):
         The probability is conditional on the whole history. A reply is misreported if either
         of its two numbers is wrong.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class CodeBelief(CheckedValue):
+    """The common part of the beliefs that hold a distribution of codes."""
+
+    channel: Channel
+    """The channel that the belief assumes."""
+    history: tuple[Turn, ...]
+    """The turns so far, oldest first."""
+    codes: CodeDistribution
+    """The probability of each code, given the history."""
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.channel.board
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return, for each turn, the probability that its reply was misreported."""
+        return misreport_probabilities(self.codes, self.history)
 
 
 @checked

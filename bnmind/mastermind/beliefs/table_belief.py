@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, made
+from bnmind._values import made
 from bnmind.information import Floats
-from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.belief import CodeBelief, impossible_history
 from bnmind.mastermind.beliefs.distribution import CodeDistribution
-from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.masses.reply_table import bayes_rule
@@ -20,24 +19,18 @@ __all__ = ["TableBelief"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableBelief(CheckedValue):
+class TableBelief(CodeBelief):
     """A belief that stores the probability of each code.
 
     A code whose probability falls below 1e-308 counts as impossible.
 
     Examples
     --------
+    >>> from bnmind.mastermind import Board
     >>> belief = TableBelief.start(Channel.exact(Board(4, 6)))
     >>> belief.update((1, 1, 2, 3), Reply(1, 2)).codes.possible_codes()
     84
     """
-
-    channel: Channel
-    """The channel that the belief assumes."""
-    history: tuple[Turn, ...]
-    """The turns so far, oldest first."""
-    codes: CodeDistribution
-    """The probability of each code, given the history."""
 
     @classmethod
     @checked
@@ -62,11 +55,6 @@ class TableBelief(CheckedValue):
             return cls(channel, (), CodeDistribution.uniform(channel.board))
         return cls(channel, (), CodeDistribution(channel.board, prior))
 
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self.channel.board
-
     def update(self, guess: Sequence[int], reply: Reply) -> TableBelief:
         """Return the belief after another guess and its reported reply.
 
@@ -89,7 +77,3 @@ class TableBelief(CheckedValue):
             raise impossible_history(self.channel, history)
         codes = CodeDistribution(self.board, after)
         return made(TableBelief, channel=self.channel, history=history, codes=codes)
-
-    def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return, for each turn, the probability that its reply was misreported."""
-        return misreport_probabilities(self.codes, self.history)

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
 from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import Limits, OrderFinder, Plan, Simplifications, compile_plan
-from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.belief import CodeBelief, impossible_history
 from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.beliefs.table_belief import TableBelief
-from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.network.vomlel import (
@@ -86,22 +84,17 @@ def belief_plan(
 
 
 @dataclass(frozen=True, eq=False)
-class TreeBelief(CheckedValue):
+class TreeBelief(CodeBelief):
     """A belief updated by the junction tree; it gives the same numbers as `TableBelief`.
 
     Examples
     --------
+    >>> from bnmind.mastermind import Board
     >>> belief = TreeBelief.start(Channel.exact(Board(3, 4)))
     >>> belief.update((1, 1, 2), Reply(1, 1)).codes.possible_codes()
     8
     """
 
-    channel: Channel
-    """The channel that the belief assumes."""
-    history: tuple[Turn, ...]
-    """The turns so far, oldest first."""
-    codes: CodeDistribution
-    """The probability of each code, given the history."""
     plan: Plan
     """The plan, compiled once and run for each reply."""
 
@@ -110,28 +103,11 @@ class TreeBelief(CheckedValue):
     def start(cls, channel: Channel, prior: Floats | None = None) -> TreeBelief:
         """Return the belief before the first guess.
 
-        Parameters
-        ----------
-        channel
-            The channel that the belief assumes.
-        prior
-            ``(n_codes,)``, the probability of each code; uniform by default.
-
-        Raises
-        ------
-        InvalidProbabilityError
-            If the prior is not a distribution over the codes of the board.
-        TooLargeError
-            If the board has too many codes to list.
+        The parameters and errors are those of `TableBelief.start`.
         """
         board = channel.board
         codes = CodeDistribution.uniform(board) if prior is None else CodeDistribution(board, prior)
         return cls(channel, (), codes, belief_plan(channel))
-
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self.channel.board
 
     def update(self, guess: Sequence[int], reply: Reply) -> TreeBelief:
         """Return the belief after another guess and its reported reply.
@@ -171,7 +147,3 @@ class TreeBelief(CheckedValue):
         """
         code = self.board.code(self.board.index(guess))
         return self.plan.restrict(evidence_of_guess(code), {_BELIEF: self.codes.joint()})
-
-    def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return, for each turn, the probability that its reply was misreported."""
-        return misreport_probabilities(self.codes, self.history)
