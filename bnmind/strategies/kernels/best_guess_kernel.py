@@ -1,16 +1,16 @@
-"""Compiled: the best guess for a set of codes.
+"""The best guess for a set of codes, compiled.
 
-======================  ==========================================================
-what saves work         why it is right
-======================  ==========================================================
-possible guesses first  whatever parts the set into single codes and may win has
-                        the smallest key there is (`ClassTerms`): the set is
-                        finished at once. A guess that cannot win has at least 0
-absent colors           colors of no code of the set are one color, and the
-                        smallest of them makes the smallest guess
-free colors             colors of no guess so far can be renamed into each other;
-                        the smallest guess has them in ascending order
-======================  ==========================================================
+=========================  =======================================================
+the kernel saves work by   which is correct because
+=========================  =======================================================
+possible guesses first     a guess that may win and leaves only classes of one code
+                           has the smallest key of all (`ClassTerms`), and ends the
+                           search; the key of a guess that cannot win is at least 0
+absent colors              colors that occur in no code of the set are equivalent;
+                           the smallest guess uses the smallest of them
+free colors                colors that occur in no previous guess are equivalent;
+                           the smallest guess has them in ascending order
+=========================  =======================================================
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = ["RuleArrays", "best_guess"]
 
 
 class RuleArrays(NamedTuple):
-    """What kernels need to know of a rule."""
+    """A rule of myopic strategies as arrays for the kernels."""
 
     sizes: NDArray[np.int64]
     """As in `ClassTerms`."""
     weights: NDArray[np.int64]
-    """``(turns, pairs)``: after the last turn given, its weights remain."""
+    """``(turns, pairs)``: the weights of the last turn hold for all later turns."""
     winning: int
     """As in `ClassTerms`."""
     combination: int
@@ -52,15 +52,15 @@ class RuleArrays(NamedTuple):
 
 
 class BestGuesses(NamedTuple):
-    """The best guesses so far: of those that are still possible, and of the others."""
+    """The best possible guess so far, and the best other guess."""
 
     keys: NDArray[np.int64]
     guesses: NDArray[np.int64]
     classes: NDArray[np.int64]
-    """``(2, replies)``, from the largest on; ``(2, 0)`` where they are not compared."""
+    """``(2, replies)``, sizes in descending order; ``(2, 0)`` if they are not compared."""
 
 
-_FEW = 24  # up to so many codes keys grow code by code
+_FEW = 24  # for at most this number of codes, keys grow code by code
 
 
 @njit
@@ -73,7 +73,7 @@ def _keep(
     best: BestGuesses,
     other: int,
 ) -> None:
-    """Keep a guess as the best of its kind if it is; it is not if it tells nothing."""
+    """Keep a guess if it is the best of its kind and informative."""
     pairs = board.pairs
     for j in range(pairs.size):
         if counts[pairs[j]] == n:
@@ -92,7 +92,7 @@ def _keep(
 def _is_finer(
     counts: NDArray[np.uint32], pairs: NDArray[np.int64], best: NDArray[np.int64]
 ) -> bool:
-    """Return whether classes, the largest first, are smaller; they then replace `best`."""
+    """Return whether classes, largest first, are smaller than `best`, and then replace it."""
     classes = np.empty_like(best)
     for j in range(pairs.size):
         size = np.int64(counts[pairs[j]])
@@ -114,7 +114,7 @@ def _is_finer(
 def _key(
     counts: NDArray[np.uint32], board: BoardArrays, rule: RuleArrays, turn: int, n: int
 ) -> int:
-    """Return the key of the classes counted, without what is added for winning."""
+    """Return the key of the counted classes, without the term for winning."""
     key = 0
     for j in range(board.pairs.size):
         pair = board.pairs[j]
@@ -135,7 +135,7 @@ def _settle(
     counts: NDArray[np.uint32],
     best: BestGuesses,
 ) -> bool:
-    """Go through few guesses, pair by pair; return whether none can be better than the best."""
+    """Try a few guesses, pair by pair; return whether no guess can be better than the best."""
     bonus = rule.winning
     for guess in guesses:
         other = 1 - is_possible[guess]
@@ -180,7 +180,7 @@ def best_guess(
     free
         The colors that can be renamed into each other, as bits.
     candidates
-        The guesses among which to choose, ascending; all codes of the board if empty.
+        The guesses to choose from, ascending; all codes of the board if empty.
     """
     n, n_pairs = codes.size, board.pairs.size
     turn = min(turn, rule.weights.shape[0] - 1)
@@ -190,7 +190,7 @@ def best_guess(
     best = BestGuesses(
         np.full(2, np.iinfo(np.int64).max), np.full(2, -1), np.zeros((2, compared), dtype=np.int64)
     )
-    # Few codes may be told apart by one of them; few candidates are not worth rows.
+    # One of few codes may separate them all; few candidates do not need rows.
     if n <= n_pairs:
         if _settle(board, rule, turn, codes, codes, is_possible, counts, best) or (
             rule.settles and best.keys[0] <= 0
@@ -205,7 +205,7 @@ def best_guess(
 
 @njit
 def _better(best: BestGuesses) -> tuple[int, int]:
-    """Return the best guess of both kinds, the possible one if they are equally good."""
+    """Return the better guess of both kinds, the possible one if they are equally good."""
     other = 1 if best.keys[1] < best.keys[0] else 0
     if best.keys[1] == best.keys[0]:
         for j in range(best.classes.shape[1]):
@@ -227,7 +227,7 @@ def _scan(
     counts: NDArray[np.uint32],
     best: BestGuesses,
 ) -> None:
-    """Go through all guesses, or all candidates, by rows."""
+    """Try all guesses, or all candidates, by rows."""
     n, n_pairs = codes.size, board.pairs.size
     width = -(-n // 32) * 32
     rows = fill_rows(board, codes, width).reshape(-1)
@@ -238,7 +238,7 @@ def _scan(
     absent = board.all_colors & ~present
     excluded = absent & (absent - np.uint64(1))  # all but the lowest
     is_listed = candidates.size > 0
-    done = n <= n_pairs  # possible guesses were looked at before
+    done = n <= n_pairs  # possible guesses were tried before
     weights, sizes, bonus = rule.weights[turn], rule.sizes, rule.winning
     per_code = rule.per_code[n]
     adds = rule.combination == 0
@@ -284,8 +284,7 @@ def _scan(
             key += bonus
         if key < keys[other] or (key == keys[other] and rule.combination == 2):
             _keep(counts, board, n, guess, key, best, other)
-            # No guess that may win is better than this one; or none did as well, and this is
-            # the best of the others.
+            # No guess that may win is better than this one, or this is the best of the others.
             settled = done and key == 0 if other else key == bonus <= 0
             if rule.settles and settled and keys[other] == key:
                 return

@@ -1,4 +1,4 @@
-"""Compiled: the search for a code that agrees with all replies; `consistent_search` explains it.
+"""The search for a code that agrees with all replies, compiled; see `consistent_search`.
 
 Sets of colors are words; color i is bit i − 1.
 """
@@ -26,23 +26,23 @@ __all__ = [
 ]
 
 FOUND = 0
-"""There is a code."""
+"""The search found a code."""
 
 NONE = 1
-"""There is none."""
+"""No code agrees with all replies."""
 
 EXHAUSTED = 2
-"""More nodes were needed than allowed."""
+"""The search needs more nodes than allowed."""
 
 PAUSED = 3
-"""The search is to be called again."""
+"""The search has paused; call it again to resume."""
 
 _MOST_STEPS = 2**24
 _NODES, _DEPTH, _ALLOWED, _IS_NEW = 0, 1, 2, 3  # places in `Trail.counts`
 
 
 class Facts(NamedTuple):
-    """What is known of the code, and in what order colors are tried."""
+    """The history of a game, and the order in which the search tries colors."""
 
     guesses: NDArray[np.int64]
     """``(turns, pegs)``."""
@@ -51,40 +51,40 @@ class Facts(NamedTuple):
     both: NDArray[np.int64]
     """``(turns,)`` black and white pegs."""
     standing: NDArray[np.int64]
-    """``(turns, colors + 1)`` how often each color stands in the guess."""
+    """``(turns, colors + 1)`` the number of pegs of each color in the guess."""
     values: NDArray[np.int64]
-    """``(pegs, colors)`` the colors in the order in which a position tries them."""
+    """``(pegs, colors)`` the colors of each position in the order of the search."""
     ways: NDArray[np.uint8]
-    """``(ways, colors + 1)`` how often each color may stand in the code; none if not listed."""
+    """``(ways, colors + 1)`` the possible numbers of pegs of each color; no row if not listed."""
     repeats: bool
-    """Whether a color may stand twice."""
+    """Whether a color may occur twice."""
 
 
 class Trail(NamedTuple):
-    """How far a search has come."""
+    """The state of a search."""
 
     code: NDArray[np.int64]
     """``(pegs,)`` the pegs placed so far, then zeros."""
     place: NDArray[np.int64]
-    """``(pegs + 1,)`` which value is tried next at each position."""
+    """``(pegs + 1,)`` the index of the next value at each position."""
     domains: NDArray[np.int64]
-    """``(pegs + 1, pegs)`` at each depth the colors that each position may have."""
+    """``(pegs + 1, pegs)`` at each depth, the set of colors that each position may have."""
     placed: NDArray[np.int64]
-    """``(colors + 1,)`` how often each color was placed."""
+    """``(colors + 1,)`` the number of pegs placed of each color."""
     blacks: NDArray[np.int64]
     """``(turns,)`` black pegs so far."""
     counted: NDArray[np.int64]
     """``(turns,)`` pegs so far that count."""
     order: NDArray[np.int64]
-    """The ways; at each depth those that fit the pegs so far come first."""
+    """The ways; at each depth, those that fit the pegs placed so far come first."""
     fitting: NDArray[np.int64]
-    """``(pegs + 1,)`` how many these are."""
+    """``(pegs + 1,)`` the number of ways that fit."""
     counts: NDArray[np.int64]
-    """Nodes, depth, the colors allowed next, whether the depth is new."""
+    """The nodes, the depth, the colors allowed next, and whether the depth is new."""
 
 
 def start_trail(facts: Facts) -> Trail:
-    """Return the beginning of a search."""
+    """Return the state of a search that has not started."""
     (turns, pegs), colors = facts.guesses.shape, facts.values.shape[1]
     every, n_ways = (1 << colors) - 1, len(facts.ways)
     domains = np.zeros((pegs + 1, pegs), dtype=np.int64)
@@ -103,19 +103,19 @@ def start_trail(facts: Facts) -> Trail:
 
 
 def nodes_of(trail: Trail) -> int:
-    """Return how many pegs were placed so far."""
+    """Return the number of pegs placed so far."""
     return int(trail.counts[_NODES])
 
 
 @njit
 def search_slice(facts: Facts, trail: Trail, max_nodes: int, most: int) -> int:
-    """Go on with a search until it ends, or has done about so many operations.
+    """Continue a search until it ends, or for about ``most`` operations.
 
     Returns
     -------
     int
-        `FOUND`, and the code is ``trail.code``: the first one by the order of values; or
-        `NONE`, `EXHAUSTED` after more than `max_nodes` nodes, or `PAUSED`.
+        `FOUND` if ``trail.code`` is the code, the first one in the order of values; `NONE`;
+        `EXHAUSTED` after more than `max_nodes` nodes; or `PAUSED`.
     """
     guesses, standing, values, ways = facts.guesses, facts.standing, facts.values, facts.ways
     code, place, placed, domains = trail.code, trail.place, trail.placed, trail.domains
@@ -142,7 +142,7 @@ def search_slice(facts: Facts, trail: Trail, max_nodes: int, most: int) -> int:
                 return FOUND
         color = code[depth]
         if color:
-            # Take back the peg.
+            # Remove the peg.
             placed[color] -= 1
             for t in range(turns):
                 blacks[t] -= guesses[t, depth] == color
@@ -183,16 +183,16 @@ def search_slice(facts: Facts, trail: Trail, max_nodes: int, most: int) -> int:
 def list_ways(
     standing: NDArray[np.int64], both: NDArray[np.int64], pegs: int, most: int, room: int
 ) -> tuple[NDArray[np.uint8], bool]:
-    """Return how often each color may stand in the code, as far as S_t tell, a row a way.
+    """Return the possible numbers of pegs of each color given all S_t, and whether all are listed.
 
-    No row at all, and False, where there are more than `room`, or no turns, or listing them
-    takes more than `_MOST_STEPS` steps.
+    Each row is a way. The function returns no row and False if there are more than `room` ways, or
+    no turns, or listing the ways takes more than `_MOST_STEPS` steps.
     """
     turns, width = standing.shape
     ways = np.zeros((256, width), dtype=np.uint8)
     if turns == 0:
         return ways[:0], False
-    # What the colors from i on can still give.
+    # The most that the colors from i on can contribute.
     rest = np.zeros((turns, width + 1), dtype=np.int64)
     for t in range(turns):
         for i in range(width - 1, 0, -1):
@@ -241,9 +241,9 @@ def _fitting(
     placed: NDArray[np.int64],
     color: int,
 ) -> tuple[int, int]:
-    """Move the ways that have one more of a color before those that have not.
+    """Move the ways that have one more peg of a color to the front.
 
-    Returns how many they are, and the colors that some of them has more of.
+    Return their number, and the colors of which some of them has more pegs.
     """
     kept, allowed = 0, 0
     for i in range(n):
@@ -259,7 +259,7 @@ def _fitting(
 
 @njit
 def _narrow(facts: Facts, trail: Trail, depth: int, every: int) -> bool:
-    """Narrow the colors of the positions not placed yet; return whether a code may be left."""
+    """Narrow the colors of the open positions; return whether a code may be left."""
     guesses, black, both, standing = facts.guesses, facts.black, facts.both, facts.standing
     placed, blacks, counted = trail.placed, trail.blacks, trail.counted
     start, domain = depth, trail.domains[depth]

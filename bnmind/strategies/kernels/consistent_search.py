@@ -11,16 +11,17 @@ G_ti       ``standing[t, i]``, how often color i occurs in the guess
 C_i        ``placed[i]``, how often color i occurs on the pegs placed so far
 =========  =================================================================
 
-Depth first over the positions, each color in its turn. After every peg, for every turn, with
-r positions left and a set of colors for each of them:
+The search goes through the positions depth first, and tries each color in turn. After every peg,
+and for every turn, it narrows the set of colors of each of the r open positions:
 
-* blacks so far ≤ P_t, and the positions that can still be black suffice for the rest; if they
-  just suffice they all are, and if none is wanted, none is;
-* a peg *counts* for t if its color stands less often so far than in the guess. As many as are
-  missing to S_t must count: if none may, their colors are out; if all must, all others are;
-* where S_t of all turns leave at most 65,536 ways to say how often each color stands,
-  these are listed beforehand, and a color is in if some way that fits the pegs so far has more
-  of it. Nothing else is known from S, so that blacks alone are left to search for.
+* The black pegs so far must not exceed P_t, and the positions that can still be black must suffice
+  for the rest. If they just suffice, they are all black; if no black peg is missing, none is.
+* A peg *counts* for t if its color occurs less often so far than in the guess. The number of pegs
+  missing to S_t must still count. If it is 0, the colors that would count are excluded; if it is r,
+  all other colors are.
+* If the S_t of all turns leave at most 65,536 ways to choose the number of pegs of each color, the
+  search lists them in advance. A color is allowed if some way that fits the pegs so far has more
+  pegs of it. The ways express everything that S tells, so only black pegs remain to search for.
 
 References
 ----------
@@ -53,23 +54,23 @@ from bnmind.strategies.kernels.consistent_kernel import (
 __all__ = ["MAX_NODES", "FoundCode", "find_possible_code", "play_by_search"]
 
 MAX_NODES = 2 * 10**8
-"""The most pegs that a search places: some minutes."""
+"""The largest number of pegs that a search places: some minutes."""
 
-_PATIENCE = 2000  # pegs placed until colors are shuffled again; then twice as many, and so on
+_PATIENCE = 2000  # pegs placed until colors are shuffled again; doubles each time
 _MOST_WAYS = 2**16
 _SLICE = 100_000_000  # operations, a tenth of a second or less
-_MOST_COLORS = 63  # sets of colors are words, whose sign is not used
-_MOST_COUNTED = 2**62  # what kernels count are words too
+_MOST_COLORS = 63  # a set of colors is a word, without its sign bit
+_MOST_COUNTED = 2**62  # counts of the kernels are words of 64 bits
 
 
 @dataclass(frozen=True)
 class FoundCode(Value):
-    """A code that agrees with all replies, or the proof that there is none."""
+    """A code that agrees with all replies, or the result that there is none."""
 
     code: tuple[int, ...] | None
     """The code; None if none agrees with all replies."""
     nodes: int
-    """How many pegs were placed to find it."""
+    """The number of pegs placed during the search."""
 
 
 def find_possible_code(
@@ -86,11 +87,11 @@ def find_possible_code(
     board
         The board, of at most 63 colors; its codes are not listed.
     history
-        The guesses and their replies, taken for the truth.
+        The guesses and their replies, which are assumed to be true.
     rng
-        Shuffles the colors of each position, and again where a search takes long; without it
-        the code is the first possible one in lexicographic order, which can take much longer.
-        Shuffled, not all possible codes are equally likely.
+        Shuffles the colors of each position, and shuffles them again if the search takes long.
+        Possible codes are then not equally likely. By default, the code is the first possible one
+        in lexicographic order, which can take much longer to find.
     max_nodes
         The largest number of pegs to place.
 

@@ -1,4 +1,4 @@
-"""Compiled: estimates of all guesses for a set of codes, and the replies to some of them."""
+"""Estimates of all guesses for a set of codes, and the replies to some guesses, compiled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from bnmind.strategies.kernels.reply_arrays import BoardArrays, Bytes, fill_rows
 __all__ = ["UNWANTED", "estimate_guesses", "replies_of_guesses"]
 
 UNWANTED = 1 << 62
-"""The estimate of a guess that tells nothing, or is another one but for names of colors."""
+"""The estimate of a guess that is uninformative, or equivalent to a smaller guess."""
 
-_LANE = 16  # replies in a plane, as in `branch_and_bound_arrays`
+_LANE = 16  # replies in a plane, as in `search_arrays`
 
 
 @njit
 def _reply_row(board: BoardArrays, rows: Bytes, guess: int, row: Bytes) -> None:
-    """Put down the pair of the reply to a guess of each code, rows being those of `fill_rows`."""
+    """Write the reply of each code to a guess as a pair, from the rows of `fill_rows`."""
     first = rows[board.places[guess, 0]]
     second = rows[board.places[guess, 1]]
     kind = rows[board.places[guess, 2]]
@@ -34,7 +34,7 @@ def estimate_guesses(
     free: np.uint64,
     estimates: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return for each candidate the sum of the estimates of the classes that go on.
+    """Return for each candidate the sum of the estimates of the classes that do not win.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def estimate_guesses(
     codes
         The set, ascending.
     candidates
-        The guesses to look at.
+        The guesses to estimate.
     free
         The colors that can be renamed into each other, as bits.
     estimates
-        By the size of a class.
+        The estimate of a class, by its size.
 
     Returns
     -------
     NDArray[np.int64]
-        As many as candidates, some of them `UNWANTED`.
+        ``(candidates,)``; some are `UNWANTED`.
     """
     n = codes.size
     width = -(-n // 32) * 32
@@ -109,7 +109,7 @@ def replies_of_guesses(
     guesses
         The guesses.
     n_planes
-        How many planes hold all replies.
+        The number of planes that hold all replies.
     """
     n, m = codes.size, guesses.size
     width = -(-n // 32) * 32
@@ -117,7 +117,7 @@ def replies_of_guesses(
     row = np.zeros(width, dtype=np.uint8)
     places = np.zeros((m, n), dtype=np.uint8)
     planes = np.zeros((n_planes, n, m), dtype=np.uint16)
-    block = 64  # guesses at a time, so that what is written stays near
+    block = 64  # guesses at a time, so that the writes stay in the cache
     for start in range(0, m, block):
         stop = min(start + block, m)
         for x in range(start, stop):

@@ -1,9 +1,9 @@
-"""Compiled: replies to all guesses without a table of them, and which guesses are alike.
+"""Replies to all guesses without a table of them, and equivalent guesses, compiled.
 
-The reply to a guess is (S, P), S = P + C. P is a sum over the two halves of the guess, and S
-depends on how often each color stands in the guess; so guesses have most of their work in
-common. For the codes of a set, what each half and each set of colors gives is a row of bytes,
-and the replies to a guess are the sum of three rows.
+The reply to a guess is (S, P), with S = P + C. P is a sum over the two halves of the guess, and S
+depends only on the number of each color in the guess, so guesses share most of the work. For the
+codes of a set, each half and each multiset of colors contributes a row of bytes, and the replies to
+a guess are the sum of three rows.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ MOST_PEGS = 15
 """The most pegs: a reply, S·(n + 1) + P, is a byte."""
 
 MOST_COLORS = 62
-"""The most colors: a set of colors is a word of 64 bits, of which two are not used."""
+"""The most colors: a set of colors is a word of 64 bits, two of which are not used."""
 
 Bytes = NDArray[np.uint8]
 
 
 class BoardArrays(NamedTuple):
-    """What kernels need to know of a board."""
+    """A board as arrays for the kernels."""
 
     digits: Bytes
     """``(codes, pegs)``, colors 1..k."""
     colors_of: NDArray[np.uint64]
     """``(codes,)``, the colors of each code, as bits 1..k."""
     firsts: Bytes
-    """The distinct first halves, and so on."""
+    """The distinct first halves of codes; `seconds` are the distinct second halves."""
     seconds: Bytes
     kinds: Bytes
-    """The distinct codes, when their pegs are sorted."""
+    """The distinct multisets of colors of codes, each as a sorted code."""
     places: NDArray[np.int64]
-    """``(codes, 3)``, where first half, second half and kind of each guess are found."""
+    """``(codes, 3)``, the rows of the first half, the second half and the kind of each guess."""
     pairs: NDArray[np.int64]
     """``(replies,)``, S·(n + 1) + P of each true reply."""
     place_of_pair: Bytes
-    """The place of each pair among the true replies."""
+    """The index of each pair among the true replies."""
     all_colors: np.uint64
     """All colors, as bits."""
     colors: int
@@ -64,7 +64,7 @@ class BoardArrays(NamedTuple):
 
 @lru_cache(maxsize=4)
 def board_arrays(board: Board) -> BoardArrays:
-    """Return what kernels need to know of a board; kept for the four latest ones.
+    """Return a board as arrays; the results for the last four boards are cached.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def board_arrays(board: Board) -> BoardArrays:
 
 
 def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Return for each word its place among the distinct words, and these."""
+    """Return the index of each word among the distinct words, and the distinct words."""
     radix = (colors + 1) ** np.arange(words.shape[1] - 1, -1, -1)
     _, example, place = np.unique(words @ radix, return_index=True, return_inverse=True)
     return place, np.ascontiguousarray(words[example])
@@ -107,15 +107,15 @@ def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], 
 
 @njit
 def fill_rows(board: BoardArrays, codes: NDArray[np.int32], width: int) -> Bytes:
-    """Return what every half and every kind gives against each code of a set, row by row.
+    """Return the contribution of every half and every kind to the reply of each code of a set.
 
-    Rows have a width of their own, so that they are added without a remainder.
+    The width of the rows is a multiple of the vector length, so that they add without a remainder.
     """
     n_firsts, n_seconds = board.firsts.shape[0], board.seconds.shape[0]
     n_kinds, pegs = board.kinds.shape
     half, n = board.firsts.shape[1], codes.size
     rows = np.zeros((n_firsts + n_seconds + n_kinds, width), dtype=np.uint8)
-    # Peg by peg and color by color, so that loops over codes can be vectorized.
+    # By peg and by color, so that loops over codes vectorize.
     standing = np.zeros((pegs, width), dtype=np.uint8)
     counts = np.zeros((board.colors + 1, width), dtype=np.uint8)
     for c in range(n):
@@ -173,16 +173,16 @@ def pair_of(board: BoardArrays, guess: int, code: int) -> int:
 def is_smallest(
     board: BoardArrays, guess: int, absent: np.uint64, excluded: np.uint64, free: np.uint64
 ) -> bool:
-    """Return whether a guess is the smallest of those that differ in names of colors only.
+    """Return whether a guess is the smallest of the guesses that differ only in color names.
 
-    Without repeats some that are not are let through.
+    Without repeats, the result may be True for some guesses that are not.
     """
     mask = board.colors_of[guess]
     if board.repeats:
         if mask & excluded:
             return False
     else:
-        # Absent colors must be the first ones, though any order will do.
+        # The absent colors of the guess must be the first ones, in any order.
         here = mask & absent
         low = absent
         while here:

@@ -123,26 +123,13 @@ def optimal_in_worst_case(
 
     Parameters
     ----------
-    board
-        The board.
-    goal
-        The end of a game.
-    among
-        The candidate guesses.
-    max_guesses
-        The largest number of guesses to consider; unlimited if None.
-    first
-        The first guess; the best one if None. If given, ``openings`` contains only this guess.
+    board, goal, among, max_guesses, first
+        As for `optimal_on_average`.
 
     Raises
     ------
-    InvalidArgumentError
-        If no strategy takes at most ``max_guesses``.
-    InvalidCodeError
-        If the first guess is not a code of the board.
-    TooLargeError
-        If the board has more than `MAX_SEARCHED_CODES` codes, or the search needs too much
-        work.
+    InvalidArgumentError, InvalidCodeError, TooLargeError
+        As for `optimal_on_average`.
 
     Examples
     --------

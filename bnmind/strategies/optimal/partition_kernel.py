@@ -1,4 +1,4 @@
-"""Compiled: a set parted by a guess, and what its classes take at least."""
+"""The classes of a set under a guess, and lower bounds of their totals, compiled."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = ["KNOWN", "close_guess", "key_of_left", "one_less", "open_guess", "tot
 Integers = NDArray[np.int64]
 
 KNOWN = 1
-"""Of a class: its total is known."""
+"""The state of a class whose total is known."""
 
 _UNKNOWN, _SCANNED = 0, 2
 
 
 @njit
 def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> None:
-    """Part a set by a guess and bound the classes; nothing is open if it cannot be better."""
+    """Partition a set by a guess and bound the classes; open no guess that cannot be better."""
     frame = work.frames[depth]
     n, last, best = frame[SIZE], game.last, frame[BEST]
     codes, row = work.sets[depth, 0, :n], game.places[guess]
@@ -58,7 +58,7 @@ def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> No
     way = np.uint64(0)
     for j in range(n_replies):
         if starts[j + 1] == n:
-            return  # it tells nothing
+            return  # the guess is uninformative
         if j < goes_on:
             word = (keys[j, 0] ^ (keys[j, 0] >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
             way += word ^ (word >> np.uint64(29))
@@ -99,7 +99,7 @@ def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> No
             place = row[codes[i]]
             starts[place + 1] -= 1
             parted[starts[place + 1]] = codes[i]
-        # What was the end of each class is its start now.
+        # The end of each class has become its start.
         for j in range(n_replies):
             starts[j] = starts[j + 1]
         starts[n_replies] = n
@@ -110,7 +110,7 @@ def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> No
 
 @njit
 def close_guess(work: Work, depth: int) -> None:
-    """Be done with a guess: it is the best one so far, or its bound is put down."""
+    """Close a guess: record it as the best one so far, or record its bound."""
     frame = work.frames[depth]
     frame[IS_OPEN] = 0
     if frame[TOTAL] < frame[BEST]:
@@ -123,7 +123,7 @@ def close_guess(work: Work, depth: int) -> None:
 
 @njit
 def _is_seen(work: Work, depth: int, way: np.uint64) -> bool:
-    """Return whether a way of parting a set was met before; from now on it was."""
+    """Return whether a partition of a set was tried before, and record it."""
     seen = work.seen[depth]
     way |= np.uint64(1)
     for t in range(16):
@@ -138,7 +138,7 @@ def _is_seen(work: Work, depth: int, way: np.uint64) -> bool:
 
 @njit
 def _scan_classes(game: Game, memo: Memo, work: Work, depth: int) -> None:
-    """Bound each class by a scan of its own, until the guess cannot be the best."""
+    """Bound each class by a scan of its own, until the guess cannot be the best one."""
     frame = work.frames[depth]
     starts, bounds, known = work.classes[depth, 0], work.classes[depth, 1], work.classes[depth, 2]
     left, last = one_less(frame[LEFT]), game.last
@@ -171,7 +171,7 @@ def _bound_by_scan(
     keys: NDArray[np.uint64],
     scratch: Integers,
 ) -> int:
-    """Return a bound of a set; where codes are to be revealed, 2n − 1 is the total."""
+    """Return a lower bound of a set. If codes must be revealed, a bound of 2n − 1 is the total."""
     n, value, guess = codes.size, 2 * codes.size - 1, -1
     work.counts[N_SCANS] += 1
     if game.last == 1 and n <= game.winning + 1:
@@ -190,7 +190,7 @@ def _bound_by_scan(
 
 @njit
 def total_of_three(game: Game, codes: Integers) -> int:
-    """Return the total of three codes, three guesses being left: 5 if one of them parts them."""
+    """Return the total of three codes with three guesses left: 5 if one of them separates them."""
     for i in range(3):
         row = game.places[game.own[codes[i]]]
         if row[codes[(i + 1) % 3]] != row[codes[(i + 2) % 3]]:
@@ -200,11 +200,11 @@ def total_of_three(game: Game, codes: Integers) -> int:
 
 @njit
 def one_less(left: int) -> int:
-    """Return how many guesses are left after one more."""
+    """Return the number of guesses left after one more guess."""
     return left if left >= INFINITE else left - 1
 
 
 @njit
 def key_of_left(left: int) -> np.uint64:
-    """Return what is added to the key of a set because so many guesses are left."""
+    """Return the word that stands for the number of guesses left in the key of a set."""
     return np.uint64(left + 1) * np.uint64(0x9E3779B97F4A7C15)

@@ -1,16 +1,16 @@
-r"""Compiled: bounds of all guesses for one set, from the classes that they leave.
+r"""Lower bounds of all guesses for one set, from the classes that they leave, compiled.
 
-Of a set of n codes a guess that leaves k classes, one of which wins if w = 1, takes at least
+For a set of n codes, a guess that leaves k classes, one of which wins if w = 1, takes at least
 
 .. math:: n + \sum_{\text{classes that go on}} (2 n_j - 1) = 3n - k - w
 
-where the code is to be revealed: no class takes less than 2n_j − 1. Where it is to be
-determined, a class of one code takes 0 and a larger one n_j at least, so the guess takes
-2n less the number of classes of one code.
+if the code must be revealed, since no class takes less than 2n_j − 1. If it must only be
+determined, a class of one code takes 0 and a larger class at least n_j, so the guess takes at
+least 2n less the number of classes of one code.
 
-The replies of one code to all guesses are a row of words with one bit each (`Game.planes`);
-rows are joined, and the bits counted. That is done for 32 guesses at once where the machine
-can. Classes of large sets are counted, and bounded by their sizes.
+The replies of one code to all guesses are a row of words with one bit each (`Game.planes`). The
+scan joins the rows of all codes and counts the bits, 32 guesses at a time if the processor allows
+it. For large sets, it counts the codes of each class, and bounds the classes by their sizes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["SCANNED_CODES", "count_classes", "parting_code", "scan"]
 Integers = NDArray[np.int64]
 
 SCANNED_CODES = 64
-"""Sets of so many codes at most are scanned by bits; of larger ones the classes are counted."""
+"""The largest number of codes of a set that is scanned by bits."""
 
 
 @njit
@@ -41,7 +41,7 @@ def _bits(word: int) -> int:
 
 @njit
 def scan(game: Game, work: Work, codes: Integers, bounds: Integers) -> None:
-    """Put down what each guess takes at least, by the number of classes that it leaves."""
+    """Write a lower bound of each guess, from the number of classes that it leaves."""
     n, n_guesses = codes.size, game.places.shape[0]
     once, twice = work.lanes[0], work.lanes[1]
     start = 3 * n if game.last == 1 else 2 * n
@@ -86,9 +86,9 @@ def scan(game: Game, work: Work, codes: Integers, bounds: Integers) -> None:
 
 @njit
 def count_classes(game: Game, codes: Integers, bounds: Integers, ranks: Integers) -> None:
-    """Put down what each guess takes at least, by the sizes of its classes, and an estimate.
+    """Write a lower bound and an estimate of each guess, from the sizes of its classes.
 
-    A guess that tells nothing is infinitely bad.
+    The bound of an uninformative guess is infinite.
     """
     n, n_replies = codes.size, game.winning + 1
     lower, estimate = game.tables[0], game.tables[1]
@@ -118,7 +118,7 @@ def count_classes(game: Game, codes: Integers, bounds: Integers, ranks: Integers
 
 @njit
 def parting_code(game: Game, codes: Integers) -> int:
-    """Return a possible guess that leaves single codes only, or −1."""
+    """Return a possible guess that leaves only classes of one code, or −1."""
     n = codes.size
     for i in range(n):
         row = game.places[game.own[codes[i]]]

@@ -1,8 +1,9 @@
-"""What the compiled search reads and writes: a game as a matrix of replies, a memo, room to work.
+"""The arrays of the compiled search: a game, a table of sets, and the state of the search.
 
-A game is a set of codes and a list of guesses with the reply to each pair. Of a whole board
-both are all codes; of an endgame the codes are those still possible, and of guesses that part
-them alike one is enough. Inside, codes and guesses are known by their places in the two lists.
+A game is a set of codes and a list of guesses, with the reply to each pair. For a whole board both
+are all codes. For an endgame, the codes are the possible ones, and one guess stands for all
+guesses that partition them in the same way. The kernels refer to codes and guesses by their
+positions in these two lists.
 """
 
 from __future__ import annotations
@@ -37,63 +38,63 @@ __all__ = [
 ]
 
 INFINITE = 1 << 30
-"""More than any total; the total of what cannot be done in the guesses left."""
+"""More than any total; the total of a set that the guesses left do not solve."""
 
 MOST_REPLIES = 64
-"""Sets of replies are 64 bits where classes are told apart."""
+"""The largest number of replies: a set of replies is a word of 64 bits."""
 
 LANE = 16
 """Replies in one plane of `Game.planes`."""
 
-_MOST_PERMUTED = 6  # pegs; above, positions are not permuted
-_DEEPEST = 100  # no optimal strategy of a board that is searched takes so many guesses
+_MOST_PERMUTED = 6  # pegs; with more pegs, positions are not permuted
+_DEEPEST = 100  # optimal strategies of searchable boards take fewer guesses
 
 Words = NDArray[np.uint64]
 
 
 class Game(NamedTuple):
-    """A matrix of replies, and what is wanted."""
+    """A matrix of replies, and the rules of the game."""
 
     places: NDArray[np.uint8]
-    """``(guesses, codes)``, the place of each reply among the true ones."""
+    """``(guesses, codes)``, the index of each reply among the true replies."""
     planes: NDArray[np.uint16]
     """``(planes, codes, guesses)``, the same replies as single bits, 16 in a plane."""
     own: NDArray[np.int64]
-    """``(codes,)``, the guess that is this code."""
+    """``(codes,)``, the guess that equals each code."""
     keys: Words
-    """``(codes, 2)``, random words; those of a set, joined by exclusive or, stand for it."""
+    """``(codes, 2)``, random words. The exclusive or of the words of its codes stands for a set."""
     tables: NDArray[np.int64]
-    """``(3, codes + 1)``, by the size of a set: no total is less than the first; the second
-    ranks guesses; so many guesses at most are tried."""
+    """``(3, codes + 1)``, for each size of a set: a lower bound of the total, an estimate that
+    ranks guesses, and the largest number of guesses to try."""
     room: NDArray[np.int64]
-    """``(codes + 1,)``, how many codes can be found at most, by the number of guesses left."""
+    """``(codes + 1,)``, the largest number of codes to find, by the number of guesses left."""
     winning: int
-    """The place of the winning reply, the last one."""
+    """The index of the winning reply, which is the last one."""
     last: int
-    """How many guesses it takes when one code is left: 1, or 0 if it need only be known."""
+    """The number of guesses for the last code: 1, or 0 if the code need only be determined."""
     possible_only: bool
-    """Whether only codes are guessed that are still possible."""
+    """Whether only possible codes are guessed."""
 
 
 class Symmetry(NamedTuple):
-    """What is needed to find guesses alike; without permutations nothing is looked for."""
+    """The symmetry of a board; without permutations, no two guesses are equivalent."""
 
     digits: NDArray[np.uint8]
     """``(guesses, pegs)``."""
     ranks: NDArray[np.int32]
-    """The place of each word of colors among the guesses; the word as a number."""
+    """The index of each word of colors among the guesses; the index here is the word."""
     permutations: NDArray[np.int64]
     """``(permutations, pegs)``; the identity is the first."""
     colors: int
 
 
 class Memo(NamedTuple):
-    """What is known of sets: an open table whose crowded entries are overwritten."""
+    """The values of sets, as an open hash table that overwrites crowded entries."""
 
     keys: Words
     """``(entries, 2)``; zeros are an empty entry."""
     values: NDArray[np.int64]
-    """``(entries, 2)``: a bound, and the best guess; see `branch_and_bound_memo`."""
+    """``(entries, 2)``: a bound, and the best guess; see `transposition_table`."""
 
 
 class Task(NamedTuple):
@@ -111,30 +112,30 @@ class Task(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for each depth of the search."""
+    """The state of the search at each depth."""
 
     sets: NDArray[np.int64]
     """``(depths, 3, guesses)``: the codes of the set, the same by classes, bounds of guesses."""
     order: NDArray[np.int64]
-    """``(depths, guesses)``, the guesses that are tried, best first."""
+    """``(depths, guesses)``, the guesses to try, best first."""
     classes: NDArray[np.int64]
-    """``(depths, 3, replies + 2)``: where classes begin, their bounds, what is known of them."""
+    """``(depths, 3, replies + 2)``: the starts of the classes, their bounds, and their states."""
     class_keys: Words
     """``(depths, replies, 2)``."""
     frames: NDArray[np.int64]
-    """``(depths, 16)``, the state of the search; `branch_and_bound_frames` names the columns."""
+    """``(depths, 16)``; `search_frames` names the columns."""
     frame_keys: Words
     """``(depths, 2)``, the key of the set."""
     masks: NDArray[np.uint8]
-    """``(depths, guesses + 1)``, the guesses to look at; the last says whether they are marked."""
+    """``(depths, guesses + 1)``, the marked guesses; the last entry says whether any are marked."""
     seen: Words
-    """``(depths, 4096)``, the ways of parting the set that were tried."""
+    """``(depths, 4096)``, the partitions of the set that were tried."""
     lanes: NDArray[np.uint16]
     """``(2, guesses)``."""
     counts: NDArray[np.int64]
-    """``(16,)``, what was done; `branch_and_bound_frames` names the columns."""
+    """``(16,)``, counts of the work; `search_frames` names them."""
     openings: NDArray[np.int64]
-    """``(guesses,)``, what each first guess was found to take at least; −1 if not tried."""
+    """``(guesses,)``, the lower bound of each first guess; −1 if it was not tried."""
 
 
 def make_game(
@@ -150,17 +151,17 @@ def make_game(
     Parameters
     ----------
     places
-        ``(guesses, codes)``, the place of each reply among the true ones.
+        ``(guesses, codes)``, the index of each reply among the true replies.
     own
-        ``(codes,)``, the guess that is each code.
+        ``(codes,)``, the guess that equals each code.
     n_replies
-        How many true replies there are, the winning one the last.
+        The number of true replies; the winning one is the last.
     goal
-        When a game is over.
+        The end of a game.
     possible_only
-        Whether only codes are guessed that are still possible.
+        Whether only possible codes are guessed.
     """
-    # Kernels are compiled anew for arrays that may be written to: here none may.
+    # Writable arrays have another type, for which kernels would be compiled anew.
     places = np.ascontiguousarray(places).view()
     places.setflags(write=False)
     n_guesses, n_codes = places.shape
@@ -189,7 +190,7 @@ def make_game(
 
 
 def make_symmetry(digits: NDArray[np.uint8], colors: int) -> Symmetry:
-    """Return what is needed to find guesses alike on a board of such codes."""
+    """Return the symmetry of a board from its codes."""
     pegs = digits.shape[1]
     radix = colors ** np.arange(pegs - 1, -1, -1, dtype=np.int64)
     ranks = np.zeros(colors**pegs, dtype=np.int32)
@@ -199,7 +200,7 @@ def make_symmetry(digits: NDArray[np.uint8], colors: int) -> Symmetry:
 
 
 def no_symmetry() -> Symmetry:
-    """Return a symmetry by which no two guesses are alike."""
+    """Return the symmetry under which no two guesses are equivalent."""
     return Symmetry(
         np.zeros((0, 1), dtype=np.uint8),
         np.zeros(0, dtype=np.int32),
@@ -209,12 +210,12 @@ def no_symmetry() -> Symmetry:
 
 
 def make_memo(bits: int) -> Memo:
-    """Return an empty memo of so many entries, a power of two."""
+    """Return an empty table of ``2**bits`` entries."""
     return Memo(np.zeros((1 << bits, 2), dtype=np.uint64), np.zeros((1 << bits, 2), dtype=np.int64))
 
 
 def make_work(game: Game, budget: int) -> Work:
-    """Return room to work on a game, for so many guesses tried at most."""
+    """Return the state of a search that has not started and tries at most ``budget`` guesses."""
     n_guesses, n_codes = game.places.shape
     depths, n_replies = _depths(n_codes) + 2, game.winning + 1
     counts = np.zeros(16, dtype=np.int64)
@@ -235,7 +236,7 @@ def make_work(game: Game, budget: int) -> Work:
 
 
 def _depths(n_codes: int) -> int:
-    """Return how many guesses deep a search may go: each leaves fewer codes than the last."""
+    """Return the largest depth of a search: each guess leaves fewer codes than the last."""
     return n_codes + 1 if n_codes <= 4 * _DEEPEST else _DEEPEST
 
 
@@ -251,5 +252,5 @@ def random_words(n: int) -> Words:
 
 
 def memo_bits(n_codes: int) -> int:
-    """Return a size of memo that serves a board of so many codes, as a power of two."""
+    """Return the size of the table for a number of codes, as an exponent of two."""
     return min(22, max(12, math.ceil(math.log2(n_codes)) + 9))

@@ -31,39 +31,39 @@ __all__ = [
 
 # Columns of a frame: the set that is searched, ...
 GUESS = 0
-"""The guess that is open, or was the last."""
+"""The open guess, or the last one."""
 SIZE = 1
-"""How many codes the set has."""
+"""The number of codes of the set."""
 LEFT = 2
-"""How many guesses are left."""
+"""The number of guesses left."""
 LIMIT = 10
-"""A total that is not less is of no interest."""
+"""The search needs the total only if it is less than this limit."""
 VALUE = 13
-"""The total of the set, or a bound, when it is finished."""
+"""The total of the finished set, or a lower bound of it."""
 
 # ... its guesses, ...
 N_ORDER = 6
-"""How many guesses there are to try."""
+"""The number of guesses to try."""
 NEXT = 7
-"""The place of the next one."""
+"""The index of the next guess to try."""
 TRIED = 12
-"""How many were tried."""
+"""The number of guesses tried."""
 BEST = 3
-"""The least total so far, or the limit."""
+"""The smallest total so far, or the limit."""
 BEST_GUESS = 4
-"""The guess that has it, or −1."""
+"""The guess of this total, or −1."""
 FLOOR = 5
-"""The least bound of the guesses that are not better."""
+"""The smallest lower bound of the guesses that are not better."""
 
 # ... and the guess that is open.
 IS_OPEN = 11
-"""Whether one is."""
+"""Whether a guess is open."""
 TOTAL = 8
-"""What it takes at least."""
+"""The lower bound of the open guess."""
 PICKED = 9
-"""Which of its classes is searched."""
+"""The class of the open guess that is searched."""
 IS_MARKED = 14
-"""Whether the guesses to look at after it are marked."""
+"""Whether the guesses to try after the open guess are marked."""
 
 # Columns of the counts.
 N_SETS = 0
@@ -73,14 +73,14 @@ N_TRIED = 1
 N_SCANS = 2
 """Scans of sets."""
 N_KEPT = 3
-"""Entries of the memo."""
+"""Entries of the table."""
 N_OVERWRITTEN = 4
 """Entries that were overwritten."""
 BUDGET = 5
-"""So many guesses may be tried."""
+"""The largest number of guesses to try."""
 STOPPED = 6
-"""1 if they were, 2 if the search went too deep."""
+"""1 if the budget is used up, 2 if the search is too deep, else 0."""
 RESUMED = 7
-"""The depth at which a search goes on that has paused, and 1; 0 if it has not begun."""
+"""One more than the depth at which a paused search resumes; 0 before it starts."""
 OPERATIONS = 8
-"""About how many operations were done since it began, or went on."""
+"""The approximate number of operations since the search started or resumed."""

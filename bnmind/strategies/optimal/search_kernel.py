@@ -1,23 +1,23 @@
-"""Compiled: the least total of a set of codes, by depth-first branch and bound.
+"""The smallest total of a set of codes, by depth-first branch and bound, compiled.
 
 ==========================  ======================================================
-what saves work             why it is right
+the search saves work by    which is correct because
 ==========================  ======================================================
-a code that parts all       one guess finds it, and all others are found at the
-                            next one: no set does better
-one scan of a set           each guess takes at least what its classes take, and
-                            each class at least what its own scan says
-early end                   the bounds of the classes of a guess add up; as soon as
-                            they reach the best total so far, it is not better
-memo                        a set takes what it takes however one gets there
-kinds of guesses            `branch_and_bound_symmetry`
-ways of parting             of guesses that part a set alike one is tried; it is
-                            told by the keys of the classes that go on
+codes that separate all     one guess finds the code, and the next one finds any
+                            other: no set takes less
+one scan of each set        a guess takes at least the bounds of its classes, and a
+                            class at least the bound of its own scan
+early ends                  the bounds of the classes add up; a guess that reaches
+                            the best total so far is not better
+a table of sets             the total of a set does not depend on the history
+equivalent guesses          of `symmetry_kernel`
+equal partitions            guesses with the same partition of a set have the same
+                            total; the keys of the classes identify a partition
 ==========================  ======================================================
 
-A set is asked for its total, if that is less than a limit; else for a bound that is not less
-than the limit. Calls are kept as frames on a stack of arrays, not as calls: numba does not
-keep recursive functions on disk.
+For each set, the search returns the total if it is less than a limit, or else a lower bound that is
+at least the limit. The stack of recursive calls is an array of frames, since numba does not cache
+recursive functions on disk.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ __all__ = ["GIVEN_UP", "PAUSED", "search_slice"]
 
 Integers = NDArray[np.int64]
 
-_NUMBER = 1 << 20  # guesses are fewer: they are packed behind what orders them
+_NUMBER = 1 << 20  # more than the number of guesses, which are packed into sort keys
 
 GIVEN_UP = -1
 """The budget is used up, or the search is too deep."""
 
 PAUSED = -2
-"""The search is to be called again."""
+"""The search has paused; call it again to resume."""
 
 _FINISHED, _ENTERS, _PAUSES = 0, 1, 2
 
@@ -84,26 +84,26 @@ def search_slice(
     task: Task,
     most: int,
 ) -> int:
-    """Return the total of a set if it is less than a limit, else a bound not less than it.
+    """Return the total of a set if it is less than a limit, or else a bound not less than it.
 
-    A search that takes long does so in slices, since Python hears no Ctrl-C while it runs: it
-    returns `PAUSED`, and goes on when it is called again with the same arguments. It begins
-    anew if ``work.counts[RESUMED]`` is 0.
+    Ctrl-C has no effect while compiled code runs. A long search therefore pauses: it returns
+    `PAUSED`, and resumes when it is called again with the same arguments. It starts anew if
+    ``work.counts[RESUMED]`` is 0.
 
     Parameters
     ----------
     game, symmetry, memo, work
-        The game, and what is worked with. The memo may be used again for the same game, and
-        for no other.
+        The game, its symmetry, the table and the state. The table can be used again for the same
+        game only.
     task
         The set, the guesses made before, and the limit.
     most
-        After about so many operations it pauses.
+        The approximate number of operations until it pauses.
 
     Returns
     -------
     int
-        Or `PAUSED`, or `GIVEN_UP`.
+        The total or the bound, `PAUSED`, or `GIVEN_UP`.
     """
     codes, guesses, limit, left = task.codes, task.guesses, task.limit, task.left
     is_given = guesses.size == 1 and guesses[0] < 0
@@ -124,7 +124,7 @@ def search_slice(
         if left < INFINITE:
             key ^= key_of_left(left)
         if is_given:
-            key = ~key  # what is best among some guesses is nothing to remember
+            key = ~key  # the best of the given guesses is not the best of all
         else:
             mark_kinds(symmetry, work, first)
         work.openings[:] = -1
@@ -161,7 +161,7 @@ def search_slice(
 
 @njit
 def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
-    """Return the value of a set if it is known at once, or −1 with guesses ready to be tried."""
+    """Return the value of a set if it is known, or else list the guesses to try and return −1."""
     frame = work.frames[depth]
     n, left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
     if left < INFINITE and n > game.room[left]:
@@ -195,7 +195,7 @@ def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
 
 @njit
 def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
-    """List the guesses to be tried, best first; return −1, or a bound if there is none."""
+    """List the guesses to try, best first; return −1, or a bound if there is none."""
     frame = work.frames[depth]
     n, left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
     codes, bounds, order = work.sets[depth, 0, :n], work.sets[depth, 2], work.order[depth]
@@ -209,7 +209,7 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
     else:
         work.counts[OPERATIONS] += n * game.places.shape[0] // 4
         scan(game, work, codes, bounds)
-    # With the last guess but one every class must be a single code.
+    # The last guess but one must leave only classes of one code.
     top = n + n * last + 1 if left == 1 + last else INFINITE
     most = min(limit, top)
     floor, m = INFINITE, 0
@@ -252,9 +252,9 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
 
 @njit
 def _keep_best(order: Integers, m: int, values: Integers, wanted: int) -> int:
-    """Keep of guesses so many of the least values, and what is as good; return how many.
+    """Keep the wanted number of guesses with the smallest values, and ties; return their number.
 
-    Where few guesses are tried, it takes longer to sort all of them than to try those.
+    If few guesses are tried, sorting all of them would take longer than trying these.
     """
     if m <= wanted:
         return m
@@ -269,7 +269,7 @@ def _keep_best(order: Integers, m: int, values: Integers, wanted: int) -> int:
 
 @njit
 def _advance(game: Game, symmetry: Symmetry, memo: Memo, work: Work, depth: int, most: int) -> int:
-    """Go on with a set until it is finished, a class must be entered, or the search pauses."""
+    """Continue with a set until it is finished, a class must be entered, or the search pauses."""
     frame = work.frames[depth]
     n, starts = frame[SIZE], work.classes[depth, 0]
     bounds, known = work.classes[depth, 1], work.classes[depth, 2]
@@ -309,7 +309,7 @@ def _advance(game: Game, symmetry: Symmetry, memo: Memo, work: Work, depth: int,
 
 @njit
 def _finish(game: Game, memo: Memo, work: Work, depth: int) -> None:
-    """Be done with a set."""
+    """Finish a set, and store its value."""
     frame = work.frames[depth]
     guess = frame[BEST_GUESS]
     if guess >= 0:

@@ -1,14 +1,14 @@
-"""Compiled: one guess of each kind after a history.
+"""One guess of each equivalence class after a history, compiled.
 
-A permutation of positions that takes every guess of the history to itself, some renaming of
-the colors used so far given, takes guesses to guesses that are worth the same; and colors not
-used so far can be renamed into each other at will. The smallest guess of each kind is
-marked. (`bnmind.mastermind.masses.guess_symmetry` does the same for boards of any size, guess
-by guess; here it is done for each of thousands of histories.)
+Two guesses are equivalent if a permutation of the positions and a renaming of the colors maps
+one to the other and every guess of the history to itself. Colors that the history does not use
+can be renamed into each other. The kernel marks the smallest guess of each class, for each of
+thousands of histories; `bnmind.mastermind.masses.guess_symmetry` does the same for boards of any
+size, one history at a time.
 
-Where the positions are too many for a list of their permutations, or the history is longer and
-colors are many, only those positions are permuted at which all guesses so far agree: the
-smallest guess of a kind does not decrease along them.
+If there are too many positions to list their permutations, or the history is long and there are
+many colors, the kernel permutes only positions at which all guesses so far agree. The smallest
+guess of a class does not decrease along them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from bnmind.strategies.optimal.search_arrays import Symmetry, Work
 
 __all__ = ["mark_kinds"]
 
-_PERMUTED_DEPTH = 2  # after more guesses little symmetry is left,
+_PERMUTED_DEPTH = 2  # after more guesses, little symmetry is left,
 _SORTED_DEPTH = 5  # unless there are many positions,
 _MANY_FREE = 3  # or colors
 
 
 @njit
 def mark_kinds(symmetry: Symmetry, work: Work, depth: int) -> None:
-    """Mark the guesses to look at, at a depth, after the guesses above it."""
+    """Mark the guesses to try at a depth, after the guesses above it."""
     n, pegs = symmetry.digits.shape
     mask = work.masks[depth]
     mask[-1] = 0
@@ -88,7 +88,7 @@ def mark_kinds(symmetry: Symmetry, work: Work, depth: int) -> None:
 def _fixes(
     symmetry: Symmetry, work: Work, depth: int, order: int, image: NDArray[np.uint8]
 ) -> bool:
-    """Return whether an order of positions takes each guess to itself, and put down the colors."""
+    """Return whether an order of positions maps each guess to itself; write its renaming."""
     image[:] = 0
     is_taken = np.zeros(image.size, dtype=np.uint8)
     for above in range(depth):
@@ -115,7 +115,7 @@ def _mark_sorted(
     free: NDArray[np.uint8],
     mask: NDArray[np.uint8],
 ) -> None:
-    """Mark the guesses that do not decrease where all guesses agree, free colors ascending."""
+    """Mark guesses that do not decrease where all guesses agree, with free colors ascending."""
     n, pegs = symmetry.digits.shape
     # The last position before each one at which all guesses agree, or −1.
     before = np.full(pegs, -1, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Compiled: what is known of sets, by two random words for each set.
+"""The table of solved and bounded sets, compiled.
 
-Two sets of the same two words would be taken for one; among a billion sets the chance of any
-such pair is about 10⁻²¹.
+Two words stand for a set. The table would confuse two sets with the same words; among a billion
+sets, the probability of such a pair is about 10⁻²¹.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bnmind.strategies.optimal.search_frames import N_KEPT, N_OVERWRITTEN
 __all__ = ["BOUNDED", "find", "keep"]
 
 BOUNDED = -1
-"""In place of the best guess: the value is a bound, and takes account of one scan at least."""
+"""Stands for the best guess if the value is only a lower bound, of at least one scan."""
 
 _TRIED = 8  # entries
 
@@ -33,7 +33,7 @@ def find(memo: Memo, key: np.uint64, check: np.uint64) -> int:
 
 @njit
 def keep(memo: Memo, work: Work, key: np.uint64, check: np.uint64, value: int, guess: int) -> None:
-    """Put down a value and a guess, or `BOUNDED`, for a set."""
+    """Store the value of a set and its best guess, or `BOUNDED`."""
     mask = np.uint64(memo.keys.shape[0] - 1)
     entry = np.int64(-1)
     for t in range(_TRIED):
