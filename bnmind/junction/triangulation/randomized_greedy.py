@@ -55,8 +55,11 @@ _CELLS_OF_A_PAIR = 20
 more messages, which cost something beside their cells."""
 
 _LEAST_WORK = 1_000
-"""What any search may cost beside the plain passes: about a tenth of a millisecond in Python. Runs
-of so small trees are not worth more."""
+"""The least limit of a search beside its plain passes: about a tenth of a millisecond in Python. A
+run with so small a tree takes little longer."""
+
+_LEAST_WORK_OF_EFFORT = 4_000
+"""The same for more than one run's worth of effort, before it is multiplied by the effort."""
 
 MOST_WORK = 100_000_000
 """The most work of a search, or of several that share it, at an effort of one: half a second,
@@ -282,7 +285,8 @@ def _budget(effort: float, n: int, cells: float) -> float:
     cells += _CELLS_OF_A_PAIR * n**2
     # There is more to find in a larger core, and each pass costs more.
     share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
-    work = effort * min(max(share * cells, _LEAST_WORK), MOST_WORK)
+    least = _LEAST_WORK if effort <= 1 else _LEAST_WORK_OF_EFFORT
+    work = effort * min(max(share * cells, least), MOST_WORK)
     if work <= _WORK_IN_PYTHON:
         return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
     return work
