@@ -141,8 +141,8 @@ def test_banks_survive_pickling() -> None:
 @pytest.mark.parametrize(
     ("q", "words"),
     [
-        ([[1, 0], [0, 0]], "item_2 to need a skill, got none in row 2 .*; expected an item that"),
-        ([[1, 0], [1, 0]], "needs skill skill_2, got none in column 2"),
+        ([[1, 0], [0, 0]], "item_2 needs no skill, in row 2 .*; no item needs skill skill_2"),
+        ([[1, 0], [1, 0]], "no item needs skill skill_2, in column 2"),
         (
             [[1, -1], [0.5, 1]],
             r"row 1 \(item item_1\), column skill_2 .* got -1.0; .* skill_1 .* got 0.5",
@@ -164,9 +164,12 @@ def test_bad_q_matrices_are_refused(q: object, words: str) -> None:
         ({"guess": 1.5}, r"a guess in \[0, 1\], got 1.5, in item item_1"),
         ({"guess": [0.1, 0.2]}, "4 guesses"),
         ({"slip": [0.1, 0.1, 0.1, 2]}, "in item item_4"),
-        ({"items": ["a", "b", "a", "c"]}, "distinct items in the Q-matrix, got a in rows 1, 3"),
+        (
+            {"items": ["a", "b", "a", "c"]},
+            "item a occurs more than once in the Q-matrix, in rows 1, 3",
+        ),
         ({"items": ["a"]}, "1 items and 3 skills"),
-        ({"skill_names": ["s", "s", "t"]}, "distinct skills"),
+        ({"skill_names": ["s", "s", "t"]}, "skill s occurs more than once"),
         ({"levels": 1}, "2 to 1001 levels"),
         ({"levels": (2, 2)}, "each of 3 skills"),
         ({"skills": Independent([0.5])}, "each of 3 skills"),
@@ -189,11 +192,11 @@ def test_all_faults_of_a_bank_are_listed() -> None:
         )
     text = str(caught.value)
     for words in (
-        "distinct skills, got skill_1 twice",
-        "distinct items, got item_1 twice",
-        "skill_1 to be a skill or an item",
+        "the skill skill_1 occurs more than once",
+        "the item item_1 occurs more than once",
+        "skill_1 cannot be both a skill and an item",
         "for skill nothing",
-        "enemies of skill_1 among the items, got who",
+        "who, an enemy of skill_1, is not an item",
     ):
         assert words in text
 
@@ -213,16 +216,16 @@ def test_items_are_leaves_that_depend_on_skills_and_skills_are_measured() -> Non
     with pytest.raises(InvalidModelError) as caught:
         ItemBank(network, ("a", "b"), (Item("x"), Item("z")))
     assert caught.value.problems == (
-        "expected item x without children, got y",
-        "expected item z to depend on a skill, got none",
-        "expected an item that depends on skill b, got none",
+        "item x must not have children, but has y",
+        "item z depends on no skill",
+        "no item depends on skill b",
     )
 
 
 def test_an_item_has_the_distribution_of_its_response_model() -> None:
     bank = ItemBank.from_qmatrix(Q)
     items = (Item("item_1", gate=Dina(0.3, 0.1)), *bank.items[1:])
-    with pytest.raises(InvalidModelError, match="of item_1 to be that of its response model"):
+    with pytest.raises(InvalidModelError, match="of item_1 is not that of its response model"):
         ItemBank(bank.network, bank.skills, items)
 
 

@@ -122,7 +122,7 @@ def broken(change: object) -> str:
         (broken(lambda r: r["items"][0]["gate"].update(odd=1)), "a response model for item item_1"),
         (broken(lambda r: r["items"][0]["gate"].update(guess="x")), "item_1"),
         (broken(lambda r: r["items"][0].update(parents=["who"])), "parents of item_1, got who"),
-        (broken(lambda r: r["items"][0].update(enemies=["who"])), "got who"),
+        (broken(lambda r: r["items"][0].update(enemies=["who"])), "who, an enemy of item_1,"),
         (broken(lambda r: r["skills"].clear()), "at least one skill"),
         (broken(lambda r: r["network"].pop("variables")), "bnmind-model 2, got variables"),
         (broken(lambda r: r["items"].append(r["items"][0])), "item_1"),
@@ -269,7 +269,7 @@ def test_an_item_in_the_network_may_have_its_response_model_beside_it(tmp_path: 
     path.write_text(json.dumps(record))
     assert read_bank(path).item("item_1").gate == Dina(0.25, 0.25)
     for name, value, words in (
-        ("slip", 0.5, "to be that of its response model"),
+        ("slip", 0.5, "is not that of its response model"),
         ("required", [1, 1], "1 levels for item_1"),
         ("required", 1, "expected required to be a sequence"),
         ("guess", "x", "expected guess to be a number"),

@@ -107,7 +107,9 @@ def test_whole_numbers_of_a_data_frame_are_names() -> None:
 
 def test_an_item_and_a_skill_of_one_name_are_refused_with_a_way_out() -> None:
     table = pd.DataFrame([[1, 0], [0, 1]])
-    with pytest.raises(InvalidModelError, match="not both; items or skills may be given other"):
+    with pytest.raises(
+        InvalidModelError, match="cannot be both a skill and an item of the Q-matrix; give"
+    ):
         ItemBank.from_qmatrix(table)
     assert ItemBank.from_qmatrix(table, skill_names=["a", "b"]).item_names == ("0", "1")
 

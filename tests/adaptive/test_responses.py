@@ -80,16 +80,16 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
         frame,
         "row 2 (examinee b), column x, got 'yes'",
         "row 2 (examinee b), column y, got 300",
-        "distinct examinees, got b in rows 2, 3",
-        "row 3, of examinee b, got none",
+        "examinees must be distinct, but b is in rows 2, 3",
+        "row 3, of examinee b, has no responses",
     )
     refused([[1, -2], [0.5, 1]], "row 2, column item_1, got 0.5")
     refused([[1, -2], [0, 1]], "row 1, column item_2, got -2")
-    refused([[1, -1], [0, -1]], "column item_2, got none")
+    refused([[1, -1], [0, -1]], "column item_2 has no responses")
     refused([1, 0], "shape (2,)")
-    refused(np.zeros((0, 3)), "expected examinees and items")
+    refused(np.zeros((0, 3)), "need examinees and items, got 0 and 3")
     twice = pd.DataFrame([[1, 0]], columns=["x", "x"])
-    refused(twice, "distinct items, got x in columns 1, 2")
+    refused(twice, "items must be distinct, but x is in columns 1, 2")
 
 
 def test_an_array_needs_a_column_for_each_item_whatever_that_is_called() -> None:
@@ -126,10 +126,10 @@ def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("a,b\n1,0\n1\n", "expected 2 cells in row 2, got 1"),
-        ("a,\n1,0\n", "expected a name for column 2"),
-        ("a,b\n", "expected examinees"),
-        ("a,a\n1,0\n", "distinct items"),
-        ("id,a\n,0\n,1\n", "^expected a name of the examinee in row 1, got none; .* in row 2"),
+        ("a,\n1,0\n", "column 2 has no name"),
+        ("a,b\n", "need examinees and items, got 0 and 2"),
+        ("a,a\n1,0\n", "items must be distinct"),
+        ("id,a\n,0\n,1\n", "^the examinee in row 1 has no name; .* in row 2 has no name"),
     ],
 )
 def test_faulty_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -185,9 +185,9 @@ def test_columns_are_put_in_the_order_of_a_bank_or_refused() -> None:
     with pytest.raises(ResponseTableError) as caught:
         Responses([[0, 2, 1]], ("c", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
     assert caught.value.problems == (
-        "expected an item of the Q-matrix or bank in column 1, got c",
-        "expected an item of the Q-matrix or bank in column 3, got d",
-        "expected a column of responses to item b, got none",
+        "column 1, c, is not an item of the Q-matrix or bank",
+        "column 3, d, is not an item of the Q-matrix or bank",
+        "there is no column for item b",
         "expected a response from 0 to 1 in row 1, column a, got 2",
     )
 
@@ -209,13 +209,13 @@ def test_qmatrices_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "messages"),
     [
-        ("item,a,b\nx,1,0\ny,1,0\n", ["skill b, got none in column 2"]),
-        ("item,a\nx,0\ny,1\n", ["item x to need a skill, got none in row 1"]),
-        ("item,a\nx,1\nx,1\n", ["distinct items in the Q-matrix, got x in rows 1, 2"]),
-        ("item,a,a\nx,1,1\n", ["distinct skills in the Q-matrix, got a in columns 1, 2"]),
+        ("item,a,b\nx,1,0\ny,1,0\n", ["no item needs skill b, in column 2"]),
+        ("item,a\nx,0\ny,1\n", ["item x needs no skill, in row 1"]),
+        ("item,a\nx,1\nx,1\n", ["item x occurs more than once in the Q-matrix, in rows 1, 2"]),
+        ("item,a,a\nx,1,1\n", ["skill a occurs more than once in the Q-matrix, in columns 1, 2"]),
         ("item,a,b\nx\ty,1,1\n,1,1\n", ["control characters", "row 1", "in row 2"]),
         ("item,a,\nx,1,1\n", ["'': a name must not be empty, in column 2"]),
-        ("item,a,b\na,1,1\n", ["expected a to be a skill or an item"]),
+        ("item,a,b\na,1,1\n", ["a cannot be both a skill and an item"]),
         ("item,a\nx,1e300\ny,.5\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
         ("item,a\n", ["shape (0, 1) for 0 items and 1 skills"]),
         ("item,a\nx,yes\ny,-1\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),

@@ -261,7 +261,7 @@ def test_tests_stop_for_a_reason_in_words() -> None:
     assert told(SkillsCertain(0.8), "a") == ""
     assert "skill_1 is known" in told(SkillsCertain(0.8, ("skill_1",)), "a")
     assert told(GainBelow(0.01)) == ""
-    assert "more than 2 bits" in told(GainBelow(2.0))
+    assert "score above 2 bits" in told(GainBelow(2.0))
     assert GainBelow(0.0).stop(Progress(BELIEF)) != ""
 
 
@@ -311,6 +311,6 @@ def test_an_ability_is_known_when_its_deviation_is_small() -> None:
         batch = batch.update([number], [number % 2])
     assert "0.7" in stopper.stop(Progress(belief))
     assert "0.7" in stopper.stop_batch(BatchProgress(batch, ~nothing, nothing))[0]
-    assert "promises more than 5" in GainBelow(5, MaximalFisher()).stop(
+    assert "score above 5" in GainBelow(5, MaximalFisher()).stop(
         Progress(belief, (), bank.item_names)
     )

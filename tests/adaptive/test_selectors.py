@@ -408,7 +408,7 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
         (lambda: TargetEntropy(("a", "a")), "distinct"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),
         (lambda: SkillEntropy({}), "none"),
-        (lambda: LossGain(()), "one or more losses"),
+        (lambda: LossGain(()), "at least one loss"),
         (lambda: Loss(("a",), [[math.inf]]), "finite"),
         (lambda: Loss((), [[1.0]]), "skills"),
         (lambda: FixedOrder(("a", "a")), "distinct"),

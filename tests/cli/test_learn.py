@@ -89,7 +89,7 @@ def test_bounds_and_skills_are_obeyed() -> None:
         ((*FILES, "--max-guess", "2"), ["guess"]),
         ((*FILES, "--starts", "0"), ["--starts"]),
         (("learn", "bad.csv", "--qmatrix", "q.csv"), ["row 1", "column b", "'maybe'", "row 2"]),
-        (("learn", "more.csv", "--qmatrix", "q.csv"), ["column 6, got f"]),
+        (("learn", "more.csv", "--qmatrix", "q.csv"), ["column 6, f, is not an item"]),
         (("learn", "r.csv", "--qmatrix", "bad-q.csv"), ["item a", "skill"]),
         (("learn", "r.csv", "--bank", "q.csv"), ["q.csv"]),
     ],

@@ -135,7 +135,7 @@ class BatchAnswers(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class AnsweredBatch(BatchItemMasses):
-    """What beliefs about many examinees share, whatever they are computed with."""
+    """A base of beliefs about many examinees, by table or by tree."""
 
     answers: BatchAnswers
     """The responses so far."""

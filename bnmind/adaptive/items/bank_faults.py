@@ -39,14 +39,13 @@ def _name_faults(
     items = [item.name for item in bank_items]
     are_skills, are_items = frozenset(skills), frozenset(items)
     known = {v.name: v for v in network.variables}
-    problems = [f"expected distinct skills, got {name} twice" for name in _doubled(skills)]
-    problems += [f"expected distinct items, got {name} twice" for name in _doubled(items)]
+    problems = [f"the skill {name} occurs more than once" for name in _doubled(skills)]
+    problems += [f"the item {name} occurs more than once" for name in _doubled(items)]
     problems += [
-        f"expected {name} to be a skill or an item, not both"
-        for name in sorted(are_skills & are_items)
+        f"{name} cannot be both a skill and an item" for name in sorted(are_skills & are_items)
     ]
     problems += [
-        f"expected a variable of the network for {kind} {name}, got none"
+        f"the network has no variable for {kind} {name}"
         for kind, names in (("skill", skills), ("item", items))
         for name in names
         if name not in known
@@ -54,11 +53,11 @@ def _name_faults(
     if len(labels) != len(skills):
         problems.append(f"expected {len(skills)} labels of skills, got {len(labels)}")
     if not skills:
-        problems.append("expected at least one skill, got none")
+        problems.append("a bank needs at least one skill")
     if not items:
-        problems.append("expected at least one item, got none")
+        problems.append("a bank needs at least one item")
     problems += [
-        f"expected enemies of {item.name} among the items, got {other}"
+        f"{other}, an enemy of {item.name}, is not an item"
         for item in bank_items
         for other in item.enemies
         if other not in are_items
@@ -72,12 +71,12 @@ def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[s
     known = {v.name: v for v in network.variables}
     children = {v.name: cpd.variable.name for cpd in network.cpds for v in cpd.parents}
     problems = [
-        f"expected item {name} without children, got {children[name]}"
+        f"item {name} must not have children, but has {children[name]}"
         for name in items
         if name in children
     ]
     problems += [
-        f"expected at least two {what} of {name}, got {known[name].n_states}"
+        f"{name} needs at least two {what}, got {known[name].n_states}"
         for what, names in (("levels", skills), ("responses", items))
         for name in names
         if known[name].n_states < 2
@@ -90,16 +89,8 @@ def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[s
     for cpd in reversed(network.cpds):
         if cpd.variable.name in are_items or cpd.variable.name in measured:
             measured.update(v.name for v in cpd.parents)
-    problems += [
-        f"expected item {name} to depend on a skill, got none"
-        for name in items
-        if name not in below_skills
-    ]
-    problems += [
-        f"expected an item that depends on skill {name}, got none"
-        for name in skills
-        if name not in measured
-    ]
+    problems += [f"item {name} depends on no skill" for name in items if name not in below_skills]
+    problems += [f"no item depends on skill {name}" for name in skills if name not in measured]
     return problems
 
 
@@ -114,6 +105,4 @@ def _model_faults(network: Network, item: Item) -> list[str]:
         return list(fault.problems)
     if np.allclose(expected.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
         return []
-    return [
-        f"expected the distribution of {item.name} to be that of its response model {item.gate}"
-    ]
+    return [f"the distribution of {item.name} is not that of its response model {item.gate}"]

@@ -59,8 +59,8 @@ class QMatrix(CheckedValue):
             *_name_faults("item", "row", names),
             *_name_faults("skill", "column", self.skills),
             *(
-                f"expected {name} to be a skill or an item of the Q-matrix, not both; items or"
-                " skills may be given other names"
+                f"{name} cannot be both a skill and an item of the Q-matrix; give the items or"
+                " the skills other names"
                 for name in sorted(set(names) & set(self.skills))
             ),
         ]
@@ -87,12 +87,11 @@ class QMatrix(CheckedValue):
                     f" {shown(cell)}"
                 )
         problems += first_faults(
-            f"expected item {names[row]} to need a skill, got none in row {row + 1} of the Q-matrix"
+            f"item {names[row]} needs no skill, in row {row + 1} of the Q-matrix"
             for row in np.flatnonzero(~np.any(whole, axis=1))
         )
         problems += first_faults(
-            f"expected an item that needs skill {self.skills[column]}, got none in column"
-            f" {column + 1} of the Q-matrix"
+            f"no item needs skill {self.skills[column]}, in column {column + 1} of the Q-matrix"
             for column in np.flatnonzero(~np.any(whole, axis=0))
         )
         if problems:
@@ -191,7 +190,7 @@ def _cells(table: Any) -> NDArray[Any]:
                 for row, size in enumerate(sizes, 1)
                 if size != sizes[0]
             ]
-            or ["expected a table of items and skills as Q-matrix"]
+            or ["the Q-matrix must be a table of items and skills"]
         ) from None
     return entries.astype(object) if entries.dtype.kind not in "biuf" else entries
 
@@ -211,7 +210,7 @@ def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
     for place, name in enumerate(names, 1):
         places.setdefault(name, []).append(str(place))
     problems = [
-        f"expected distinct {kind}s in the Q-matrix, got {name} in {line}s {', '.join(lines[:12])}"
+        f"{kind} {name} occurs more than once in the Q-matrix, in {line}s {', '.join(lines[:12])}"
         for name, lines in places.items()
         if name and len(lines) > 1
     ]
@@ -280,7 +279,7 @@ def _skill_cpds(
     if isinstance(skills, Network):
         known = {v.name for v in skills.variables}
         problems = [
-            f"expected a variable of the skills' network for skill {name}, got none"
+            f"the network of the skills has no variable for skill {name}"
             for name in q.skills
             if name not in known
         ]

@@ -143,7 +143,7 @@ class Saturated(CheckedValue):
         for number, skill in enumerate(skills):
             upto = joint.sum(axis=tuple(range(number + 1, len(shape))))
             before = upto.sum(axis=-1, keepdims=True)
-            # What follows an impossible beginning does not matter.
+            # Rows of impossible configurations are arbitrary.
             rows = np.divide(
                 upto, before, out=np.full(upto.shape, 1 / skill.n_states), where=before > 0
             )
@@ -198,13 +198,13 @@ class Hierarchy(CheckedValue):
     def _check(self, skills: Sequence[Variable]) -> dict[str, Variable]:
         by_name = {v.name: v for v in skills}
         problems = [
-            f"expected a skill among {', '.join(by_name)} in the hierarchy, got {name}"
+            f"{name} in the hierarchy is not one of the skills {', '.join(by_name)}"
             for name in sorted({*self.prerequisites, *_flat(self.prerequisites)} - set(by_name))
         ]
         try:
             TopologicalSorter(self.prerequisites).prepare()
         except CycleError as fault:
-            problems.append(f"expected no cycle of prerequisites, got {' → '.join(fault.args[1])}")
+            problems.append(f"the prerequisites have a cycle: {' → '.join(fault.args[1])}")
         if problems:
             raise InvalidModelError(problems)
         return by_name

@@ -95,7 +95,7 @@ def mastery(
 ) -> list[NDArray[np.bool_]]:
     """Return for each parent a mask of its sufficient states, ``(states of the parent,)``."""
     levels = (1,) * len(parents) if required is None else required
-    problems = [] if len(parents) else [f"expected skills as parents of {item.name}, got none"]
+    problems = [] if len(parents) else [f"{item.name} needs at least one skill as parent"]
     if len(levels) != len(parents):
         problems.append(f"expected {len(parents)} levels for {item.name}, got {len(levels)}")
     problems += [

@@ -147,7 +147,7 @@ def normalized_rows(values: Floats) -> Floats:
     sums = values.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero(np.abs(sums - 1) > _ROW_TOLERANCE)
     if not values.size:
-        raise InvalidModelError(["expected rows that sum to one in a G-DINA model, got no numbers"])
+        raise InvalidModelError(["a G-DINA model needs at least one row of probabilities"])
     if wrong.size:
         got = f"{float(sums[wrong[0], 0]):.9g} in row {wrong[0] + 1}"
         raise InvalidModelError([f"expected rows that sum to one in a G-DINA model, got {got}"])

@@ -38,7 +38,7 @@ class Examinees:
 
     Created by `drawn` from a model, by `with_profiles` for given profiles, or by
     `recorded` from real answers. All answers are drawn in advance, so that every selector
-    meets the same examinees with the same luck.
+    meets the same examinees and answers.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ class Examinees:
             ]
         numbers = np.array(whole_array(self.numbers, "numbers"))
         if numbers.shape != shape[:1] or numbers.min(initial=0) < 0:
-            problems.append(f"expected {shape[0]} numbers of examinees, at least 0")
+            problems.append(f"expected {shape[0]} numbers of examinees of at least 0")
         elif len(np.unique(numbers)) < len(numbers):
-            problems.append("expected different numbers of examinees")
+            problems.append("the numbers of examinees must be distinct")
         if problems:
             raise InvalidArgumentError(listed(problems), tuple(problems))
         arrays = (("responses", responses), ("levels", levels), ("numbers", numbers))

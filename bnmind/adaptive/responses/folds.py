@@ -16,6 +16,15 @@ __all__ = ["fold_numbers"]
 def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray[np.intp]:
     """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
 
+    Parameters
+    ----------
+    n_examinees
+        The number of examinees.
+    folds
+        The number of folds, from 2 to the number of examinees.
+    seed
+        At least 0; names the division into folds, so that others can repeat it.
+
     Examples
     --------
     >>> fold_numbers(6, folds=2).tolist()

@@ -158,9 +158,7 @@ class Responses(CheckedValue):
         lines = read_rows(path)
         header = lines[0] if lines else []
         unnamed = (
-            f"expected a name for column {number + 1}, got none"
-            for number, name in enumerate(header)
-            if not name
+            f"column {number + 1} has no name" for number, name in enumerate(header) if not name
         )
         uneven = (
             f"expected {len(header)} cells in row {number + 1}, got {len(row)}"
@@ -169,7 +167,7 @@ class Responses(CheckedValue):
         )
         problems = first_faults(chain(unnamed, uneven))
         if problems or not header:
-            raise ResponseTableError(problems or ["expected the names of items, got none"])
+            raise ResponseTableError(problems or ["the first line must name the items"])
         return _parsed(header, lines[1:], None, None, missing)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -218,12 +216,12 @@ class Responses(CheckedValue):
             {name: i for i, name in enumerate(self.items)},
         )
         problems = [
-            f"expected an item of the Q-matrix or bank in column {place + 1}, got {name}"
+            f"column {place + 1}, {name}, is not an item of the Q-matrix or bank"
             for place, name in enumerate(self.items)
             if name not in known
         ]
         problems += [
-            f"expected a column of responses to item {name}, got none"
+            f"there is no column for item {name}"
             for name in bank.item_names
             if name not in column_of
         ]
@@ -280,7 +278,7 @@ def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place + 1)
     return [
-        f"expected distinct {what}, got {name} in {where} {', '.join(map(str, lines[:12]))}"
+        f"{what} must be distinct, but {name} is in {where} {', '.join(map(str, lines[:12]))}"
         for name, lines in places.items()
         if name and len(lines) > 1
     ]
@@ -293,14 +291,14 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
     yield from _doubled(items, "items", "columns")
     if not codes.size:
         n_rows, n_columns = codes.shape
-        yield f"expected examinees and items, got {n_rows} and {n_columns}"
+        yield f"responses need examinees and items, got {n_rows} and {n_columns}"
         return
     if len(examinees) != len(codes):
         yield f"expected {len(codes)} examinees, got {len(examinees)}"
         return
     for row, name in enumerate(examinees, 1):
         if not name:
-            yield f"expected a name of the examinee in row {row}, got none"
+            yield f"the examinee in row {row} has no name"
     yield from _doubled(examinees, "examinees", "rows")
     for row, column in np.argwhere((codes < MISSING) | (codes > _MOST))[:MOST_FAULTS].tolist():
         yield (
@@ -309,9 +307,9 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
         )
     is_given = codes != MISSING
     for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
-        yield f"expected a response in row {row + 1}, of examinee {examinees[row]}, got none"
+        yield f"row {row + 1}, of examinee {examinees[row]}, has no responses"
     for column in np.flatnonzero(~is_given.any(axis=0))[:MOST_FAULTS].tolist():
-        yield f"expected a response in column {items[column]}, got none"
+        yield f"column {items[column]} has no responses"
 
 
 def _parsed(

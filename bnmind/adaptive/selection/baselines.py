@@ -67,7 +67,7 @@ class FixedOrder(ScoringSelector[SkillBelief]):
         check_fields(self)
         object.__setattr__(self, "order", tuple(self.order))
         if len(set(self.order)) < len(self.order):
-            raise InvalidArgumentError("expected distinct items in a fixed order")
+            raise InvalidArgumentError("the items of a fixed order must be distinct")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

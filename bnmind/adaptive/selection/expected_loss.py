@@ -168,7 +168,7 @@ class LossGain(ScoringSelector[SkillBelief]):
         if self.losses is not None:
             object.__setattr__(self, "losses", tuple(self.losses))
             if not self.losses:
-                raise InvalidArgumentError("expected one or more losses, got none")
+                raise InvalidArgumentError("at least one loss is needed")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

@@ -1,10 +1,10 @@
-r"""Selectors by the Kullback–Leibler divergence between what profiles would respond.
+r"""Selectors by the Kullback–Leibler divergence between response distributions of profiles.
 
 =========  ==================================================================
 symbol     name here
 =========  ==================================================================
 α_c        a profile; only the configuration c of the item's cause matters
-α̂          ``estimate``, the profile that is believed in
+α̂          ``estimate``, the estimated profile
 P(x|α_c)   ``channel[c, x]``, at least `LEAST_CHANCE`; see `floored`
 π(α_c)     ``masses[c]``, given the responses so far
 KL(d, c)   Σ_x P(x|d) log₂ (P(x|d) / P(x|c)), in bits
@@ -13,11 +13,11 @@ PWKL       Σ_c π(α_c) KL(α̂, α_c): Cheng
 MPWKL      Σ_d Σ_c π(α_d) π(α_c) KL(α_d, α_c): Kaplan et al.
 =========  ==================================================================
 
-No table of pairs is made: Σ_c m_c KL(d, c) = −H(N_d) − Σ_x N[d, x] Σ_c m_c log₂ N[c, x].
-By the definition the divergence is infinite where a profile could not give a response that
-another one gives. One such item would be selected before all others, however little its
-response tells, and several could not be told apart. Chances below `LEAST_CHANCE` therefore
-count as `LEAST_CHANCE`.
+No table of pairs is needed: Σ_c m_c KL(d, c) = −H(N_d) − Σ_x N[d, x] Σ_c m_c log₂ N[c, x].
+By definition the divergence is infinite if a response is possible for one profile and impossible
+for the other. Such an item would be selected before all others, however uninformative, and
+several such items would be tied. Therefore probabilities below `LEAST_CHANCE` count as
+`LEAST_CHANCE`.
 
 References
 ----------
@@ -254,8 +254,8 @@ def _configurations(
     if unfit:
         raise InvalidModelError(
             [
-                "expected items that depend on skills alone, for a divergence from a profile of"
-                f" skills, got {', '.join(unfit)}"
+                "a divergence from a profile of skills needs items that depend on skills alone,"
+                f" got {', '.join(unfit)}"
             ]
         )
     configurations = np.empty((*levels.shape[:-1], len(items)), dtype=np.intp)

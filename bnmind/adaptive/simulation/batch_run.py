@@ -127,11 +127,11 @@ def run_batch(
         available = eligible[rows] & ~aside[rows]
         outlook = _ending(protocol, moment, asked[rows], available)
         allowed, ended = outlook.allowed, outlook.reasons
-        stays = ended == ""
-        if not stays.all():
-            reasons[rows[~stays]] = ended[~stays]
-            classified[rows[~stays]] = moment.classified[~stays]
-            running, beliefs, allowed = rows[stays], beliefs.take(stays), allowed[stays]
+        continues = ended == ""
+        if not continues.all():
+            reasons[rows[~continues]] = ended[~continues]
+            classified[rows[~continues]] = moment.classified[~continues]
+            running, beliefs, allowed = rows[continues], beliefs.take(continues), allowed[continues]
         if not len(running):
             break
         luck = _Luck(protocol.seed, numbers[running], len(values) - 1, len(bank.items))

@@ -146,7 +146,7 @@ def simulate(
     True
     """
     if not selectors:
-        raise InvalidArgumentError("expected at least one selector, got none", selectors)
+        raise InvalidArgumentError("at least one selector is needed", selectors)
     asked = options or SimulationOptions()
     responses, levels = examinees.responses_to(bank), examinees.levels_in(bank)
     abilities = examinees.abilities_in(bank)

@@ -222,7 +222,7 @@ class GainBelow:
     @property
     def _reason(self) -> str:
         what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
-        return f"no item left promises more than {self.gain:g}{what}"
+        return f"no item has a score above {self.gain:g}{what}"
 
 
 def _check_probability(probability: float) -> None:

@@ -34,7 +34,9 @@ STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(
         "certainty": Registered(
             "one level of each skill is this probable", None, NUMBER, SkillsCertain
         ),
-        "gain": Registered("no item promises more bits than this", None, NUMBER, GainBelow),
+        "gain": Registered(
+            "no item has more expected information than this many bits", None, NUMBER, GainBelow
+        ),
         "deviation": Registered(
             "the standard deviation of the ability is at most this", None, NUMBER, DeviationBelow
         ),

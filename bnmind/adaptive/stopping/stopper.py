@@ -261,5 +261,5 @@ class StopBy(CheckedValue):
 def _some(stoppers: Iterable[Stopper]) -> tuple[Stopper, ...]:
     several = tuple(stoppers)
     if not several:
-        raise InvalidArgumentError("expected at least one stopper, got none")
+        raise InvalidArgumentError("at least one stopper is needed")
     return several
