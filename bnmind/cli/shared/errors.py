@@ -24,14 +24,14 @@ __all__ = [
 ]
 
 EXIT_CODE = 2
-"""What bnmind exits with when the input is at fault."""
+"""The exit code for invalid input."""
 
 INTERRUPTED = 130
-"""What bnmind exits with after Ctrl-C."""
+"""The exit code after Ctrl-C."""
 
 
 def one_line(error: Exception) -> str:
-    """Return what an error says, on one line, as it may be shown."""
+    """Return the message of an error as one printable line."""
     # Usage errors keep their full sentence in a method of their own.
     say = getattr(error, "format_message", None)
     text = say() if say else str(error)
@@ -45,13 +45,13 @@ def say(message: str) -> None:
 
 
 def say_interrupted(message: str) -> None:
-    """Say that Ctrl-C was heard, on a line of its own."""
-    # A terminal stands behind the ^C that it shows.
+    """Report Ctrl-C on a line of its own."""
+    # The cursor of a terminal is behind the ^C.
     say(f"\n{message}" if sys.stderr.isatty() else message)
 
 
 def os_fault(error: OSError) -> str:
-    """Return what an error of the operating system says, and of which file or stream."""
+    """Return the message of an error of the operating system, with the file or stream."""
     place = "" if error.filename is None else f"{error.filename}: "
     reason = error.strerror or one_line(error)
     return f"cannot read or write {place}{reason}"

@@ -1,4 +1,4 @@
-"""Places of results, looked at before the work is done."""
+"""Checks of the files for results before long work."""
 
 from __future__ import annotations
 

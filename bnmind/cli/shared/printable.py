@@ -1,7 +1,7 @@
-"""The one way of text to the terminal, past which nothing that a terminal would obey gets.
+"""Safe output of text to the terminal.
 
-Titles, names and states come out of files, and file names from the command line. A terminal
-obeys the escape sequences in them: it moves the cursor, clears the screen, sets its title.
+Titles, names and states come from files, and file names from the command line. A terminal would
+obey escape sequences in them, and move the cursor, clear the screen or set its title.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["printable", "tell", "tell_json"]
 
 
 def printable(text: str) -> str:
-    r"""Return a text of any number of lines as it may be shown; see `visible`.
+    r"""Return a printable text of any number of lines; see `visible`.
 
     Examples
     --------
@@ -33,5 +33,5 @@ def tell(text: str, *, err: bool = False) -> None:
 
 def tell_json(record: object) -> None:
     """Print a record as JSON, all in ASCII: it reads back as it is, whatever the terminal."""
-    # The only character of ASCII that JSON does not escape, and that is not to be shown.
+    # The only ASCII control character that JSON does not escape.
     typer.echo(json.dumps(record, indent=2).replace("\x7f", r"\u007f"))

@@ -1,4 +1,4 @@
-"""How far a long command has come."""
+"""The progress of long commands."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ COMPILING = "compiling, which only the first run has to do"
 
 
 class Account:
-    """What some work says of its progress, from whatever thread."""
+    """The progress of some work, reported from any thread."""
 
     def __init__(self) -> None:
         self.done = 0
         self.total: int | None = None
 
     def report(self, done: int, total: int | None) -> None:
-        """Say how much is done, and how much there is to do; None if nobody knows."""
+        """Report the amount of work done, and the total amount; None if it is unknown."""
         self.done, self.total = done, total
 
     def words(self, seconds: float) -> str:
-        """Return how far it has come after some seconds, and how long the rest may take.
+        """Return the progress after some seconds, and the estimated time left.
 
         Examples
         --------
@@ -82,16 +82,16 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def shown_progress(what: str, account: Account) -> Iterator[Callable[[], None]]:
-    """Show what is done, once it takes a while, and how far it has come.
+    """Show the progress of work that takes a while.
 
-    On a terminal there is a bar, which vanishes in the end; elsewhere there is one line.
+    A terminal shows a bar, which disappears at the end. Other streams get one line.
 
     Parameters
     ----------
     what
         What is done, as ``choosing a guess``.
     account
-        What the work says of its progress.
+        The progress of the work.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Questions to the player, who may also say something else."""
+"""Questions to the user, who may also enter commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class Command(Enum):
-    """What a player may say instead of an answer."""
+    """A command that the user may enter instead of an answer."""
 
     UNDO = "u"
     HINT = "?"
@@ -33,19 +33,18 @@ def ask(
     *,
     commands: Mapping[str, Command],
 ) -> _T | Command:
-    """Return what the player answers, asking again until it is understood.
+    """Return the answer of the user, asking again until it is valid.
 
     Parameters
     ----------
     console
-        Where it is said, on one line, that an answer is not understood.
+        The console for messages about invalid answers.
     question
-        What stands before the answer.
+        The prompt.
     read
-        Makes the answer of the text; raises `BnmindError` if it cannot.
+        Converts the text to the answer, or raises `BnmindError`.
     commands
-        What else may be said, by the letter that says it. The end of the input says
-        ``Command.QUIT``.
+        The commands by their letters. The end of the input means ``Command.QUIT``.
     """
     while True:
         try:

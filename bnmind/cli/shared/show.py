@@ -1,4 +1,4 @@
-"""How advice looks, on a terminal and as JSON."""
+"""Output of advice on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class _Terminal(Console):
-    """A terminal that obeys nothing in the texts that it shows."""
+    """A console that does not obey escape sequences in texts."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text with its style, as every text printed and every cell gets it."""
@@ -38,12 +38,12 @@ class _Terminal(Console):
 
 
 def terminal(*, stderr: bool = False) -> Console:
-    """Return the terminal, which shows texts and numbers as they are, and obeys nothing in them."""
+    """Return the console, which shows texts and numbers unchanged, without markup."""
     return _Terminal(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def percent(probability: float) -> str:
-    """Return a probability in percent; what is not certain is not shown as certain."""
+    """Return a probability in percent; only certain events get 0 % or 100 %."""
     if 0 < probability < 1e-5:
         return "<0.001 %"
     if 0.999 < probability < 1:
@@ -137,7 +137,7 @@ def _lines(codes: Sequence[str]) -> list[str]:
 
 
 def show_in_brief(console: Console, advice: Advice) -> None:
-    """Print on a few lines what is known, as between two turns of a game."""
+    """Print a summary of the belief in a few lines, as between two turns of a game."""
     codes = counted(advice.possible_codes, "code")
     console.print(f"{codes} possible, {advice.entropy:.2f} bits unknown.")
     groups = _by_percentage(advice.most_probable[:5]).items()
@@ -154,7 +154,7 @@ def show_in_brief(console: Console, advice: Advice) -> None:
 
 
 def show_doubts(console: Console, doubts: Sequence[Doubt]) -> None:
-    """Print how probable it is that each reply is wrong, if any may be."""
+    """Print the probability that each reply is wrong, if any can be wrong."""
     most = max((doubt.probability_wrong for doubt in doubts), default=0.0)
     if not most:
         return

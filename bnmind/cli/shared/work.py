@@ -1,4 +1,4 @@
-"""Long work in a thread beside the main one, which stays free to hear Ctrl-C."""
+"""Long work in a separate thread, so that the main thread can handle Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Report: TypeAlias = Callable[[int, int | None], None]
 _T = TypeVar("_T")
 _NAME = "bnmind work"
 _MOMENT = 0.1
-"""Seconds between two looks at the progress."""
+"""Seconds between two updates of the progress."""
 
 
 class _Task(threading.Thread, Generic[_T]):
@@ -54,16 +54,16 @@ class _Task(threading.Thread, Generic[_T]):
 
 
 def interruptible(work: Callable[[], _T]) -> _T:
-    """Return what some work returns, or raise what it raises; Ctrl-C is heard meanwhile.
+    """Return the result of some work, or raise its error; Ctrl-C interrupts it.
 
-    Python hears signals between two steps of the main thread, and a call of compiled code is
-    one step, however long. So the work is done in another thread, which goes on after Ctrl-C
-    until the process ends; its results are lost.
+    Python handles signals between two steps of the main thread, and a call of compiled code is one
+    step. The work therefore runs in another thread. After Ctrl-C, this thread continues until the
+    process ends, and its result is lost.
 
     Parameters
     ----------
     work
-        Takes no arguments. It must not open a dialogue: that belongs into the main thread.
+        A function without arguments. It must not ask questions, which belong to the main thread.
 
     Raises
     ------
@@ -78,15 +78,15 @@ def interruptible(work: Callable[[], _T]) -> _T:
 
 
 def working(what: str, work: Callable[[Report], _T]) -> _T:
-    """Return what some work returns, as `interruptible`; if it takes long, say what is done.
+    """Return the result of some work like `interruptible`, and show progress if it takes long.
 
     Parameters
     ----------
     what
-        What is done, as ``choosing a guess``.
+        A description of the work, such as ``choosing a guess``.
     work
-        Is given a function to tell how much is done, and how much there is to do in all, or
-        None if nobody knows.
+        A function that takes a function to report the amount of work done, and the total amount or
+        None.
 
     Raises
     ------
@@ -104,5 +104,5 @@ def working(what: str, work: Callable[[Report], _T]) -> _T:
 
 
 def is_working() -> bool:
-    """Return whether some work goes on that nobody waits for any more."""
+    """Return whether some work continues after Ctrl-C."""
     return any(thread.name == _NAME and thread.is_alive() for thread in threading.enumerate())

@@ -1,4 +1,4 @@
-"""How a plan is put together: what is known is cut out, the rest triangulated and scheduled."""
+"""Assembly of plans: reduction to the known evidence, triangulation, and message passing."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from bnmind.pgm.tabular import TabularCPD
 __all__ = ["build", "by_case", "in_chosen_forms"]
 
 _SMALL_TABLE = 2**20
-"""Tables of so many cells are written out where others do not fit."""
+"""The most cells of tables that are expanded even if others do not fit."""
 
 
 def build(query: Query, known: Known | None = None) -> CompiledQuery:
-    """Return the compiled query for evidence and inputs of which some are already known.
+    """Return the compiled query, with some evidence and inputs possibly known.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _restricted_plan(
             return by_case(request, cells)
         if formed != potentials:
             states = possible_states(formed, states, keep=request.observed)
-            # What cannot be written out as it is may be in other forms.
+            # Tables that are too large may be written in other forms.
             if sum(_numbers(potentials, domains).values()) > query.limits.table_cells:
                 versions = []
             versions.append((formed, states))
@@ -170,13 +170,13 @@ def _restricted_plan(
 
 
 _WORTH_PLANNING_AGAIN = 2**26
-"""For more cells it is worth planning for the evidence of each run, if it may save much."""
+"""The number of cells above which separate plans for the evidence of each run may pay."""
 
 
 def _cells_by_case(
     request: Request, potentials: Sequence[Potential], domains: Domains, search: SharedSearch
 ) -> int:
-    """Return roughly how many cells a plan has if they depend on what is observed; else 0.
+    """Return the approximate cells of a plan if they depend on the observed states; otherwise 0.
 
     An observed noisy-or takes one factor for each parent where it is false, and more where it
     is true; an observed sum of zero makes all its parents certain.
@@ -197,7 +197,7 @@ def _cells_by_case(
 
 
 def by_case(request: Request, cells: int) -> CompiledQuery:
-    """Return the compiled query that is planned anew for the evidence of each run."""
+    """Return the compiled query that makes a plan for the evidence of each run."""
     return _compiled(
         request,
         trees=(),
@@ -315,7 +315,7 @@ def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) 
 def _assemble(
     request: Request, model: Reduction, parts: Sequence[Part], heads: Sequence[str | None]
 ) -> CompiledQuery:
-    """Return the plan: sources cut at the evidence, the messages, the way back to full tables."""
+    """Return the plan: its sources, its messages, and its answers."""
     query = request.query
     number = {name: i for i, name in enumerate(model.sizes)}
     sizes = tuple(model.sizes.values())

@@ -1,6 +1,6 @@
-"""How a chunk of the cases of a batch is answered: a plan's program with an axis of cases.
+"""Runs of a chunk of the cases of a batch: the program of a plan with an axis of cases.
 
-As a single run, on plain numbers, on scaled ones, or on logarithms; see
+Like a single run, a chunk uses plain numbers, scaled numbers, or logarithms; see
 `bnmind.junction.inference.plan_sums`.
 """
 
@@ -34,7 +34,7 @@ __all__ = ["Chunks"]
 
 
 class _Given(NamedTuple):
-    """What the cases of a chunk say."""
+    """The evidence of the cases of a chunk."""
 
     known: Mapping[str, Any]
     """The position of each observed variable, ``(cases,)``."""
@@ -45,7 +45,7 @@ class _Given(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """What a run for a chunk of cases found."""
+    """The result of a run for a chunk of cases."""
 
     joints: list[tuple[Any, Floats]]
     """For each answer, ``(cells, cases)`` sums and what makes them one, ``(cases,)``."""
@@ -59,7 +59,7 @@ class _Sums(NamedTuple):
 
 
 class Chunks:
-    """What all chunks of one batch share.
+    """The common data of all chunks of a batch.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Chunks:
             joints, plan.answers, found.joints, strict=True
         ):
             if answer.cells is None and not answer.observed:
-                # What has overflowed is in doubt, and is answered anew.
+                # Overflows are doubtful, and are answered anew.
                 with np.errstate(invalid="ignore", over="ignore"):
                     np.multiply(values, inverse, out=joint.reshape(n, -1).T)
                 continue
@@ -186,7 +186,7 @@ class Chunks:
         return None
 
     def _program(self, n: int, kind: Arithmetic) -> tuple[CaseProgram, CaseProgram | None]:
-        """Return the program for so many cases, and one for absolute values if signs cancel."""
+        """Return the program for n cases, and one for absolute values if signs cancel."""
         if (n, kind) not in self.bound:
             # Only the last chunk has another number of cases: what was bound before may go.
             self.bound = {}

@@ -1,4 +1,4 @@
-"""What a batch of cases will hold in memory, told before any of it is allocated.
+"""Prediction of the memory of a batch of cases.
 
 It follows `bnmind.junction.program.batch_program`: registers that depend on the case hold as many
 copies of their cells as a chunk has cases, and hand on their memory once they are spent.
@@ -17,32 +17,32 @@ from bnmind.junction.program.program import Expand, LookUp, Product, Scatter
 __all__ = ["BatchSize", "batch_size", "moving_registers"]
 
 _CHUNK_BYTES = 2**28
-"""A chunk has so few cases that they take no more than this, or is a single case."""
+"""The most bytes of the cases of a chunk, unless the chunk is a single case."""
 
 _CHUNK_CELLS = 2**18
-"""The largest register holds at most about so many numbers, to stay within the cache."""
+"""The approximate limit for the numbers of the largest register, which fits into the cache."""
 
 _FEWEST, _MOST = 32, 1024
-"""Cases of a chunk, unless they take too much memory; more no longer fit into caches."""
+"""The most cases of a chunk; more do not fit into caches."""
 
 _STEP_BYTES = 1536
-"""What a step takes besides its numbers."""
+"""The bytes of a step besides its numbers."""
 
 
 class BatchSize(NamedTuple):
-    """How many cases are run at a time, and what that takes."""
+    """The number of cases in a chunk, and the memory of a batch."""
 
     chunk: int
-    """Cases of a chunk."""
+    """The number of cases of a chunk."""
     fixed: int
     """Bytes that do not depend on the number of cases."""
     of_case: int
-    """Bytes that each case of a chunk takes."""
+    """Bytes of each case of a chunk."""
     of_answer: int
-    """Bytes of the answers to a case, and of the case itself."""
+    """Bytes of the results of a case, and of the case itself."""
 
     def total(self, n_cases: int) -> int:
-        """Return the bytes of a batch of so many cases."""
+        """Return the bytes of a batch of ``n_cases`` cases."""
         chunk = min(self.chunk, n_cases)
         return self.fixed + self.of_case * chunk + self.of_answer * n_cases
 

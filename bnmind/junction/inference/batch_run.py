@@ -1,4 +1,4 @@
-"""Thousands of cases in one run: a plan's program with an axis of cases.
+"""Runs of many cases at once: the program of a plan with an axis of cases.
 
 The cases are the last axis of every register that depends on them, so that each
 operation goes over contiguous numbers; what depends on no case is worked out once. A
@@ -91,7 +91,7 @@ class BatchPosterior(Value):
 
 
 class BatchRun(NamedTuple):
-    """The answers to a batch while they are worked out: arrays that are still written to."""
+    """The results of a batch during the computation, as writable arrays."""
 
     joints: tuple[Floats, ...]
     """The normalized joint of each target, ``(cases, *states)``."""
@@ -126,7 +126,7 @@ def run_batch(
     *,
     max_bytes: int | None,
 ) -> BatchRun:
-    """Return the answers to all cases, and how far to trust them.
+    """Return the results of all cases, with their doubt.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def run_batch(
 
 
 def _number_of(plan: CompiledQuery, cases: Mapping[str, NDArray[Any]]) -> int:
-    """Return how many cases there are, if all say enough."""
+    """Return the number of cases; raise an error if evidence is missing in a case."""
     lengths = {len(found) for found in cases.values()}
     positions = {v.name: cases[v.name] for v in plan.evidence}
     problems = [
@@ -210,7 +210,7 @@ def run_each(
     *,
     max_bytes: int | None,
 ) -> BatchRun:
-    """Return the same, each case answered by itself; equal cases are answered once.
+    """Return the same, with a separate run for each case; equal cases run once.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The parts of a query that are triangulated by themselves, and the search for their trees.
+"""The separately triangulated parts of a query, and the search for their trees.
 
-Usually the whole is one part. Without much evidence it is often cheaper to answer each target
-from its own ancestors and those of the evidence; see `bnmind.junction.reduction.barren_variables`.
+Usually there is one part. With little evidence, it is often cheaper to answer each target from its
+own ancestors and those of the evidence; see `bnmind.junction.reduction.barren_variables`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from bnmind.junction.triangulation.shared_search import SharedSearch
 __all__ = ["Part", "planned", "shared_search", "smallest"]
 
 _WORTH_DIVIDING = 100_000
-"""Below so many cells a query is not divided into groups of ancestors."""
+"""The number of cells below which a query is not divided into groups of ancestors."""
 
 _WORTH_SEARCHING = 4_000_000
-"""Below so many cells in all, quick orders do for the groups."""
+"""The total number of cells below which quick orders suffice for the groups."""
 
 _VARIABLE_COST = 10_000
-"""What planning and running takes for each variable besides the cells, in cells."""
+"""The cost of planning and running for each variable besides the cells, in cells."""
 
 _DIVIDING_WORK = 5 * MOST_WORK
-"""The most work that is spent on finding out what groups would cost."""
+"""The most work for estimating the cost of groups."""
 
 
 _MOST_MEMBERS = 2_000_000
@@ -48,7 +48,7 @@ class Part:
 
 
 def _graph(model: Reduction, request: Request) -> InteractionGraph:
-    """Return the graph of what the evidence leaves open in a model."""
+    """Return the graph of the unobserved variables of a model."""
     joints = [model.scope([v.name for v in scope]) for scope in request.joints]
     return _moral(model, request, [*model.scopes, *joints])
 
@@ -93,7 +93,7 @@ def planned(
     parents: Mapping[str, Sequence[str]] | None,
     search: SharedSearch,
 ) -> list[Part]:
-    """Return the parts of a query that are cheapest, with their trees.
+    """Return the cheapest division of a query into parts, with their trees.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def planned(
     request
         What is asked.
     parents
-        The parents of each variable; None if the query is not to be divided.
+        The parents of each variable; None if the query must not be divided.
     search
         Finds the orders, see `shared_search`.
 
@@ -192,7 +192,7 @@ def _divided(
 
 
 def _worth(cells: float, n: int) -> float:
-    """Return the most that groups may cost which answer a query of so many cells and variables."""
+    """Return the limit of the cost of groups for a query of ``cells`` cells and n variables."""
     return (cells + _VARIABLE_COST * n) / 2
 
 

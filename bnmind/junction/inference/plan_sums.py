@@ -1,8 +1,7 @@
-"""The sums that a run of a plan makes: its targets' joints, and the probability of the evidence.
+"""The sums of a run of a plan: the joints of its targets, and the probability of the evidence.
 
-They are made of plain numbers; where these get too small or too large, of numbers scaled by
-powers of two; and where numbers are lost that may matter, of logarithms.
-See `bnmind.junction.program.underflow`.
+A run uses plain numbers. If these become too small or too large, it uses numbers scaled by powers
+of two, and if lost numbers may matter, logarithms. See `bnmind.junction.program.underflow`.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
     plan
         The targets and the program.
     registers
-        What the program starts from, by `bnmind.junction.inference.registers`.
+        The initial registers, as returned by `bnmind.junction.inference.registers`.
 
     Raises
     ------

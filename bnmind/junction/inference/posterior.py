@@ -89,7 +89,7 @@ class Posterior(Value, Mapping[Any, Distribution]):
         kept = [axes[name] for name in wanted]
         if kept != list(range(len(scope))):
             values = values.sum(axis=tuple(a for a in range(len(scope)) if a not in kept))
-            # What is left of the axes is in the order of the target.
+            # The remaining axes are in the order of the target.
             values = np.transpose(values, np.argsort(np.argsort(kept)))
         return made(Distribution, scope=tuple(scope[a] for a in kept), probabilities=sealed(values))
 

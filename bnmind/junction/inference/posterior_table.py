@@ -1,4 +1,4 @@
-"""The tables that a posterior shows of itself, in a terminal and in a notebook."""
+"""The tables of a posterior for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _Joints: TypeAlias = Sequence[tuple[Sequence[Variable], Values]]
 """The variables of each target, and their joint."""
 
 _MOST_ROWS = 18
-"""Targets that a terminal shows."""
+"""The most targets in a terminal."""
 
 _MOST_ROWS_HTML = 50
-"""Targets that a notebook shows."""
+"""The most targets in a notebook."""
 
 _MOST_CELLS = 6
-"""States that are shown of each target."""
+"""The most states of each target."""
 
 _WIDTH = 79
 """Columns of a terminal that a line may take."""

@@ -130,7 +130,7 @@ def opened(
     }
     if fixed or given:
         domains = possible_states(potentials, domains, keep=observed)
-    # What the evidence determines is computed, not looked up.
+    # Functions of the evidence are computed, not looked up.
     gone = {cpd.variable.name for cpd in derived}
     potentials = tuple(
         p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone

@@ -78,7 +78,7 @@ class CaseProgram:
             if not (moving[step.left] or moving[step.right]):
                 operation = step.operation
                 if isinstance(operation, Product):
-                    # What it would overwrite, steps before it still read in every run.
+                    # Earlier steps still read this register in every run.
                     operation = replace(operation, overwrites=False)
                 with watch:
                     values = operation(self.registers[step.left], self.registers[step.right])

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 __all__ = ["FEW_OPERANDS", "multiplied_to_few"]
 
 FEW_OPERANDS = 32
-"""Up to so many operands all pairs are compared."""
+"""The most operands for which all pairs are compared."""
 
 
 def multiplied_to_few(

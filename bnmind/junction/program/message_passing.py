@@ -23,7 +23,7 @@ from bnmind.junction.program.contraction import ProgramBuilder, Variables
 __all__ = ["Passing", "TreeShape"]
 
 _SMALL = 2**12
-"""Variables of one clique alone are answered together if their joint has at most so many cells."""
+"""The most cells of the joint of variables of a single clique that are answered together."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _WORTH_LOOKING_UP = 64
 """Smaller tables are not searched for a variable that the others determine."""
 
 _SMALL = 2**12
-"""Tables of so many cells at most are searched for negative numbers together."""
+"""The most cells of tables that are searched for negative numbers together."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,7 +73,7 @@ def recipe_of(
     Parameters
     ----------
     shapes
-        The operands, of which there must be two at least.
+        The operands, at least two.
     sizes
         The number of states of every variable, in the contraction's own numbers.
     rows

@@ -1,4 +1,4 @@
-"""The form that each large distribution takes in a plan: table, chain or rank one.
+"""The choice of a form for each large distribution of a plan: table, chain or rank one.
 
 =============  ======================================  =================================
 form           made of                                 what it costs
@@ -49,22 +49,22 @@ from bnmind.rank_one.parent_order import with_parents_in_order
 __all__ = ["choose_forms", "estimated_cells"]
 
 _SMALL_TABLE = 2**4
-"""A table of so many cells stays a table."""
+"""The most cells of a table that stays a table."""
 
 _SMALL_TREE = 2**16
-"""A tree of so many cells is small enough: nothing is gained by another form."""
+"""The most cells of a tree that needs no other form."""
 
 _SIGNED_COST = 4
-"""Cells with a sign are complex numbers as a rule; and digits are worth something."""
+"""The cost of signed cells, which are usually complex and lose digits."""
 
 _SIGNED_LEAST = 2**20
-"""A tree of so many cells is preferred to any with signs: it takes milliseconds."""
+"""The most cells of a tree without signs that is preferred to any with signs."""
 
 _LONG_CHAIN = 2**24
-"""Chains of more cells are not made."""
+"""The most cells of a chain."""
 
 _LARGEST_FLOAT = 10**300
-"""Trees of more cells are all the same."""
+"""The number of cells above which trees are not compared."""
 
 _WORTH = 0.5
 """Another form must at least halve the cost: a quick order is only an estimate."""
@@ -211,7 +211,7 @@ def estimated_cells(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Estimate:
-    """What a plan would cost."""
+    """An estimate of the cost of a plan."""
 
     potentials: tuple[Potential, ...]
     domains: Domains

@@ -21,7 +21,7 @@ from bnmind.rank_one.chain import chain_form
 __all__ = ["small_tables"]
 
 _SMALL = 2**10
-"""A table of so many cells is taken as it is."""
+"""The most cells of a table that stays unchanged."""
 
 
 def small_tables(

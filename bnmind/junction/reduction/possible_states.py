@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _SMALL_TABLE = 2**8
-"""Tables of functions are made to look for zeros if they have at most so many cells."""
+"""The most cells of tables of functions that are expanded to find zeros."""
 
 _LARGE_FUNCTION = 2**12
 """Tables of functions that have more cells are not written out, but kept as their values."""

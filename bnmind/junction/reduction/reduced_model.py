@@ -70,7 +70,7 @@ class FunctionTable(Sealed):
     """How many of the model's tables come before it."""
 
     def table(self, n_states: int) -> Table:
-        """Return the table, written out, for so many states of the first variable."""
+        """Return the expanded table, for ``n_states`` states of the first variable."""
         states = np.arange(n_states).reshape(-1, *[1] * self.positions.ndim)
         return Table(self.scope, (states == self.positions).astype(np.float64))
 

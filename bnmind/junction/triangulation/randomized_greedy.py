@@ -48,7 +48,7 @@ _WORK_PER_CELL = 0.2
 """Work of the search that takes as long as the propagation of a cell, both ways."""
 
 _MANY_VERTICES = 100
-"""Above so many vertices a search may cost more than the propagation."""
+"""The number of vertices above which a search may cost more than the propagation."""
 
 _CELLS_OF_A_PAIR = 20
 """Cells that each pair of vertices counts for: with more of them there is more to find, and
@@ -281,7 +281,7 @@ def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:
 
 
 def _budget(effort: float, n: int, cells: float) -> float:
-    """Return the work of a search in a core of n vertices whose best order has so many cells."""
+    """Return the work of a search in a core of n vertices with a best order of ``cells`` cells."""
     cells += _CELLS_OF_A_PAIR * n**2
     # There is more to find in a larger core, and each pass costs more.
     share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))

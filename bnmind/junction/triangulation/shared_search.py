@@ -32,7 +32,7 @@ _WORK_OF_A_VERTEX = 4_000
 """The work of an estimate for each vertex besides its pass: the graph is made for it."""
 
 _SELDOM_SAVED = 32
-"""A long search seldom makes an order so many times smaller than a brief one."""
+"""The ratio by which a long search rarely improves on a brief one."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class SharedSearch:
         return order
 
     def small(self, graph: InteractionGraph, cells: int) -> EliminationOrder | None:
-        """Return the order of a graph whose tree is below so many cells; else None.
+        """Return the order of a graph if its tree has fewer than ``cells`` cells; otherwise None.
 
         The quick order of its core tells whether to look for one.
         """

@@ -1,9 +1,9 @@
-"""From what a file declares to a network: what every reader checks, with places.
+"""The checks of all readers of networks, which report faults with their places.
 
-A reader first collects the names of the variables, their states and the scopes of
-the tables; `scopes_of` checks that they make a network, and that its tables fit,
-before any number is read or any array allocated. Then it reads the numbers, and
-`network_of` checks that they are probabilities.
+A reader first collects the names of the variables, their states, and the scopes of the tables.
+`scopes_of` checks that these form a network and that its tables fit, before the reader reads
+numbers or allocates arrays. Then the reader reads the numbers, and `network_of` checks that they
+are probabilities.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ class Numbers:
 
 
 class Faults:
-    """The faults found so far, raised all at once.
+    """The faults found so far, which are raised in one error.
 
-    Only the first few are told, the others are counted: a file in which everything is wrong
-    takes no longer than one that is right.
+    The error lists the first faults and counts the others, so that a file with many faults takes no
+    longer than a valid one.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Faults:
         self._count = 0
 
     def add(self, message: str, place: Place | Callable[[], Place]) -> None:
-        """Add what is wrong at a place, which is looked for only if it is told."""
+        """Add a fault at a place, which is computed only if the error lists the fault."""
         self._count += 1
         if len(self._told) < _SHOWN_FAULTS:
             there = place if isinstance(place, Place) else place()

@@ -146,7 +146,7 @@ def function_to_record(function: Function) -> dict[str, Any] | None:
 
 
 def arity_fault(function: Function, n_arguments: int) -> str | None:
-    """Return what is wrong if a function has not so many arguments, or None."""
+    """Return the fault of a function that does not have ``n_arguments`` arguments, or None."""
     wanted: int | None = None
     name = name_of(function)
     if isinstance(function, Restricted):

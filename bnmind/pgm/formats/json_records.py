@@ -49,7 +49,7 @@ class Strict(BaseModel):
 
 
 Names: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
-"""Names or states; the first that is no text is the only one that is told."""
+"""Names or states; errors name only the first one that is not text."""
 
 
 class VariableRecord(Strict):

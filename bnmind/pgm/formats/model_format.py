@@ -1,4 +1,4 @@
-"""What a format of model files is, and the formats that hold tables of a network only."""
+"""The protocol of formats of model files, and the formats that hold only tables of a network."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
 
 
 def _nested(shape: tuple[int, ...]) -> str:
-    """Return the brackets of a table whose parents have so many states."""
+    """Return the brackets of a table of a shape."""
     brackets = "()"
     for size in reversed(shape):
         brackets = f"({brackets * size})"

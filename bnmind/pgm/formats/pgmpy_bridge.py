@@ -1,11 +1,11 @@
-"""The one door to pgmpy.
+"""Conversion from and to pgmpy.
 
-pgmpy takes seconds to import, warns while it does, and logs; so it is imported
-here and nowhere else, when first needed, with its noise switched off.
+pgmpy takes seconds to import, and it warns and logs. This is the only module that imports it, when
+it is first needed, and without its warnings.
 
 Two of its habits are not taken over: pgmpy accepts tables whose columns do not
 sum to one (its own check passes 1.009), and it identifies variables by bare
-strings repeated in every table. What comes from pgmpy is checked here once.
+strings repeated in every table. This module checks everything that comes from pgmpy.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def pgmpy_object(module: str, name: str) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If pgmpy is missing, broken, or a version that does not have it.
+    MissingLibraryError
+        If pgmpy is missing, broken, or a version without the object.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
 
 
 def from_pgmpy(model: Any) -> Network:
-    """Return a pgmpy ``DiscreteBayesianNetwork`` as a network of ours.
+    """Return the network of a pgmpy ``DiscreteBayesianNetwork``.
 
     States become strings (pgmpy's may be integers, or true and false); tables within
     1e-6 of summing to one are normalized.

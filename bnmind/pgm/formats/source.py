@@ -1,8 +1,7 @@
-"""Text that knows where in the file each part of it is, for readers that say so.
+"""The text of a file with the place of each part, for readers that report places.
 
-Readers move along the text by matching one pattern after another, each from where
-the one before ended, so that their time is linear in the length of the text. The
-patterns are possessive: a match that fails does not go back.
+Readers match one pattern after another, each from the end of the one before, so their time is
+linear in the length of the text. The patterns are possessive: a failing match does not backtrack.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class _Reader:
 
 @dataclass(frozen=True, kw_only=True)
 class _Preamble:
-    """What a model file says before its numbers."""
+    """The part of a model file before its numbers."""
 
     kind: str
     sizes: list[int]

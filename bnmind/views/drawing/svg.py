@@ -1,7 +1,7 @@
 """Pictures of networks as SVG: boxes with bars, and arcs between them.
 
-Nothing in it has an identifier or a style sheet, since in a notebook both would reach into
-other pictures; and it stands on a ground of its own, so that dark pages do not matter.
+Pictures have no identifiers and no style sheets, because in a notebook both would affect other
+pictures. They have their own background, so that dark pages do not matter.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ NUMBER_SIZE = 10.5
 SMALL_SIZE = 9.5
 NARROWEST, WIDEST, WIDEST_OF_MANY = 96.0, 200.0, 174.0
 MANY = 30
-"""Above so many boxes, names are cut sooner."""
+"""The number of boxes above which names are shortened more."""
 BESIDE_LABEL = 116.0
-"""What a row has beside its label: two paddings, two gaps, a bar and a number."""
+"""The width of a row besides its label: two paddings, two gaps, a bar and a number."""
 BAR = 48.0
 NUMBER = 42.0
 LEAST_BADGE = 50.0
 ARROW = 7.0
 SAME = 0.0005
-"""What moved less than this is shown as unchanged."""
+"""Smaller shares of moved probability are shown as unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Frame:
-    """What all boxes of a picture have in common."""
+    """The common settings of all boxes of a picture."""
 
     palette: Palette
     titles: tuple[str, ...]
@@ -105,15 +105,15 @@ def draw(
     Parameters
     ----------
     cards
-        What is in the boxes.
+        The content of the boxes.
     arcs
         Pairs of positions in ``cards``, tail and head.
     titles
         The names of two beliefs, for a legend.
     caption
-        What those hear who cannot see the picture.
+        A description of the picture for screen readers.
     most_states
-        How many rows a box may have, at least 2.
+        The most rows of a box, at least 2.
     palette
         The colors.
     """
@@ -278,7 +278,7 @@ def _line(frame: _Frame, row: Row, top: float, *, evidence: bool) -> str:
 
 
 def draw_summary(heading: str, lines: Sequence[str]) -> str:
-    """Return a small box of text: what stands for a network too large to draw."""
+    """Return a small box with text, which replaces the picture of a large network."""
     colors = Palette()
     shown = [(heading, 14.0, True), *((line, 12.0, False) for line in lines)]
     width = 40.0 + max(text_width(text, size, bold=bold) for text, size, bold in shown)
@@ -305,7 +305,7 @@ MOVED = "Δ probability that moved"
 
 
 def _legend(frame: _Frame) -> tuple[str, float]:
-    """Return what the bars of two beliefs mean, and how wide it is."""
+    """Return the legend of the bars of two beliefs, and its width."""
     colors = frame.palette
     parts = [f'<g transform="translate({_n(MARGIN)} 16)" font-size="12">']
     x = 0.0
