@@ -225,7 +225,7 @@ def test_a_missing_directory_is_told(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     for read in (read_network, read_model):
-        with pytest.raises(ModelFileError, match=r"can be read, got .*no\.bif \(No such file"):
+        with pytest.raises(ModelFileError, match=r"cannot read .*no\.bif \(No such file"):
             read(tmp_path / "no.bif")
     with pytest.raises(ModelFileError, match="Is a directory"):
         read_model(_made(tmp_path / "folder.json"))
