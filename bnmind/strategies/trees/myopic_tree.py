@@ -59,7 +59,7 @@ class GrownTree:
         """The number of guesses to find each code once; the tree must not be cut off."""
         is_inner = self.guesses >= 0
         # A node makes its guess once for each possible code. A code that is known but not yet
-        # # guessed needs one more guess.
+        # guessed needs one more guess.
         unfound = ~is_inner & (self.replies != self.winning)
         return int(self.possible[is_inner].sum() + np.count_nonzero(unfound))
 
