@@ -90,7 +90,7 @@ def test_planning_again_leaves_the_compiled_query_as_it_is() -> None:
     assert pickle.dumps(compiled) == before
     assert plain is not None
     assert not plain.is_signed
-    assert small.savings.cells_before == compiled.total_size
+    assert small.savings.total_size_before == compiled.total_size
     assert small.known.fixed == {"total": "3"}
 
 

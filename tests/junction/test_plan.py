@@ -242,7 +242,7 @@ def test_plan_prints_what_it_will_do() -> None:
         "Plan(rain | wet; 2 cells)"
     )
     text = str(compile_plan(GARDEN, evidence=["wet"], targets=[["rain"]]).restrict({"wet": "yes"}))
-    assert "cells before restriction  2, after  2" in text
+    assert "total size before restriction  2, after  2" in text
 
 
 def test_states_that_evidence_rules_out_are_dropped() -> None:

@@ -234,7 +234,7 @@ def test_deterministic_cliques_shrink_to_the_surviving_codes() -> None:
     assert compound
     assert all(c.size % survivors == 0 for c in compound)
     assert (
-        f"cells before restriction  {belief.plan.total_size:,}, after  {plan.total_size:,}"
+        f"total size before restriction  {belief.plan.total_size:,}, after  {plan.total_size:,}"
         in str(plan)
     )
     assert plan.total_size < belief.plan.total_size / 10

@@ -23,7 +23,7 @@ from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.views import BeliefView, belief_view, network_view, side_by_side
 from bnmind.views.drawing.cards import percent
 from bnmind.views.drawing.table import bar
-from bnmind.views.drawing.text_width import cells, shorten, text_width
+from bnmind.views.drawing.text_width import columns_of, shorten, text_width
 from bnmind.views.view import MOST_DRAWN
 from tests.networks import networks
 from tests.test_imports import loaded_by
@@ -258,7 +258,7 @@ def test_tables_fit_and_tell_every_state(view: BeliefView, width: int, pair: boo
     shown = side_by_side(view, other_belief(view, 1)) if pair else view
     text = shown.text(width=width)
     lines = text.splitlines()
-    assert all(cells(line) <= max(width, 40) for line in lines)
+    assert all(columns_of(line) <= max(width, 40) for line in lines)
     assert lines == [line.rstrip() for line in lines]
     rows = 2 * pair // 2
     for v in view.network.variables:

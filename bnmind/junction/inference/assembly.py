@@ -225,7 +225,7 @@ def _compiled(request: Request, **fields: Any) -> CompiledQuery:
             query.barren,
             len(query.evidence) + len(request.derived),
             request.impossible,
-            known.cells_before,
+            known.total_size_before,
         ),
         derived=request.derived,
         certain=ReadOnlyDict(request.certain),

@@ -42,8 +42,8 @@ class Savings:
     """Number of variables that the evidence makes certain."""
     states: int = 0
     """Number of states that the evidence makes impossible."""
-    cells_before: int | None = None
-    """Cells of the plan before the restriction."""
+    total_size_before: int | None = None
+    """The total size of the plan before the restriction."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -201,9 +201,10 @@ def plan_text(plan: CompiledQuery) -> str:
         lines.append(f"no tree: {_sum_line(plan.summed)}")
     else:
         lines.append("separators  " + (_separators(plan.trees) or "none"))
-    if saved.cells_before is not None:
+    if saved.total_size_before is not None:
         lines.append(
-            f"cells before restriction  {saved.cells_before:,}, after  {plan.total_size:,}"
+            f"total size before restriction  {saved.total_size_before:,},"
+            f" after  {plan.total_size:,}"
         )
     lines.append(
         f"left out  {saved.barren} barren and {saved.observed} certain variables,"

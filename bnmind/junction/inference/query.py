@@ -75,7 +75,7 @@ class Known(Sealed):
 
     fixed: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, Values] = field(default_factory=dict)
-    cells_before: int | None = None
+    total_size_before: int | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -42,10 +42,10 @@ def narrowed(
         If it is over its limits.
     """
     known = with_more(compiled.query, compiled.known, findings, inputs)
-    before = compiled.known.cells_before
+    before = compiled.known.total_size_before
     if before is None and compiled.by_case is None:
         before = compiled.total_size
-    return build(compiled.query, replace(known, cells_before=before))
+    return build(compiled.query, replace(known, total_size_before=before))
 
 
 def with_program(compiled: CompiledQuery) -> CompiledQuery:

@@ -56,8 +56,8 @@ class Passing:
             self.neighbors[first][second] = separator
             self.neighbors[second][first] = separator
         self._add_stations()
-        self.cells = [_size(scope, builder.sizes) for scope in self.scopes]
-        self.ascending = sorted(range(len(self.scopes)), key=self.cells.__getitem__)
+        self.clique_sizes = [_size(scope, builder.sizes) for scope in self.scopes]
+        self.ascending = sorted(range(len(self.scopes)), key=self.clique_sizes.__getitem__)
         self.holders: dict[int, list[int]] = {}
         for clique in self.ascending:
             for variable in self.scopes[clique]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bnmind._messages import visible
 from bnmind.views.drawing.cards import Card
-from bnmind.views.drawing.text_width import cells, pad, shorten_to_cells
+from bnmind.views.drawing.text_width import columns_of, pad, shorten_to_columns
 
 __all__ = ["NARROWEST", "bar", "belief_table", "network_table"]
 
@@ -61,15 +61,15 @@ def belief_table(
     least = width // (8 * n_beliefs)
     names, marks, states, shares = zip(*lines, strict=True)
     name_room, state_room = _share(
-        max(map(cells, names)), max(map(cells, states)), max(room - n_beliefs * least, 8)
+        max(map(columns_of, names)), max(map(columns_of, states)), max(room - n_beliefs * least, 8)
     )
     room -= name_room + state_room
     columns = max(least, min(LONGEST_BAR, room // n_beliefs))
     found = []
     for number, (name, mark, state) in enumerate(zip(names, marks, states, strict=True)):
-        parts = [pad(shorten_to_cells(name, name_room), name_room)]
+        parts = [pad(shorten_to_columns(name, name_room), name_room)]
         lead = f" {mark[0]:1} " if marked else "  " if single else " "
-        parts.append(lead + pad(shorten_to_cells(state, state_room), state_room))
+        parts.append(lead + pad(shorten_to_columns(state, state_room), state_room))
         for k in range(n_beliefs):
             share = shares[number][k]
             drawn = " " * columns if share is None else bar(share, columns)
@@ -80,7 +80,7 @@ def belief_table(
         head = [" " * (name_room + 1 + state_room)]
         for k, title in enumerate(titles):
             block = columns + 1 + max(map(len, numbers[k]))
-            head.append("   " + pad(shorten_to_cells(visible(title), block), block))
+            head.append("   " + pad(shorten_to_columns(visible(title), block), block))
         found.insert(0, "".join(head).rstrip())
     return "\n".join(found)
 
@@ -133,14 +133,17 @@ def network_table(rows: Sequence[tuple[str, str, str]], *, width: int) -> str:
     rows = [("variable", "states", "parents"), *rows]
     rows = [(name, visible(states), visible(parents)) for name, states, parents in rows]
     room = width - 4
-    name = min(max(cells(row[0]) for row in rows), room // 3)
+    name = min(max(columns_of(row[0]) for row in rows), room // 3)
     states, parents = _share(
-        max(cells(row[1]) for row in rows), max(cells(row[2]) for row in rows), room - name
+        max(columns_of(row[1]) for row in rows),
+        max(columns_of(row[2]) for row in rows),
+        room - name,
     )
     columns = (name, states, parents)
     return "\n".join(
         "  ".join(
-            pad(shorten_to_cells(text, size), size) for text, size in zip(row, columns, strict=True)
+            pad(shorten_to_columns(text, size), size)
+            for text, size in zip(row, columns, strict=True)
         ).rstrip()
         for row in rows
     )

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from itertools import accumulate
 
-__all__ = ["cells", "pad", "shorten", "shorten_to_cells", "text_width"]
+__all__ = ["columns_of", "pad", "shorten", "shorten_to_columns", "text_width"]
 
 _CLASSES = (
     ("ijl|.,:;'!I ", 0.29),
@@ -66,24 +66,24 @@ def _shortened(text: str, width_of: Callable[[str], float], fits: Callable[[floa
     return "…"
 
 
-def cells(text: str) -> int:
+def columns_of(text: str) -> int:
     """Return the width of a text in terminal columns."""
-    return sum(map(_letter_cells, text))
+    return sum(map(_letter_columns, text))
 
 
-def _letter_cells(letter: str) -> int:
+def _letter_columns(letter: str) -> int:
     return 0 if unicodedata.combining(letter) else 1 + _is_wide(letter)
 
 
-def shorten_to_cells(text: str, room: int) -> str:
+def shorten_to_columns(text: str, room: int) -> str:
     """Shorten a text to a number of terminal columns, replacing its middle by ….
 
-    >>> shorten_to_cells("TEMPERATURE_2", 9)
+    >>> shorten_to_columns("TEMPERATURE_2", 9)
     'TEMPER…_2'
     """
-    return _shortened(text, _letter_cells, lambda columns: columns <= room)
+    return _shortened(text, _letter_columns, lambda columns: columns <= room)
 
 
 def pad(text: str, columns: int) -> str:
     """Pad a text with spaces to a number of terminal columns."""
-    return text + " " * (columns - cells(text))
+    return text + " " * (columns - columns_of(text))
