@@ -36,9 +36,9 @@ class Argument:
     """The argument that a member takes after a colon."""
 
     sign: str
-    """How the help writes it, such as ``N``."""
+    """The placeholder in help texts, such as ``N``."""
     about: str
-    """What it is, such as "a whole number"."""
+    """A description, such as "a whole number"."""
     read: Callable[[str], Any]
     """Return the value of a text; raise `InvalidArgumentError` if it has none."""
     example: str

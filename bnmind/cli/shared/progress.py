@@ -108,7 +108,7 @@ def shown_progress(what: str, account: Account) -> Iterator[Callable[[], None]]:
 
 
 class _Patience:
-    """How long work and compiling have gone on."""
+    """The duration of the work, and of compiling."""
 
     def __init__(self) -> None:
         self.started = time.monotonic()

@@ -41,7 +41,7 @@ class _Given(NamedTuple):
     weights: Mapping[str, Floats]
     """The likelihoods of soft variables, ``(states, cases)``, by the inputs that carry them."""
     n: int
-    """How many cases there are."""
+    """The number of cases."""
 
 
 class _Sums(NamedTuple):
@@ -53,7 +53,7 @@ class _Sums(NamedTuple):
     """Of the first answer, as multiples of powers of two."""
     powers: Any
     doubt: Any
-    """How many times as large as the sums the terms were, ``(cases,)``."""
+    """The ratio of the size of the terms to the sums, ``(cases,)``."""
     masses: list[tuple[Any, Any]]
     """For each answer, if numbers were lost, its total and the power of two of that."""
 
@@ -64,7 +64,7 @@ class Chunks:
     Parameters
     ----------
     plan
-        What to answer.
+        The compiled query.
     inputs
         Those that are the same for all cases.
     varying

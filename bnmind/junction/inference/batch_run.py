@@ -98,7 +98,7 @@ class BatchRun(NamedTuple):
     log_evidence: Floats
     """Natural logarithms, ``(cases,)``; −inf for impossible cases."""
     doubt: Floats
-    """How many times as large as their sums the terms were, ``(cases,)``."""
+    """The ratio of the size of the terms to their sums, ``(cases,)``."""
 
     def put(self, which: Any, answer: Posterior | BatchRun | None) -> None:
         """Put the answer to a case, or to several, in place of theirs; None if impossible."""

@@ -98,9 +98,9 @@ def planned(
     Parameters
     ----------
     model
-        What is left of the model.
+        The reduced model.
     request
-        What is asked.
+        The request.
     parents
         The parents of each variable; None if the query must not be divided.
     search

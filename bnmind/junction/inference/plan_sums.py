@@ -42,7 +42,7 @@ class Sums(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What a run of the program found."""
+    """The result of a run of the program."""
 
     found: Found
     """The answers, their totals as multiples of powers of two."""

@@ -30,7 +30,7 @@ class Query(Sealed):
     order_restricted: OrderFinder
     """The same for restricted plans, which are run more often than they are made."""
     limits: Limits
-    """What a run may cost."""
+    """The limits of the cost of a run."""
     soft: tuple[Variable, ...] = ()
     """Variables whose likelihood is an input, see `bnmind.junction.inference.evidence`."""
     barren: int = 0
@@ -71,7 +71,7 @@ class Query(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class Known(Sealed):
-    """What has been fixed since the query was asked, by restrictions."""
+    """The evidence and the inputs that restrictions have fixed."""
 
     fixed: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, Values] = field(default_factory=dict)

@@ -40,7 +40,7 @@ class CaseProgram:
     Parameters
     ----------
     program
-        What to run.
+        The program.
     inputs
         The registers it starts from. Those that are ``moving`` have the cases as a last
         axis, and are filled anew before each run.
@@ -49,7 +49,7 @@ class CaseProgram:
     n
         The number of cases.
     kind
-        How numbers that are too small or too large are treated.
+        The treatment of numbers that are too small or too large.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ def function_step(
     left, right
         Its registers, of which at least one depends on the case.
     moving
-        Which of them do.
+        Whether each register depends on the case.
     """
     if isinstance(operation, LookUp):
         if not moving[0]:

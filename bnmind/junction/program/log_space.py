@@ -47,7 +47,7 @@ def run_logarithms(program: Program, logs: Sequence[Values], add: np.ufunc) -> l
     Parameters
     ----------
     program
-        What to run.
+        The program.
     logs
         The registers that it starts from, see `logarithms`.
     add

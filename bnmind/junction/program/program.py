@@ -159,9 +159,9 @@ class Program:
         Parameters
         ----------
         inputs
-            What the first registers hold.
+            The contents of the first registers.
         kind
-            How numbers that are too small or too large are treated.
+            The treatment of numbers that are too small or too large.
 
         Returns
         -------

@@ -94,7 +94,7 @@ class Source(Sealed):
     whole: tuple[str, ...] = ()
     """The variables of such an input before it is cut, by name."""
     rows: Rows | None = None
-    """What is cut in place of ``values``, if it is a function kept as its values."""
+    """The function to reduce instead of ``values``, if it is stored by its values."""
 
     def reduced(self, values: Values) -> Values:
         """Return an input on the states of the reduced model."""
@@ -103,7 +103,7 @@ class Source(Sealed):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer(Sealed):
-    """How a joint is read off the registers."""
+    """The rule for reading a joint from the registers."""
 
     variables: tuple[Variable, ...]
     """Of the target."""

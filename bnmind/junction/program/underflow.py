@@ -23,7 +23,7 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class Arithmetic(NamedTuple):
-    """How a run treats numbers that are too small or too large."""
+    """The treatment of numbers that are too small or too large."""
 
     scaled: bool = False
     """Whether every register is kept near one by a power of two."""

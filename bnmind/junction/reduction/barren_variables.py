@@ -89,7 +89,7 @@ def closures(
     targets
         The variables of each target.
     most
-        How many variables the sets may have together.
+        The limit for the number of variables of all sets together.
 
     Returns
     -------

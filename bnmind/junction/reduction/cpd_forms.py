@@ -81,7 +81,7 @@ _STARTS = (
     (_ORDERED, _CHAIN, _RANK_ONE, _TABLE),
     (_RANK_ONE, _CHAIN, _TABLE),
 )
-"""What all the distributions take to begin with, as far as there is such a form."""
+"""The preferred forms at the start of the search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class _Choice:
     """The distributions of one shape, and the forms that each of them may take."""
 
     places: tuple[int, ...]
-    """Where they are among the potentials."""
+    """Their positions among the potentials."""
     forms: Mapping[str, tuple[_Form, ...]]
     """For each kind of form that there is, that of each distribution."""
 

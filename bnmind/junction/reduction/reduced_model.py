@@ -42,7 +42,7 @@ _CONSTANT = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Lift(Sealed):
-    """Where a variable of the original model lives in a reduced one."""
+    """The place of a variable of the original model in a reduced one."""
 
     home: str | None
     """The reduced variable, or None for a variable with a single state."""
@@ -67,7 +67,7 @@ class FunctionTable(Sealed):
     positions: NDArray[np.intp]
     """Its state for each configuration of the others; −1 where none of its states remains."""
     place: int
-    """How many of the model's tables come before it."""
+    """The number of tables of the model before it."""
 
     def table(self, n_states: int) -> Table:
         """Return the expanded table, for ``n_states`` states of the first variable."""

@@ -35,7 +35,7 @@ def compounds(
     Parameters
     ----------
     model
-        What to start from.
+        The initial model.
     given
         Tables over variables of the original model whose zeros are known; where there
         are none, the first target that is small enough is taken.

@@ -75,14 +75,14 @@ __all__ = ["Found", "replayed_order", "search", "search_small"]
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to."""
+    """The result of a search."""
 
     path: tuple[int, ...] | None
-    """The canonical sets on the way of an order below the cutoff, from the empty one on."""
+    """The canonical sets of an order below the cutoff, from the empty set on."""
     complete: bool
-    """Whether nothing was left out: the path is the best, or there is none."""
+    """Whether the search was complete: the path is optimal, or there is none."""
     n_sets: int
-    """How many sets were met."""
+    """The number of sets found."""
 
 
 def search(

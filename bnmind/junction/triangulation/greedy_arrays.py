@@ -89,7 +89,7 @@ class PassArrays(NamedTuple):
 
 
 class KeyRule(NamedTuple):
-    """How the key of a vertex is computed."""
+    """The rule that computes the key of a vertex."""
 
     score: int
     """A `Score`."""

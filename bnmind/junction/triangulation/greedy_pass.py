@@ -124,7 +124,7 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
     core
         The graph with its first scores.
     score
-        Which score to use.
+        The score.
     noise
         A shift of each vertex's score, on the scale of ``core.logarithms``; used by the
         noisy scores only.
@@ -197,7 +197,7 @@ class _Graph(NamedTuple):
     neighbors: list[int]
     """The neighbors as a set of bits."""
     fill: list[int]
-    """How many edges eliminating the vertex would add."""
+    """The number of edges that eliminating the vertex would add."""
     weight: list[int]
     """The logarithm of the size of the clique that eliminating it would make."""
     weighted_fill: list[int]

@@ -40,7 +40,7 @@ def peeled(
     vertices
         Those of the graph.
     most
-        How many may be left.
+        The limit for the remaining vertices.
     heaviest
         No vertex is eliminated whose clique is heavier, however many are left.
 

@@ -69,7 +69,7 @@ class Core:
     fill_bits: int
     """Binary digits that a number of added edges may have."""
     fill: tuple[int, ...]
-    """How many edges the elimination of each vertex would add."""
+    """The number of edges that the elimination of each vertex would add."""
     weight: tuple[int, ...]
     """The logarithm of the size of its elimination clique."""
     weighted_fill: tuple[int, ...]

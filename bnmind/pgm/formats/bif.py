@@ -81,7 +81,7 @@ class _Table(DeclaredTable):
 
 
 class _Row(NamedTuple):
-    """What stands before the numbers of a row, and where they start."""
+    """The head of a row, and the place of its numbers."""
 
     kind: str
     """"row", "default", or "table" for all of them in one."""

@@ -73,7 +73,7 @@ class Numbers:
     rows: Floats
     """``(configurations of the parents, states of the child)``, the last parent fastest."""
     place: Callable[[int], Place]
-    """Where the number with this index in ``rows`` stands, exactly or nearly."""
+    """Returns the exact or approximate place of a number, given its index in ``rows``."""
 
 
 class Faults:
@@ -196,7 +196,7 @@ def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """What a file held."""
+    """The network of a file."""
 
     network: Network
     variables: tuple[Variable, ...]

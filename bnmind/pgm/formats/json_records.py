@@ -1,4 +1,4 @@
-"""What our JSON files have in common: strict records, and their faults in words.
+"""The common parts of our JSON files: strict records, and messages for their faults.
 
 pydantic is imported with this module, which is therefore imported when first needed.
 """
@@ -60,7 +60,7 @@ class VariableRecord(Strict):
 
 
 class _Head(BaseModel):
-    """What every file of ours starts with."""
+    """The head of every JSON file of bnmind."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 

@@ -1,4 +1,4 @@
-"""Where items stand in their layers: near their neighbors, in order, without overlap.
+"""The positions of items in their layers: near their neighbors, in order, without overlap.
 
 The sum of squared horizontal distances, weighted as by Gansner et al. (1993, section 4) so
 that long arcs are straight, is lowered layer by layer. For one layer between two fixed
