@@ -139,11 +139,11 @@ class SkillTree:
 
     def home(self, names: Sequence[str]) -> int:
         """Return the smallest clique that holds all of these variables."""
-        wanted = set(names)
+        needed = set(names)
         sizes = [
             (clique.size, number)
             for number, clique in enumerate(self.tree.cliques)
-            if wanted <= set(clique.variables)
+            if needed <= set(clique.variables)
         ]
         return min(sizes)[1]
 
@@ -155,19 +155,19 @@ class SkillTree:
     @cached_property
     def _inside(self) -> tuple[tuple[SubsetSums, ...], tuple[int, ...], tuple[slice, ...]]:
         """The sums in each clique, the start of each cause and the slice of each separator."""
-        wanted: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in self.scopes]
+        sets_of_clique: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in self.scopes]
         for number, cause in enumerate(self.bank.causes):
-            wanted[self.homes[number]].append((number, cause))
+            sets_of_clique[self.homes[number]].append((number, cause))
         n_causes = len(self.bank.causes)
         for number, edge in enumerate(self.tree.edges):
             if not edge.separator:
                 continue
             smaller = min(edge[:2], key=lambda c: self.tree.cliques[c].size)
-            wanted[smaller].append((n_causes + number, edge.separator))
+            sets_of_clique[smaller].append((n_causes + number, edge.separator))
         starts: dict[int, int] = {}
         lengths: dict[int, int] = {}
         sums, end = [], 0
-        for scope, shape, sets in zip(self.scopes, self.shapes, wanted, strict=True):
+        for scope, shape, sets in zip(self.scopes, self.shapes, sets_of_clique, strict=True):
             axes = [sorted(scope.index(name) for name in names) for _, names in sets]
             clique_sums = SubsetSums.compile(shape, axes)
             places = zip(sets, clique_sums.starts, clique_sums.sizes, strict=True)

@@ -21,7 +21,6 @@ from bnmind.adaptive.selection.selector import (
     ScoringSelector,
     Selection,
     checked_allowed,
-    checked_tolerance,
     in_bank_order,
 )
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
@@ -119,10 +118,6 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     batch_function: Callable[[BatchBelief, NDArray[np.intp]], ArrayLike] | None = field(
         default=None, kw_only=True
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
@@ -265,10 +260,6 @@ class PerCost(ScoringSelector[SkillBelief]):
     scored: ScoringSelector[SkillBelief]
     cost: Callable[[Item], float] = item_cost
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

@@ -19,13 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._arguments import checked_if_it_fails
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.selection.selector import (
     TOLERANCE,
     QuestionBelief,
     ScoringSelector,
-    checked_tolerance,
 )
 from bnmind.information import Floats
 
@@ -63,10 +62,6 @@ class MinimalEntropy(ScoringSelector[QuestionBelief]):
     """
 
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
 
     @checked_if_it_fails
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:

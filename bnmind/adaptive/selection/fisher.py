@@ -18,13 +18,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._arguments import checked_if_it_fails
 from bnmind.adaptive.beliefs.ability_estimates import AbilityEstimate, ability_of, expected_ability
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
+from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 
@@ -105,10 +105,6 @@ class MaximalFisher(ScoringSelector[SkillBelief]):
 
     estimate: AbilityEstimate = expected_ability
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

@@ -37,7 +37,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._arguments import checked_if_it_fails
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -45,7 +45,6 @@ from bnmind.adaptive.selection.selector import (
     TOLERANCE,
     QuestionBelief,
     ScoringSelector,
-    checked_tolerance,
 )
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats, entropy
@@ -96,10 +95,6 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
     estimate: ProfileEstimate = most_probable_profile
     tolerance: float = TOLERANCE
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
-
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the mean divergence for each item, in bits."""
@@ -140,10 +135,6 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     estimate: ProfileEstimate = most_probable_profile
     tolerance: float = TOLERANCE
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
-
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the weighted divergence for each item, in bits."""
@@ -178,10 +169,6 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
     """
 
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        checked_tolerance(self.tolerance)
 
     @checked_if_it_fails
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:

@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked
+from bnmind._arguments import check_fields, check_shape, checked
 from bnmind._messages import shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
@@ -154,6 +154,10 @@ class Selector(Protocol[_Belief_contra]):
 @dataclass(frozen=True)
 class ScoringSelector(ABC, Generic[_Belief_contra]):
     """A base of selectors that select the item with the largest score."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        checked_tolerance(self.tolerance)
 
     @property
     @abstractmethod
