@@ -50,6 +50,8 @@ def read_bytes(path: str | os.PathLike[str], *, most: int, packed: bool = False)
                 with gzip.open(file) as unpacked:
                     return _limited(unpacked, path, most)
             return _limited(file, path, most)
+    except ModelFileError:
+        raise
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
         raise ModelFileError(f"{path} is not packed by gzip: {fault}", str(path)) from fault
     except OSError as fault:
