@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -314,3 +315,16 @@ def test_an_ability_is_known_when_its_deviation_is_small() -> None:
     assert "score above 5" in GainBelow(5, MaximalFisher()).stop(
         Progress(belief, (), bank.item_names)
     )
+
+
+@pytest.mark.parametrize("kind", [AnyOf, AllOf])
+def test_stoppers_are_composed_one_by_one_or_as_a_sequence(kind: type[AnyOf | AllOf]) -> None:
+    first, second = MaximalItems(3), MaximalItems(5)
+    both = kind(first, second)
+    assert both.stoppers == (first, second)
+    assert both == kind([first, second]) == pickle.loads(pickle.dumps(both))
+    assert kind(first).stoppers == (first,)
+    wrongs: list[Any] = [(), ([],), (first, 3), ("items",), (MaximalItems,), (None,)]
+    for wrong in wrongs:
+        with pytest.raises(InvalidArgumentError, match="stopper"):
+            kind(*wrong)

@@ -5,7 +5,7 @@ A stopper returns the reason to stop as a text, or an empty text to continue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -123,29 +123,42 @@ def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
     return np.where(stops, reason, "")
 
 
-@dataclass(frozen=True)
-class AnyOf:
+@dataclass(frozen=True, init=False)
+class _Composed:
+    stoppers: tuple[Stopper, ...]
+    """One or more."""
+
+    def __init__(
+        self, *one_by_one: Stopper | Sequence[Stopper], stoppers: Sequence[Stopper] = ()
+    ) -> None:
+        if len(one_by_one) == 1 and isinstance(one_by_one[0], Sequence):
+            one_by_one = tuple(one_by_one[0])
+        object.__setattr__(self, "stoppers", one_by_one or stoppers)
+        check_fields(self)
+        object.__setattr__(self, "stoppers", tuple(self.stoppers))
+        if not self.stoppers:
+            raise InvalidArgumentError("no stoppers: at least one is needed")
+
+
+@dataclass(frozen=True, init=False)
+class AnyOf(_Composed):
     """Stop if at least one of several stoppers does; the reason is that of the first.
 
     Parameters
     ----------
+    *one_by_one
+        One or more stoppers, or one sequence of them.
     stoppers
-        One or more stoppers.
+        The sequence by its name, instead.
 
     Examples
     --------
     >>> from bnmind.adaptive import EntropyBelow, ItemBank, MaximalItems, Progress, start_belief
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> stopper = AnyOf((MaximalItems(10), EntropyBelow(2.5)))
+    >>> stopper = AnyOf(MaximalItems(10), EntropyBelow(2.5))
     >>> stopper.stop(Progress(start_belief(bank)))
     'the entropy of the skills is at most 2.5 bits'
     """
-
-    stoppers: tuple[Stopper, ...]
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "stoppers", _some(self.stoppers))
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -168,21 +181,17 @@ class AnyOf:
         return reasons
 
 
-@dataclass(frozen=True)
-class AllOf:
+@dataclass(frozen=True, init=False)
+class AllOf(_Composed):
     """Stop if all of several stoppers do; the reason joins all their reasons.
 
     Parameters
     ----------
+    *one_by_one
+        One or more stoppers, or one sequence of them.
     stoppers
-        One or more stoppers.
+        The sequence by its name, instead.
     """
-
-    stoppers: tuple[Stopper, ...]
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "stoppers", _some(self.stoppers))
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -256,10 +265,3 @@ class StopBy(CheckedValue):
             if results.dtype.kind == "U"
             else reasons_where(results.astype(bool), self.reason)
         )
-
-
-def _some(stoppers: Iterable[Stopper]) -> tuple[Stopper, ...]:
-    several = tuple(stoppers)
-    if not several:
-        raise InvalidArgumentError("at least one stopper is needed")
-    return several
