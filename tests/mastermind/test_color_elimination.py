@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -173,6 +174,11 @@ def test_additions_a_guess() -> None:
     # DESIGN: 310 / 1322 / 4853 additions a guess with rows reached forward; these are fewer.
     per_guess = [elimination_additions(b) / b.n_codes for b in (Board(4, 6), Board(5, 8))]
     assert [round(x) for x in per_guess] == [303, 1295]
+
+
+def test_without_repeats_only_guesses_of_different_colors_cost() -> None:
+    board = Board(4, 6, repeats=False)
+    assert elimination_additions(board) == elimination(4, 4).additions * comb(6, 4)
 
 
 def test_memory_is_known_before_it_is_taken() -> None:

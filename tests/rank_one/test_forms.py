@@ -112,6 +112,17 @@ def test_other_nodes_hold_where_sums_do_not_wrap(
         assert found.expand().isclose(cpd.to_factor(), atol=1e-11)
 
 
+@pytest.mark.parametrize("nodes", [Chebyshev(), RootsOfMinusOne()])
+@pytest.mark.parametrize("k", range(1, 6))
+def test_counts_hold_with_any_nodes(k: int, nodes: Chebyshev | RootsOfMinusOne) -> None:
+    for wanted in range(k + 2):
+        for function in (Exactly(wanted), Threshold(wanted)):
+            cpd = of(function, *[2] * k)
+            factors = rank_one_form(cpd, nodes=nodes)
+            assert factors is not None
+            assert factors.expand().isclose(cpd.to_factor(), atol=1e-12)
+
+
 @pytest.mark.parametrize("k", range(1, 9))
 def test_ranks(k: int) -> None:
     """DESIGN section 3: the ranks of sums, extrema, parity and counts of k arguments."""
