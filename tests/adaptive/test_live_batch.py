@@ -136,7 +136,7 @@ _VALUES: Mapping[str, Draw] = {
     "ScoringSelector[SkillBelief]": lambda data, bank, depth: _one_of(
         SCORING if depth < 2 else [adaptive.MinimalEntropy]
     )(data, bank, depth),
-    "tuple[Stopper, ...]": _some_stoppers,
+    "Stopper | Sequence[Stopper]": _some_stoppers,
     "Callable[[SkillBelief, tuple[str, ...]], ArrayLike]": lambda data, bank, depth: _score,
     "Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]": (
         lambda data, bank, depth: _choose
@@ -148,16 +148,19 @@ _VALUES: Mapping[str, Draw] = {
 
 def _made(kind: type[Any], data: st.DataObject, bank: ItemBank, depth: int = 0) -> Any:
     """Return an instance of a class, with arguments drawn."""
-    arguments = {}
+    several, arguments = (), {}
     for name, parameter in inspect.signature(kind).parameters.items():
         annotation = str(parameter.annotation)
         draw = _VALUES.get(f"{annotation} {name}") or _VALUES.get(annotation)
-        if parameter.default is inspect.Parameter.empty:
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            assert draw, f"say in _VALUES how to draw {name}: {annotation} of {kind.__name__}"
+            several = draw(data, bank, depth)
+        elif parameter.default is inspect.Parameter.empty:
             assert draw, f"say in _VALUES how to draw {name}: {annotation} of {kind.__name__}"
             arguments[name] = draw(data, bank, depth)
         elif draw and name != "tolerance" and data.draw(st.booleans(), label=name):
             arguments[name] = draw(data, bank, depth)
-    return kind(**arguments)
+    return kind(*several, **arguments)
 
 
 _CODED = [Item(f"i{n}", content="xyz"[n % 3], cost=0.1 * (1 + n % 2), time=0.3) for n in range(6)]
