@@ -22,7 +22,7 @@ from tests.fuzz.readers import READERS, Reader
 
 __all__ = ["Growth", "grown", "peak_of"]
 
-ENOUGH = 0.1
+ENOUGH = 0.05
 """Seconds of processor time that are measured well."""
 
 LONGEST = 2**20

@@ -13,7 +13,8 @@ __all__ = ["FORMAT", "VERSION", "board_of", "board_of_title", "require_version",
 FORMAT = "bnmind strategy tree"
 VERSION = 1
 
-_HEADER = re.compile(rf"(?:#|//) {FORMAT} (\d+), board (\d+)x(\d+)( without repeats)?")
+_NUMBER = "([0-9]{1,9})"
+_HEADER = re.compile(rf"(?:#|//) {FORMAT} {_NUMBER}, board {_NUMBER}x{_NUMBER}( without repeats)?")
 
 
 def title_of(board: Board) -> str:
