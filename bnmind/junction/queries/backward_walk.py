@@ -85,8 +85,8 @@ def compile_elimination(
 def told(plan: Plan) -> str:
     """Return the evidence and the size of a plan as text for its ``repr``."""
     size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
-    given = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
-    shown = ", ".join(given[:6]) + (f", … {len(given)} in all" if len(given) > 6 else "")
+    evidence = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
+    shown = ", ".join(evidence[:6]) + (f", … {len(evidence)} in all" if len(evidence) > 6 else "")
     return f" | {shown or 'nothing'}; {size}"
 
 
@@ -174,10 +174,10 @@ _Table: TypeAlias = tuple[Values, Scope]
 def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) -> _Table:
     """Return values for every configuration of the eliminated variables, as the last axis."""
     rest = tuple(v for v in scope if v not in gone)
-    there = [v for v in gone if v in scope]
-    ordered = values.transpose([scope.index(v) for v in (*rest, *there)])
+    summed = [v for v in gone if v in scope]
+    ordered = values.transpose([scope.index(v) for v in (*rest, *summed)])
     shape = ordered.shape[: len(rest)]
-    if len(there) < len(gone):
+    if len(summed) < len(gone):
         view = [n if v in scope else 1 for v, n in zip(gone, sizes, strict=True)]
         ordered = np.broadcast_to(ordered.reshape(*shape, *view), (*shape, *sizes))
     return ordered.reshape((*shape, -1)), rest

@@ -75,7 +75,7 @@ class Elimination(Value):
         if plan.by_case is None:
             return plan
         variables = {v.name: v for potential in self.potentials for v in potential.scope}
-        known = {name: found for name, found in evidence.items() if is_state(found)}
+        known = {name: state for name, state in evidence.items() if is_state(state)}
         domains = {
             name: (v.index(known[name]),) if name in known else tuple(range(v.n_states))
             for name, v in variables.items()

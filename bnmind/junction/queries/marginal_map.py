@@ -125,20 +125,20 @@ def compile_marginal_map(
     >>> dict(plan.run({"fever": "yes"}).states)
     {'flu': 'yes', 'cold': 'no'}
     """
-    wanted = [model.variable(name) for name in variables]
+    explained = [model.variable(name) for name in variables]
     observed = list(evidence)
     problems = [
-        f"{v.name} cannot be both explained and evidence" for v in wanted if v.name in observed
+        f"{v.name} cannot be both explained and evidence" for v in explained if v.name in observed
     ]
-    if not wanted:
+    if not explained:
         problems.append("there must be at least one variable to explain")
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
-    cells = math.prod(v.n_states for v in wanted)
+    cells = math.prod(v.n_states for v in explained)
     if cells > max_joint:
         raise TooLargeError(
             f"expected a joint of at most {max_joint:,} cells, got {cells:,} for"
-            f" {', '.join(v.name for v in wanted)}",
+            f" {', '.join(v.name for v in explained)}",
             needed=cells,
             budget=max_joint,
         )
@@ -146,7 +146,7 @@ def compile_marginal_map(
         model,
         evidence=observed,
         soft=soft,
-        targets=[[v.name for v in wanted]],
+        targets=[[v.name for v in explained]],
         order=order,
         limits=limits,
     )

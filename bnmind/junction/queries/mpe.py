@@ -169,6 +169,6 @@ def compile_explanation(
         order=order,
         limits=limits,
     )
-    given = frozenset(observed)
-    variables = tuple(v for v in model.variables if v.name not in given)
+    observed_names = frozenset(observed)
+    variables = tuple(v for v in model.variables if v.name not in observed_names)
     return ExplanationPlan(variables=variables, plan=search.plan(), elimination=search)

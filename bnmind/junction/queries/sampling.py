@@ -123,8 +123,8 @@ class SamplingPlan(Value):
 
     def __repr__(self) -> str:
         drawn = len(self.model.variables) - len(self.evidence)
-        given = " | nothing" if self.plan is None else told(self.plan)
-        return f"SamplingPlan({drawn} variables{given})"
+        condition = " | nothing" if self.plan is None else told(self.plan)
+        return f"SamplingPlan({drawn} variables{condition})"
 
     def __str__(self) -> str:
         lines = [] if self.plan is None else [str(self.plan)]
@@ -230,8 +230,8 @@ def _is_all(
         return True
     most, shifts, _ = plan.program.run(registers, Arithmetic(scaled=True, rounds_up=True))
     shift = shifts[end] - powers[end]
-    found = MATTERS * float(filled[end])
-    return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= found
+    tolerance = MATTERS * float(filled[end])
+    return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= tolerance
 
 
 def _as_they_are(weights: Floats) -> Floats:
@@ -253,10 +253,10 @@ def _pick(weights: Floats, luck: Floats) -> _Positions:
     """
     sums = np.cumsum(weights, axis=1)
     if len(sums) == 1:
-        alike: _Positions = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
-        return alike
-    found: _Positions = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
-    return found
+        positions: _Positions = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
+        return positions
+    choices: _Positions = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
+    return choices
 
 
 def _draw(

@@ -71,8 +71,10 @@ def posterior(
     >>> round(posterior(network, targets=[("wet", "rain")])["wet", "rain"]["yes", "no"], 3)
     0.08
     """
-    given = by_name(evidence, "the evidence")
-    findings = read_findings(given, (), [model.variable(name) for name in given])
+    evidence_by_name = by_name(evidence, "the evidence")
+    findings = read_findings(
+        evidence_by_name, (), [model.variable(name) for name in evidence_by_name]
+    )
     states = {name: finding for name, finding in findings.items() if isinstance(finding, str)}
     plan = compile_plan(
         model,
