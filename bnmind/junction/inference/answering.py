@@ -73,19 +73,19 @@ class Answering(Value):
         if compiled.by_case is not None:
             return self.for_case(findings, inputs).run({})
         observed = positions_of(compiled, findings)
-        given = all_inputs(compiled, findings, inputs)
+        tables = all_inputs(compiled, findings, inputs)
         self.check_size()
         if compiled.summed is not None:
             return self._of_sum(observed) or self.ordinary.run(findings, inputs)
-        sums = sums_of(compiled, registers_of(compiled, observed, given))
+        sums = sums_of(compiled, registers_of(compiled, observed, tables))
         if self._is_doubtful(sums.doubt):
             try:
-                other, rest, left = self._second_try(findings, inputs)
+                other, rest, open_inputs = self._second_try(findings, inputs)
             except ImpossibleEvidenceError:
-                raise impossible(self.conflict(findings, given)) from None
-            return other.run(rest, left)
+                raise impossible(self.conflict(findings, tables)) from None
+            return other.run(rest, open_inputs)
         if not sums.log_evidence > -math.inf:
-            raise impossible(self.conflict(findings, given))
+            raise impossible(self.conflict(findings, tables))
         joints = tuple(
             [
                 answer.lift(result, observed)
@@ -104,17 +104,17 @@ class Answering(Value):
         numbers = [float(np.real(registers[register])) for register in compiled.scalars]
         if not min(numbers, default=1.0) > 0:
             return None
-        found = compiled.summed.run(registers, at)
-        if found is None:
+        summed = compiled.summed.run(registers, at)
+        if summed is None:
             return None
         joints = []
         for answer in compiled.answers:
             if answer.register is None:
                 joints.append(answer.lift(np.ones(answer.shape), at))
             else:
-                belief = found.beliefs[answer.register]
+                belief = summed.beliefs[answer.register]
                 joints.append(answer.lift(belief[: math.prod(answer.shape)], at))
-        log_evidence = found.log_evidence + sum(map(math.log, numbers))
+        log_evidence = summed.log_evidence + sum(map(math.log, numbers))
         return made(
             Posterior, scopes=compiled.targets, joints=tuple(joints), log_evidence=log_evidence
         )
@@ -128,19 +128,19 @@ class Answering(Value):
             except ImpossibleEvidenceError:
                 return False
         observed = positions_of(compiled, findings)
-        given = all_inputs(compiled, findings, inputs)
+        tables = all_inputs(compiled, findings, inputs)
         self.check_size()
         if compiled.summed is not None:
-            found = self._of_sum(observed)
-            return found is not None or self.ordinary.is_possible(findings, inputs)
-        sums = sums_of(compiled, registers_of(compiled, observed, given))
+            posterior = self._of_sum(observed)
+            return posterior is not None or self.ordinary.is_possible(findings, inputs)
+        sums = sums_of(compiled, registers_of(compiled, observed, tables))
         if not self._is_doubtful(sums.doubt):
             return sums.log_evidence > -math.inf
         try:
-            other, rest, left = self._second_try(findings, inputs)
+            other, rest, open_inputs = self._second_try(findings, inputs)
         except ImpossibleEvidenceError:
             return False
-        return other.is_possible(rest, left)
+        return other.is_possible(rest, open_inputs)
 
     def run_batch(
         self,
@@ -166,14 +166,14 @@ class Answering(Value):
             return batch
         if self.unsigned is not None:
             again = np.flatnonzero(batch.doubt > DOUBTFUL)
-            some = {name: found[again] for name, found in cases.items()}
+            some = {name: column[again] for name, column in cases.items()}
             batch.put(again, self.unsigned.run_batch(some, inputs))
             return batch
         for case in np.flatnonzero(batch.doubt > LOST).tolist():
             findings = case_findings([*self.compiled.evidence, *self.compiled.soft], cases, case)
             try:
-                other, rest, left = self._second_try(findings, inputs)
-                batch.put(case, other.run(rest, left))
+                other, rest, open_inputs = self._second_try(findings, inputs)
+                batch.put(case, other.run(rest, open_inputs))
             except CancellationError:
                 raise lost_digits(case) from None
             except ImpossibleEvidenceError:
@@ -207,12 +207,12 @@ class Answering(Value):
         except TooLargeError:
             return dict(findings)
         weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
-        given = {**known.given, **(inputs or {})}
+        tables = {**known.given, **(inputs or {})}
         labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
         anything = {
             name: np.ones([v.n_states for v in scope])
-            if name in labels or name not in given
-            else given[name]
+            if name in labels or name not in tables
+            else tables[name]
             for name, scope in other.compiled.inputs.items()
         }
 
@@ -228,7 +228,7 @@ class Answering(Value):
 
     def for_case(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Answering:
         """Return the query restricted to all evidence and inputs of a run."""
-        known = {name: found for name, found in findings.items() if found is not None}
+        known = {name: finding for name, finding in findings.items() if finding is not None}
         return self.narrowed(known, checked_inputs(self.compiled, inputs))
 
     def narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Answering:
@@ -264,7 +264,7 @@ class Answering(Value):
         """
         if self.unsigned is not None:
             return self.unsigned, findings, inputs or {}
-        known = {name: found for name, found in findings.items() if found is not None}
+        known = {name: finding for name, finding in findings.items() if finding is not None}
         other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
         if other is None:
             raise lost_digits()

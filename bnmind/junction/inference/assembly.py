@@ -138,7 +138,7 @@ def _sum_plan(
 def _restricted_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
-    """Return the smallest plan found for what is known."""
+    """Return the smallest plan found for the known evidence and inputs."""
     query = request.query
     if query.factorize:
         potentials = without_effects(potentials, domains)
@@ -162,8 +162,8 @@ def _restricted_plan(
         model = without_leaves(model, protected & set(model.sizes))
         models = [model]
         if query.compress:
-            given = [(query.inputs[name], a) for name, a in request.known.given.items()]
-            models += compounds(model, given, query.targets, frozenset(part.observed))
+            input_tables = [(query.inputs[name], a) for name, a in request.known.given.items()]
+            models += compounds(model, input_tables, query.targets, frozenset(part.observed))
         candidates += [(model, part) for model in models]
     model, part, planned_part = smallest(candidates, search)
     return _assemble(part, model, [planned_part], [])

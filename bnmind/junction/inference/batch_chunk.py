@@ -113,16 +113,14 @@ class Chunks:
             known[cpd.variable.name] = np.broadcast_to(
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
-        found = self._sums(_Given(known, weights, n))
-        if found is None:
+        sums = self._sums(_Given(known, weights, n))
+        if sums is None:
             self._one_by_one(at, weights, joints, log_evidence, doubt)
             return
-        doubt[:] = found.doubt
+        doubt[:] = sums.doubt
         with np.errstate(divide="ignore"):
-            log_evidence[:] = np.log(found.totals) + found.powers * np.log(2.0)
-        for joint, answer, (values, inverse) in zip(
-            joints, plan.answers, found.joints, strict=True
-        ):
+            log_evidence[:] = np.log(sums.totals) + sums.powers * np.log(2.0)
+        for joint, answer, (values, inverse) in zip(joints, plan.answers, sums.joints, strict=True):
             if answer.cells is None and not answer.observed:
                 # Overflows are doubtful, and are answered anew.
                 with np.errstate(invalid="ignore", over="ignore"):
@@ -150,7 +148,7 @@ class Chunks:
         log_evidence: Floats,
         doubt: Floats,
     ) -> None:
-        """Answer a chunk in one case of which terms are too far apart; that is in doubt."""
+        """Answer the cases of a chunk one by one; one whose terms are too far apart is doubtful."""
         if len(doubt) == 1:
             doubt[:], log_evidence[:] = np.inf, np.nan
             return
@@ -171,13 +169,13 @@ class Chunks:
             run = self._run(given, kind)
             if run is None:
                 continue
-            found, has_lost = run
+            sums, has_lost = run
             if self.signed or not has_lost:
-                return found
+                return sums
             bound = self._run(given, Arithmetic(scaled, rounds_up=True))
             all_there = np.zeros(given.n, dtype=bool)
             if bound is not None:
-                all_there = _all_there(found.masses, bound[0].masses, given.n)
+                all_there = _all_there(sums.masses, bound[0].masses, given.n)
             if all_there.all() or scaled:
                 # The registers hold the bounds now.
                 again = self._run(given, kind)
@@ -228,8 +226,8 @@ class Chunks:
             if fixed is not None:
                 continue
             if source.input is not None:
-                found = given.weights[source.input]
-                np.copyto(register, source.reduced(found))
+                likelihoods = given.weights[source.input]
+                np.copyto(register, source.reduced(likelihoods))
                 continue
             if source.rows is not None:
                 source.rows.fill(register, values, given.known)
@@ -263,34 +261,34 @@ class Chunks:
         )
 
     def _run(self, given: _Given, kind: Arithmetic) -> tuple[_Sums, bool] | None:
-        """Return what the program finds, and whether numbers got too small on the way.
+        """Return the sums, and whether numbers have underflowed.
 
-        None if plain numbers do not do, or terms of both signs are too far apart.
+        None if plain numbers do not suffice, or terms of both signs are too far apart.
         """
         program, absolute = self._program(given.n, kind)
         self._fill(program.registers, given)
-        own: list[Any] = []
+        own_powers: list[Any] = []
         if absolute is not None:
             for i, register in enumerate(program.registers[: len(self.fixed)]):
                 if self.fixed[i] is None and register.dtype.kind in "fc":
                     np.copyto(absolute.registers[i], np.abs(register))
             with np.errstate(over="ignore", invalid="ignore"), Underflow() as sizes:
-                own = absolute.run(sizes)
+                own_powers = absolute.run(sizes)
             if sizes.has_lost or absolute.has_lost:
                 return None
         with np.errstate(over="ignore", invalid="ignore"), Underflow() as watch:
             powers = program.run(watch)
         has_lost = watch.has_lost or program.has_lost
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            found = self._read_all(given.n, kind, powers, own, every=has_lost)
-        return None if found is None else (found, has_lost)
+            sums = self._read_all(given.n, kind, powers, own_powers, every=has_lost)
+        return None if sums is None else (sums, has_lost)
 
     def _read_all(
         self, n: int, kind: Arithmetic, powers: Sequence[Any], own: Sequence[Any], *, every: bool
     ) -> _Sums | None:
-        """Return what the registers say; None if they are plain, and too small or too large.
+        """Return the sums in the registers; None if plain numbers are too small or too large.
 
-        That of ``every`` answer is added up if numbers were lost.
+        The cells of ``every`` answer are added up if numbers have underflowed.
         """
         plan = self.plan
         program, absolute = self._program(n, kind)
@@ -309,21 +307,21 @@ class Chunks:
         doubt: Any = np.ones(n)
         for answer in plan.answers:
             values = self._read(answer, registers, n)
-            # What multiplies every answer matters for the totals only, unless terms cancel.
+            # The factor common to all answers matters only for the totals, unless terms cancel.
             whole = values if absolute is None else values * number
             joint = np.real(whole).reshape(-1, n)
             power = 0 if answer.register is None else powers[answer.register]
             if absolute is not None:
-                there = np.abs(self._read(answer, absolute.registers, n) * number)
+                magnitudes = np.abs(self._read(answer, absolute.registers, n) * number)
                 if kind.scaled and answer.register is not None:
-                    there = np.ldexp(there, own[answer.register] - power)
-                whole, there = whole.reshape(-1, n), there.reshape(-1, n)
-                terms = there.sum(axis=0)
+                    magnitudes = np.ldexp(magnitudes, own[answer.register] - power)
+                whole, magnitudes = whole.reshape(-1, n), magnitudes.reshape(-1, n)
+                terms = magnitudes.sum(axis=0)
                 refuse_others(whole.sum(axis=0), terms, real=not plan.halved)
-                joint = cleared(joint, there)
+                joint = cleared(joint, magnitudes)
                 doubt = np.maximum(doubt, doubt_of(joint.sum(axis=0), terms))
                 # A cell whose terms have cancelled may be possible all the same.
-                cancelled = ((joint == 0) & (there > 0)).any(axis=0)
+                cancelled = ((joint == 0) & (magnitudes > 0)).any(axis=0)
                 doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
             # All answers sum to the same, but for what is scaled, lost or cancels.
             if totals is None or kind.scaled or absolute is not None or every:
@@ -348,8 +346,8 @@ class Chunks:
         if answer.axes is not None:
             values = values.transpose((*answer.axes, -1) if moves else answer.axes)
         values = values.reshape((*answer.view, n if moves else 1))
-        found: Values = np.broadcast_to(values, (*answer.shape, n))
-        return found
+        joint: Values = np.broadcast_to(values, (*answer.shape, n))
+        return joint
 
 
 def _in_range(totals: Floats) -> bool:

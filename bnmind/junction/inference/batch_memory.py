@@ -57,7 +57,7 @@ def moving_registers(plan: CompiledQuery, varying: frozenset[str]) -> list[bool]
 
 
 def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
-    """Return how a batch is run in which these inputs depend on the case."""
+    """Return the memory of a batch in which the inputs ``varying`` depend on the case."""
     program = plan.program
     cells = [program.cells(register) for register in range(len(program.scopes))]
     for register, source in enumerate(plan.sources):
@@ -70,7 +70,7 @@ def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
     fixed += sum(cells[r] for r in range(program.n_inputs, len(cells)) if not moving[r])
     fixed += _turned_cells(plan, cells, moving)
     answers = [math.prod(answer.shape) for answer in plan.answers]
-    # An answer is read, multiplied, and compared with what it would be without signs.
+    # An answer is read, multiplied, and compared with its value without signs.
     of_case = _cells_of_case(plan, cells, moving) + 4 * sum(answers)
     signed = any(source.signed for source in plan.sources)
     kinds = [s.values.dtype for s in plan.sources if s.values is not None]
@@ -79,14 +79,14 @@ def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
     largest = max(cells, default=1)
     chunk = min(max(_CHUNK_CELLS // largest, _FEWEST), _MOST)
     chunk = max(1, min(chunk, _CHUNK_BYTES // max(of_case, 1)))
-    found = sum(math.prod(v.n_states for v in scope) for scope in plan.targets) + 1
-    given = len(plan.evidence) + sum(v.n_states for v in plan.soft)
+    n_results = sum(math.prod(v.n_states for v in scope) for scope in plan.targets) + 1
+    n_findings = len(plan.evidence) + sum(v.n_states for v in plan.soft)
     fixed = number * fixed + _STEP_BYTES * len(program.steps)
-    return BatchSize(chunk, fixed, of_case, 8 * (found + given))
+    return BatchSize(chunk, fixed, of_case, 8 * (n_results + n_findings))
 
 
 def _turned_cells(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bool]) -> int:
-    """Return the cells of what depends on no case, copied into the order of a product."""
+    """Return the cells of registers without cases that are copied into the order of a product."""
     turned = passing = 0
     for register, (operation, left, right) in enumerate(plan.program.steps, plan.program.n_inputs):
         if not isinstance(operation, Product):

@@ -178,13 +178,13 @@ def run_batch(
 
 def _number_of(plan: CompiledQuery, cases: Mapping[str, NDArray[Any]]) -> int:
     """Return the number of cases; raise an error if evidence is missing in a case."""
-    lengths = {len(found) for found in cases.values()}
+    lengths = {len(column) for column in cases.values()}
     positions = {v.name: cases[v.name] for v in plan.evidence}
     problems = [
-        f"{name} has no state in case {int(found.argmin())}; evidence that may be missing must be"
+        f"{name} has no state in case {int(column.argmin())}; evidence that may be missing must be"
         " soft"
-        for name, found in positions.items()
-        if found.size and found.min() < 0
+        for name, column in positions.items()
+        if column.size and column.min() < 0
     ]
     if len(lengths) != 1:
         shown = ", ".join(map(str, sorted(lengths))) or "no evidence"
@@ -210,7 +210,7 @@ def run_each(
     *,
     max_bytes: int | None,
 ) -> BatchRun:
-    """Return the same, with a separate run for each case; equal cases run once.
+    """Return the results of all cases, with a separate run for each; equal cases run once.
 
     Parameters
     ----------

@@ -48,12 +48,12 @@ def read_cases(
     InvalidArgumentError
         If a column holds anything else. The error names the case.
     """
-    found = by_name(given, "the cases")
-    check_names(found, required, soft)
-    read: dict[str, NDArray[Any]] = {v.name: case_positions(v, found[v.name]) for v in required}
+    columns = by_name(given, "the cases")
+    check_names(columns, required, soft)
+    read: dict[str, NDArray[Any]] = {v.name: case_positions(v, columns[v.name]) for v in required}
     for v in soft:
-        if v.name in found and found[v.name] is not None:
-            column = found[v.name]
+        if v.name in columns and columns[v.name] is not None:
+            column = columns[v.name]
             if _array(v, column).ndim == 1:
                 read[v.name] = case_positions(v, column)
             else:
@@ -79,38 +79,38 @@ def case_positions(variable: Variable, column: Any) -> NDArray[np.intp]:
     UnknownNameError
         If the variable does not have a state.
     """
-    found = _array(variable, column)
-    if found.ndim != 1:
+    positions = _array(variable, column)
+    if positions.ndim != 1:
         raise InvalidArgumentError(
             f"expected a column of states or positions for {variable.name}, got an array of shape"
-            f" {found.shape} of {found.dtype}",
+            f" {positions.shape} of {positions.dtype}",
             column,
         )
     if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
-        return _positions_of_states(variable, found)
-    if found.dtype.kind not in "iu":
-        values = found.tolist()
-        there = [value for value in values if not is_missing(value)]
-        if there and all(isinstance(value, str | bool) for value in there):
-            return _positions_of_states(variable, found)
-        found = _whole_numbers(variable, values)
-    wrong = np.flatnonzero((found < -1) | (found >= variable.n_states))
+        return _positions_of_states(variable, positions)
+    if positions.dtype.kind not in "iu":
+        values = positions.tolist()
+        present = [value for value in values if not is_missing(value)]
+        if present and all(isinstance(value, str | bool) for value in present):
+            return _positions_of_states(variable, positions)
+        positions = _whole_numbers(variable, values)
+    wrong = np.flatnonzero((positions < -1) | (positions >= variable.n_states))
     if wrong.size:
         raise InvalidArgumentError(
             f"expected positions from 0 to {variable.n_states - 1}, or -1 where missing, for"
-            f" {variable.name}, got {found[wrong[0]]} in case {wrong[0]}",
+            f" {variable.name}, got {positions[wrong[0]]} in case {wrong[0]}",
             column,
         )
-    return found.astype(np.intp)
+    return positions.astype(np.intp)
 
 
 def _array(variable: Variable, column: Any) -> NDArray[Any]:
     try:
-        found = np.asarray(column)
-        if found.dtype.kind in "USb" and isinstance(column, Sequence):
+        array = np.asarray(column)
+        if array.dtype.kind in "USb" and isinstance(column, Sequence):
             # NumPy converts mixed lists to text: None to "None", NaN to "nan".
-            found = np.asarray(column, dtype=object)
-        return found
+            array = np.asarray(column, dtype=object)
+        return array
     except (ValueError, TypeError) as fault:
         raise InvalidArgumentError(
             f"the cases of {variable.name} are not a column: {fault}", column
@@ -144,7 +144,7 @@ def _position(variable: Variable, state: Any, case: int) -> int:
 
 def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp]:
     """Return whole numbers as an array, with -1 for missing values."""
-    found = np.full(len(values), -1, dtype=np.intp)
+    positions = np.full(len(values), -1, dtype=np.intp)
     for case, value in enumerate(values):
         if is_missing(value):
             continue
@@ -156,8 +156,8 @@ def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp
                 f" {shown(value)} in case {case}",
                 value,
             )
-        found[case] = max(min(int(value), variable.n_states), -2)
-    return found
+        positions[case] = max(min(int(value), variable.n_states), -2)
+    return positions
 
 
 def case_likelihoods(variable: Variable, cases: Any) -> Floats:
@@ -171,12 +171,12 @@ def case_likelihoods(variable: Variable, cases: Any) -> Floats:
         Likelihoods ``(cases, states)``, or a column as for `case_positions`; a missing value has
         the likelihood one for every state.
     """
-    found = _array(variable, cases)
-    if found.ndim == 1:
+    array = _array(variable, cases)
+    if array.ndim == 1:
         columns = np.column_stack([np.eye(variable.n_states), np.ones(variable.n_states)])
-        taken: Floats = columns.take(case_positions(variable, cases), axis=1)
-        return taken
-    weights: Floats = real_numbers(found, f"the likelihoods of {variable.name}")
+        likelihoods: Floats = columns.take(case_positions(variable, cases), axis=1)
+        return likelihoods
+    weights: Floats = real_numbers(array, f"the likelihoods of {variable.name}")
     if weights.ndim != 2 or weights.shape[1] != variable.n_states:
         raise InvalidArgumentError(
             f"expected likelihoods of shape (cases, {variable.n_states}) for {variable.name}, got"
@@ -210,7 +210,7 @@ def case_findings(
     findings: dict[str, Any] = {}
     for v in variables:
         if v.name in cases:
-            found = cases[v.name][number]
-            if found.ndim or found >= 0:
-                findings[v.name] = found if found.ndim else v.states[int(found)]
+            finding = cases[v.name][number]
+            if finding.ndim or finding >= 0:
+                findings[v.name] = finding if finding.ndim else v.states[int(finding)]
     return findings

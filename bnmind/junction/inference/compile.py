@@ -261,12 +261,12 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
     if targets is None:
         hidden = set(by_name) - {v.name for v in observed}
         targets = [[v.name] for v in model.variables if v.name in hidden]
-    wanted = [tuple(variable(name) for name in target) for target in targets] or [()]
+    scopes = [tuple(variable(name) for name in target) for target in targets] or [()]
     tables = {name: tuple(variable(v) for v in scope) for name, scope in inputs.items()}
     uncertain = tuple(variable(name) for name in soft)
     problems = [
         f"a variable is named twice in {[v.name for v in scope]}"
-        for scope in [(*observed, *uncertain), *wanted, *tables.values()]
+        for scope in [(*observed, *uncertain), *scopes, *tables.values()]
         if len({v.name for v in scope}) != len(scope)
     ]
     problems += [
@@ -283,13 +283,13 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
     tables |= {label_of(v.name): (v,) for v in uncertain}
     relevant = model.potentials
     if not options.get("whole"):
-        needed = {v.name for s in [observed, *wanted, *tables.values()] for v in s}
+        needed = {v.name for s in [observed, *scopes, *tables.values()] for v in s}
         relevant = without_barren(relevant, needed)
     return made(
         Query,
         potentials=relevant,
         evidence=observed,
-        targets=tuple(wanted),
+        targets=tuple(scopes),
         inputs=ReadOnlyDict(tables),
         soft=uncertain,
         barren=len(model.potentials) - len(relevant),

@@ -126,8 +126,8 @@ class CompiledQuery(Value):
         # An answer takes its register, two copies and the joint at the same time.
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
         running = self.program.peak_cells if self.summed is None else self.summed.peak_cells
-        held = max(running, reading)
-        return (16 if complex_numbers else 8) * (tables + held)
+        registers = max(running, reading)
+        return (16 if complex_numbers else 8) * (tables + registers)
 
     @cached_property
     def refusal(self) -> TooLargeError | None:
@@ -166,8 +166,8 @@ def _listed(names: list[str], comma: str = ", ") -> str:
 
 def _separators(trees: Sequence[JunctionTree]) -> str:
     """Return all non-empty separators."""
-    found = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
-    return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(found))
+    separators = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
+    return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(separators))
 
 
 def plan_line(plan: CompiledQuery) -> str:
@@ -175,11 +175,11 @@ def plan_line(plan: CompiledQuery) -> str:
     evidence = _listed([v.name for v in plan.evidence])
     targets = _listed([", ".join(v.name for v in scope) for scope in plan.targets], "; ")
     soft = [f"{v.name}?" for v in plan.soft]
-    given = "; ".join([evidence or "nothing", *soft, *plan.inputs])
+    condition = "; ".join([evidence or "nothing", *soft, *plan.inputs])
     size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
     if plan.summed is not None:
         size = _sum_line(plan.summed)
-    return f"Plan({targets} | {given}; {size})"
+    return f"Plan({targets} | {condition}; {size})"
 
 
 def _sum_line(summed: IndependentSum) -> str:

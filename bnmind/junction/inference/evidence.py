@@ -79,17 +79,17 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
             f" {{'rain': 'yes'}}, got {shown(given)}",
             given,
         )
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     for name, value in items():
         text = name_text(name)
         if not isinstance(text, str):
             raise InvalidArgumentError(
                 f"expected names of variables in {what}, got {shown(name)}", name
             )
-        if text in found:
+        if text in findings:
             raise InvalidArgumentError(f"{what} names the variable {text!r} twice", text)
-        found[text] = value
-    return found
+        findings[text] = value
+    return findings
 
 
 def _is_text(name: object) -> bool:
@@ -135,11 +135,11 @@ def read_findings(
     UnknownNameError
         If a variable has no such state.
     """
-    found = by_name(given, "the evidence")
-    check_names(found, required, soft)
+    findings = by_name(given, "the evidence")
+    check_names(findings, required, soft)
     read: dict[str, Any] = {}
     for v in required:
-        state = found[v.name]
+        state = findings[v.name]
         if is_missing(state):
             raise InvalidArgumentError(
                 f"the state of {v.name} is missing, got {state!r}; evidence that may be missing"
@@ -154,7 +154,7 @@ def read_findings(
             )
         read[v.name] = v.states[v.index(state)]
     for v in soft:
-        finding = found.get(v.name)
+        finding = findings.get(v.name)
         if not is_missing(finding):
             read[v.name] = v.states[v.index(finding)] if is_state(finding) else finding
     return read

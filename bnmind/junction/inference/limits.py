@@ -102,9 +102,9 @@ class Limits:
         """
         if multiplications <= self.max_multiplications and memory <= self.max_bytes:
             return None
-        times, held = many(multiplications), bytes_text(memory)
+        times, size = many(multiplications), bytes_text(memory)
         if roughly:
-            times, held = (f"about {text.removeprefix('about ')}" for text in (times, held))
+            times, size = (f"about {text.removeprefix('about ')}" for text in (times, size))
         clique = ""
         if largest is not None:
             names = ", ".join(largest.variables)
@@ -115,7 +115,7 @@ class Limits:
             (memory, self.max_bytes) if by_bytes else (multiplications, self.max_multiplications)
         )
         return TooLargeError(
-            f"a run of this plan would take {times} multiplications and {held}; allowed are"
+            f"a run of this plan would take {times} multiplications and {size}; allowed are"
             f" max_multiplications="
             f"{self.max_multiplications:,} and max_bytes={self.max_bytes:,}.{clique} {_WAY_OUT}",
             needed=needed,

@@ -102,8 +102,8 @@ def read_answers(
         If the sizes of the terms differ too much to be computed.
     """
     answers = plan.answers
-    found = [answer.read(filled) for answer in answers]
-    whole = np.concatenate([values.ravel() for values in found]) * number
+    unscaled = [answer.read(filled) for answer in answers]
+    whole = np.concatenate([values.ravel() for values in unscaled]) * number
     flat = np.real(whole)
     lengths = [math.prod(answer.shape) for answer in answers]
     starts = [0, *accumulate(lengths[:-1])]
@@ -125,7 +125,7 @@ def read_answers(
         flat[start : start + length]
         if values.ndim == 1
         else flat[start : start + length].reshape(values.shape)
-        for start, length, values in zip(starts, lengths, found, strict=True)
+        for start, length, values in zip(starts, lengths, unscaled, strict=True)
     ]
     return Found(joints, sums.tolist(), doubt, has_cancelled)
 
@@ -148,8 +148,8 @@ def cleared(sums: Floats, sizes: Floats) -> Floats:
 
     Other negative sums stay, because auxiliary variables can have negative weights.
     """
-    found: Floats = np.where((sums > RESIDUE * sizes) | (sums < -_ROUNDING * sizes), sums, 0.0)
-    return found
+    cleaned: Floats = np.where((sums > RESIDUE * sizes) | (sums < -_ROUNDING * sizes), sums, 0.0)
+    return cleaned
 
 
 def refuse_others(totals: Values, sizes: Floats, *, real: bool) -> None:

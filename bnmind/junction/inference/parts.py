@@ -74,8 +74,8 @@ class _GroupGraphs:
     def graph(self, names: frozenset[str], targets: Sequence[int] = ()) -> InteractionGraph:
         """Return the graph of a group that answers the targets of these numbers."""
         model, request = self._model, self._request
-        found = sorted([i for name in names & self._first.keys() for i in self._first[name]])
-        scopes = [self._scopes[i] for i in found if names.issuperset(self._scopes[i])]
+        tables = sorted([i for name in names & self._first.keys() for i in self._first[name]])
+        scopes = [self._scopes[i] for i in tables if names.issuperset(self._scopes[i])]
         joints = [request.query.targets[number] for number in targets]
         scopes += [model.scope(v.name for v in scope) for scope in joints]
         return _moral(model, request, scopes)
@@ -157,14 +157,14 @@ def _divided(
     largest = closures(parents, evidence, targets, most=most)
     if largest is None:
         return []
-    made = _GroupGraphs(model, request)
+    group_graphs = _GroupGraphs(model, request)
     cost = float(_VARIABLE_COST * sum(map(len, largest)))
     graphs: dict[int, InteractionGraph] = {}
     starts: dict[int, EliminationOrder] = {}
     for i, names in enumerate(largest):
         if search.quick_work > _DIVIDING_WORK:
             return []
-        graphs[i] = made.graph(names)
+        graphs[i] = group_graphs.graph(names)
         start = search.quick(graphs[i], limit - cost)
         if start is None:
             return []
@@ -178,14 +178,14 @@ def _divided(
     several = any(len(target) > 1 for target in query.targets)
     if several:
         # The cliques of these graphs need not hold the targets.
-        graphs = {i: made.graph(group.names, group.targets) for i, group in groups.items()}
+        graphs = {i: group_graphs.graph(group.names, group.targets) for i, group in groups.items()}
         quick = {i: search.quick(graph) for i, graph in graphs.items()}
         starts = {i: start for i, start in quick.items() if start is not None}
         if len(starts) < len(groups):
             return []
     if several or sum(start.total_size for start in starts.values()) > _WORTH_SEARCHING:
-        found = search.orders([graphs[i] for i in groups], [starts[i] for i in groups])
-        starts = dict(zip(groups, found, strict=True))
+        orders = search.orders([graphs[i] for i in groups], [starts[i] for i in groups])
+        starts = dict(zip(groups, orders, strict=True))
     return [
         Part(JunctionTree.from_order(graphs[i], starts[i]), group) for i, group in groups.items()
     ]
@@ -199,7 +199,7 @@ def _worth(cells: float, n: int) -> float:
 def smallest(
     alternatives: Sequence[tuple[Reduction, Request]], search: SharedSearch
 ) -> tuple[Reduction, Request, Part]:
-    """Return which of several models of one query has the smallest tree, with the tree.
+    """Return the model with the smallest tree among several models of one query, and the tree.
 
     The ``search`` finds the orders, see `shared_search`.
 
@@ -211,10 +211,10 @@ def smallest(
     query = alternatives[0][1].query
     limits = query.limits
     graphs = [_graph(model, request) for model, request in alternatives]
-    found = search.smallest(graphs)
-    if found is None:
+    choice = search.smallest(graphs)
+    if choice is None:
         raise limits.refusal_of_cells(limits.hopeless_cells)
-    chosen, order = found
+    chosen, order = choice
     tree = JunctionTree.from_order(graphs[chosen], order)
     model, request = alternatives[chosen]
     refusal = limits.refusal_of_trees([tree], model.sizes)

@@ -214,15 +214,15 @@ class Plan(Value):
         CancellationError, UnknownNameError
             As in `run`.
         """
-        given = checked_inputs(self.compiled, inputs)
+        tables = checked_inputs(self.compiled, inputs)
         self._answering.check_size()
         read = read_cases(cases, self.evidence, self.soft)
-        batch = self._answering.run_batch(read, given, max_bytes=max_bytes)
+        batch = self._answering.run_batch(read, tables, max_bytes=max_bytes)
         posterior = batch.posterior(self.targets)
         wrong = posterior.impossible.tolist()
         if wrong and not allow_impossible:
             findings = case_findings([*self.evidence, *self.soft], read, wrong[0])
-            raise impossible(self._answering.conflict(findings, given), wrong)
+            raise impossible(self._answering.conflict(findings, tables), wrong)
         return posterior
 
     def is_possible(
@@ -258,12 +258,12 @@ class Plan(Value):
             If a single table excludes the evidence.
         """
         known = {v.name: v for v in (*self.evidence, *self.soft)}
-        given = by_name(evidence, "the evidence")
-        unknown = set(given) - set(known)
+        findings = by_name(evidence, "the evidence")
+        unknown = set(findings) - set(known)
         if unknown:
             raise UnknownNameError("evidence variable", min(unknown), known)
         states = {
-            name: known[name].states[known[name].index(state)] for name, state in given.items()
+            name: known[name].states[known[name].index(state)] for name, state in findings.items()
         }
         given_inputs = checked_inputs(self.compiled, inputs, partial=True)
         return Plan(self._answering.narrowed(states, given_inputs).compiled)

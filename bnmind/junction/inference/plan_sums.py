@@ -101,11 +101,11 @@ def _run(plan: CompiledQuery, registers: Sequence[Values], kind: Arithmetic) -> 
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         filled, powers, has_lost = plan.program.run(registers, kind)
         number, power = _number(plan, registers, scaled=kind.scaled)
-        found = read_answers(plan, registers, filled, number, powers if kind.scaled else None)
+        results = read_answers(plan, registers, filled, number, powers if kind.scaled else None)
     if not powers:
-        return _Run(found, [0] * len(plan.answers), has_lost)
+        return _Run(results, [0] * len(plan.answers), has_lost)
     ends = [answer.register for answer in plan.answers]
-    return _Run(found, [power + (0 if r is None else powers[r]) for r in ends], has_lost)
+    return _Run(results, [power + (0 if r is None else powers[r]) for r in ends], has_lost)
 
 
 def _is_all(plan: CompiledQuery, registers: Sequence[Values], run: _Run, *, scaled: bool) -> bool:

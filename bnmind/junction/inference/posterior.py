@@ -68,30 +68,32 @@ class Posterior(Value, Mapping[Any, Distribution]):
         """
         if not isinstance(names, tuple):
             number = self._number_of(names)
-            wanted = [str(name_text(names))]
+            requested = [str(name_text(names))]
         else:
-            wanted = [str(name_text(name)) for name in names]
-            if len(set(wanted)) < len(wanted):
+            requested = [str(name_text(name)) for name in names]
+            if len(set(requested)) < len(requested):
                 raise InvalidArgumentError(
-                    f"expected each variable once, got {', '.join(wanted)}", names
+                    f"expected each variable once, got {', '.join(requested)}", names
                 )
             for name in names:
                 self._number_of(name)
-            holding = [i for i, scope in enumerate(self.scopes) if _holds(scope, wanted)]
+            holding = [i for i, scope in enumerate(self.scopes) if _holds(scope, requested)]
             if not holding:
                 known = (", ".join(v.name for v in scope) for scope in self.scopes)
                 raise UnknownNameError(
-                    "set of variables within one target", ", ".join(wanted), known
+                    "set of variables within one target", ", ".join(requested), known
                 )
             number = min(holding, key=lambda i: len(self.scopes[i]))
         scope, values = self.scopes[number], np.real(self.joints[number])
         axes = {v.name: axis for axis, v in enumerate(scope)}
-        kept = [axes[name] for name in wanted]
-        if kept != list(range(len(scope))):
-            values = values.sum(axis=tuple(a for a in range(len(scope)) if a not in kept))
+        kept_axes = [axes[name] for name in requested]
+        if kept_axes != list(range(len(scope))):
+            values = values.sum(axis=tuple(a for a in range(len(scope)) if a not in kept_axes))
             # The remaining axes are in the order of the target.
-            values = np.transpose(values, np.argsort(np.argsort(kept)))
-        return made(Distribution, scope=tuple(scope[a] for a in kept), probabilities=sealed(values))
+            values = np.transpose(values, np.argsort(np.argsort(kept_axes)))
+        return made(
+            Distribution, scope=tuple(scope[a] for a in kept_axes), probabilities=sealed(values)
+        )
 
     def _number_of(self, name: Any) -> int:
         """Return the number of the smallest target with a variable."""
@@ -107,13 +109,13 @@ class Posterior(Value, Mapping[Any, Distribution]):
     @cached_property
     def _targets_by_name(self) -> Mapping[str, int]:
         """The number of the smallest target with each variable, in the order of the targets."""
-        found: dict[str, int] = {}
+        targets: dict[str, int] = {}
         for number, scope in enumerate(self.scopes):
             for v in scope:
-                before = found.setdefault(v.name, number)
+                before = targets.setdefault(v.name, number)
                 if len(scope) < len(self.scopes[before]):
-                    found[v.name] = number
-        return ReadOnlyDict(found)
+                    targets[v.name] = number
+        return ReadOnlyDict(targets)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._targets_by_name)
@@ -162,10 +164,10 @@ class Posterior(Value, Mapping[Any, Distribution]):
         """
         import pandas
 
-        found = self.to_dict()
-        pairs = [(name, state) for name in found for state in found[name]]
+        distributions = self.to_dict()
+        pairs = [(name, state) for name in distributions for state in distributions[name]]
         index = pandas.MultiIndex.from_tuples(pairs, names=["variable", "state"])
-        values = [found[name][state] for name, state in pairs]
+        values = [distributions[name][state] for name, state in pairs]
         return pandas.Series(values, index=index, name="probability", dtype=float)
 
     def to_frame(self) -> pandas.DataFrame:
@@ -203,9 +205,9 @@ class Posterior(Value, Mapping[Any, Distribution]):
         UnknownNameError
             If no target contains all of them.
         """
-        wanted = set(names)
+        requested = set(names)
         for scope, values in zip(self.scopes, self.joints, strict=True):
-            if wanted <= {v.name for v in scope}:
+            if requested <= {v.name for v in scope}:
                 return Factor(scope, values).sum_to(names)
         known = (", ".join(v.name for v in scope) for scope in self.scopes)
         raise UnknownNameError("set of variables within one target", ", ".join(names), known)

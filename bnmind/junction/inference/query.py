@@ -107,12 +107,12 @@ class Request(Sealed):
 def opened(
     query: Query, known: Known
 ) -> tuple[Request, tuple[Potential, ...], dict[str, tuple[int, ...]]]:
-    """Return what is left of a query, the potentials that matter, and the states possible.
+    """Return the remaining query, the relevant potentials and the possible states.
 
     Raises
     ------
     ImpossibleEvidenceError
-        If a single table rules out what is known.
+        If a single table excludes the known evidence or inputs.
     """
     fixed, given = known.fixed, known.given
     certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}

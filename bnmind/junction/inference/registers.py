@@ -50,10 +50,10 @@ def starting_registers(
         If the evidence or the inputs are not those of the plan.
     """
     findings = read_findings(evidence, plan.evidence, plan.soft)
-    given = all_inputs(plan, findings, inputs)
+    tables = all_inputs(plan, findings, inputs)
     if plan.refusal is not None:
         raise plan.refusal
-    return registers_of(plan, positions_of(plan, findings), given)
+    return registers_of(plan, positions_of(plan, findings), tables)
 
 
 def positions_of(plan: CompiledQuery, findings: Findings) -> dict[str, int]:
@@ -69,12 +69,12 @@ def all_inputs(
     plan: CompiledQuery, findings: Findings, inputs: Mapping[str, Values] | None
 ) -> dict[str, Values]:
     """Return the inputs of a run, and the likelihoods of the soft variables as inputs."""
-    given = checked_inputs(plan, inputs)
+    tables = checked_inputs(plan, inputs)
     for v in plan.soft:
-        found = findings.get(v.name)
-        weights = np.ones(v.n_states) if found is None else likelihood(v, found)
-        given[label_of(v.name)] = weights
-    return given
+        finding = findings.get(v.name)
+        weights = np.ones(v.n_states) if finding is None else likelihood(v, finding)
+        tables[label_of(v.name)] = weights
+    return tables
 
 
 def checked_inputs(
@@ -87,21 +87,21 @@ def checked_inputs(
     InvalidArgumentError
         If they are not the inputs of the plan, have another shape, or are negative.
     """
-    given = dict(by_name(inputs, "the inputs"))
+    tables = dict(by_name(inputs, "the inputs"))
     problems = []
-    if not set(given) <= set(plan.inputs) or (not partial and set(given) != set(plan.inputs)):
-        problems.append(f"the plan has the inputs {sorted(plan.inputs)}, got {sorted(given)}")
-    for name in sorted(set(given) & set(plan.inputs)):
+    if not set(tables) <= set(plan.inputs) or (not partial and set(tables) != set(plan.inputs)):
+        problems.append(f"the plan has the inputs {sorted(plan.inputs)}, got {sorted(tables)}")
+    for name in sorted(set(tables) & set(plan.inputs)):
         shape = tuple(v.n_states for v in plan.inputs[name])
-        values = real_numbers(given[name], f"the input {name}")
+        values = real_numbers(tables[name], f"the input {name}")
         if values.shape != shape:
             problems.append(f"the input {name} must be of shape {shape}, got {values.shape}")
         elif not np.all((values >= 0) & np.isfinite(values)):
             problems.append(f"the numbers of the input {name} must be finite and not negative")
-        given[name] = values
+        tables[name] = values
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
-    return given
+    return tables
 
 
 def registers_of(
