@@ -62,15 +62,15 @@ def closure(
 
     Those of ``base`` are in the result, and so are their ancestors before.
     """
-    found = set(base)
-    waiting = [name for name in names if name not in found]
-    found.update(waiting)
+    closed = set(base)
+    waiting = [name for name in names if name not in closed]
+    closed.update(waiting)
     while waiting:
         for name in parents.get(waiting.pop(), ()):
-            if name not in found:
-                found.add(name)
+            if name not in closed:
+                closed.add(name)
                 waiting.append(name)
-    return frozenset(found)
+    return frozenset(closed)
 
 
 def closures(
@@ -98,32 +98,32 @@ def closures(
         variable is its own ancestor: the distributions of what is left out do not sum to one.
     """
     base = closure(parents, evidence)
-    wanted = list(dict.fromkeys(frozenset(target) - base for target in targets))
+    hidden = list(dict.fromkeys(frozenset(target) - base for target in targets))
     try:
         place = {name: i for i, name in enumerate(TopologicalSorter(parents).static_order())}
     except CycleError:
         return None
     # A set lies in that of a later variable: those come first, and most others are not walked.
-    wanted.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
-    asked = frozenset().union(*wanted)
+    hidden.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
+    variables = frozenset().union(*hidden)
     walked: list[tuple[frozenset[str], frozenset[str]]] = []
-    index = _Index(asked)
+    index = _Index(variables)
     total = 0
-    for names in reversed(wanted):
+    for names in reversed(hidden):
         if index.covers(names):
             continue
-        found = closure(parents, names, base)
-        total += len(found)
+        ancestors = closure(parents, names, base)
+        total += len(ancestors)
         if total > _SLACK * most:
             return None
-        walked.append((names, found))
-        index.add(found)
+        walked.append((names, ancestors))
+        index.add(ancestors)
     # Those that were walked too early.
     walked.sort(key=lambda pair: -len(pair[1]))
-    index = _Index(asked)
-    for names, found in walked:
+    index = _Index(variables)
+    for names, ancestors in walked:
         if not index.covers(names):
-            index.add(found)
+            index.add(ancestors)
     return index.sets if sum(map(len, index.sets)) <= most else None
 
 
@@ -145,7 +145,7 @@ class _Index:
         if not names:
             return bool(self.sets)
         fewest = min([self._holding[name] for name in names], key=len)
-        return any(names <= found for found in fewest)
+        return any(names <= members for members in fewest)
 
 
 def ancestral_groups(
@@ -163,27 +163,29 @@ def ancestral_groups(
     cost
         What it costs to work on each set. A target is answered in the cheapest that holds it.
     """
-    left: dict[str, dict[int, frozenset[str]]] = {}
+    unanswered: dict[str, dict[int, frozenset[str]]] = {}
     free: list[int] = []
     known = frozenset(evidence)
     for number, target in enumerate(targets):
         names = frozenset(target) - known
         if names:
-            left.setdefault(min(names), {})[number] = names
+            unanswered.setdefault(min(names), {})[number] = names
         else:
             free.append(number)
     answered: dict[int, list[int]] = {}
     for whole in sorted(range(len(closed)), key=lambda i: (cost[i], i)):
-        found, free = free, []
-        for name in closed[whole] & left.keys():
-            fitting = [number for number, names in left[name].items() if names <= closed[whole]]
+        answered_here, free = free, []
+        for name in closed[whole] & unanswered.keys():
+            fitting = [
+                number for number, names in unanswered[name].items() if names <= closed[whole]
+            ]
             for number in fitting:
-                del left[name][number]
-            if not left[name]:
-                del left[name]
-            found += fitting
-        if found:
-            answered[whole] = sorted(found)
+                del unanswered[name][number]
+            if not unanswered[name]:
+                del unanswered[name]
+            answered_here += fitting
+        if answered_here:
+            answered[whole] = sorted(answered_here)
     return {
         whole: Group(closed[whole], tuple(numbers))
         for whole, numbers in sorted(answered.items(), key=lambda item: item[1])

@@ -45,20 +45,20 @@ def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
     scopes = [frozenset(t.scope) for t in model.tables if t.values.dtype.kind == "c"]
     if not scopes:
         return model
-    left = set(scopes)
+    remaining = set(scopes)
     candidates = set().union(*scopes) - set(protected)
     candidates -= {name for function in model.functions for name in function.scope}
     chosen: dict[str, NDArray[np.intp]] = {}
     # Auxiliary variables are in many complex tables, what they stand for in few.
     for name in sorted(candidates, key=lambda n: (-sum(n in scope for scope in scopes), n)):
-        mine = {scope for scope in left if name in scope}
-        if not mine or any(name in scope for scope in set(scopes) - left):
+        mine = {scope for scope in remaining if name in scope}
+        if not mine or any(name in scope for scope in set(scopes) - remaining):
             continue
         partner = _partners([t for t in model.tables if name in t.scope], name)
         if partner is not None:
             chosen[name] = partner
-            left -= mine
-    if left or not chosen:
+            remaining -= mine
+    if remaining or not chosen:
         return model
     name = max(chosen, key=lambda n: (model.sizes[n], n))
     return _halved(model, name, chosen[name])
@@ -82,22 +82,22 @@ def _partners(tables: list[Table], name: str) -> NDArray[np.intp] | None:
 
 def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction:
     states = np.arange(len(partner))
-    kept = states[states <= partner]
-    weight = np.where(partner[kept] == kept, 1.0, 2.0)
+    kept_states = states[states <= partner]
+    weight = np.where(partner[kept_states] == kept_states, 1.0, 2.0)
     tables, weighted = [], False
     for table in model.tables:
         if name not in table.scope:
             tables.append(table)
             continue
         axis = table.scope.index(name)
-        values = table.values.take(kept, axis=axis)
+        values = table.values.take(kept_states, axis=axis)
         if not weighted:
             shape = [1] * values.ndim
             shape[axis] = -1
             values, weighted = values * weight.reshape(shape), True
         tables.append(Table(table.scope, values))
-    lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept])
-    sizes = {**model.sizes, name: len(kept)}
+    lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept_states])
+    sizes = {**model.sizes, name: len(kept_states)}
     return replace(
         model,
         sizes=sizes,

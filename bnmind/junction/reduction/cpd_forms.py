@@ -180,8 +180,8 @@ def choose_forms(
     chosen, cost = _best(_choices(potentials, domains, forms), estimate)
     if signed and goes_on() and _WORTH * cost > _SIGNED_LEAST:
         forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
-        other, found = _best(_choices(potentials, domains, forms), estimate)
-        chosen = other if found < _WORTH * cost else chosen
+        other, other_cost = _best(_choices(potentials, domains, forms), estimate)
+        chosen = other if other_cost < _WORTH * cost else chosen
     result: list[Potential] = []
     for i, potential in enumerate(potentials):
         form = chosen.get(i)
@@ -222,7 +222,7 @@ class _Estimate:
 
     def cost(self, chosen: Mapping[int, _Form]) -> float:
         """Return the cells of the tree and of the chosen tables, more if some are signed."""
-        sizes = {name: len(kept) for name, kept in self.domains.items()}
+        sizes = {name: len(states) for name, states in self.domains.items()}
         scopes: list[tuple[str, ...]] = list(self.joints)
         functions: list[tuple[str, ...]] = []
         cells = 0.0
@@ -246,16 +246,16 @@ class _Estimate:
 
     def _worked_with(self, graph: InteractionGraph, functions: Sequence[Sequence[str]]) -> float:
         """Return the cells of the cliques, without the states that a function determines."""
-        found = self.order(graph)
+        order = self.order(graph)
         if not functions:
-            return float(min(found.total_size, _LARGEST_FLOAT))
+            return float(min(order.total_size, _LARGEST_FLOAT))
         place = {name: i for i, name in enumerate(graph.names)}
         children: dict[int, set[int]] = {}
         for name, *others in functions:
             if name in place:
                 children[place[name]] = {place[v] for v in others if v in place}
         total = 0
-        for clique in maximal_cliques(graph, vertices_in_order(graph, found.variables)):
+        for clique in maximal_cliques(graph, vertices_in_order(graph, order.variables)):
             sizes = {v: graph.sizes[v] for v in clique}
             determined = [
                 size for v, size in sizes.items() if v in children and children[v] <= sizes.keys()
@@ -389,9 +389,9 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _F
             continue
         if not estimate.goes_on():
             return best, cost
-        found = estimate.cost(start)
-        if found < _WORTH * cost:
-            best, cost = start, found
+        new_cost = estimate.cost(start)
+        if new_cost < _WORTH * cost:
+            best, cost = start, new_cost
     for choice in choices[:_MOST_GROUPS]:
         for kind in choice.forms:
             other = {**best, **choice.taking([kind])}
@@ -399,7 +399,7 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _F
                 continue
             if not estimate.goes_on():
                 return best, cost
-            found = estimate.cost(other)
-            if found < _WORTH * cost:
-                best, cost = other, found
+            new_cost = estimate.cost(other)
+            if new_cost < _WORTH * cost:
+                best, cost = other, new_cost
     return best, cost

@@ -80,5 +80,5 @@ def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[
 
 
 def _is_safe(product: Floats) -> bool:
-    there = product[product > 0]
-    return not there.size or bool(there.min() > _SMALL and there.max() < _LARGE)
+    positive = product[product > 0]
+    return not positive.size or bool(positive.min() > _SMALL and positive.max() < _LARGE)

@@ -48,11 +48,11 @@ def small_tables(
     InvalidModelError
         If a factor has negative or complex values.
     """
-    taken = set(names)
+    used_names = set(names)
     return tuple(
         table
         for potential in potentials
-        for table in _tables(potential, taken, sums_only=sums_only, max_cells=max_cells)
+        for table in _tables(potential, used_names, sums_only=sums_only, max_cells=max_cells)
     )
 
 

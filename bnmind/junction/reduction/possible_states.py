@@ -47,13 +47,13 @@ def n_cells(potential: Potential, domains: Domains) -> int:
 
 def table(potential: Potential, domains: Domains) -> Values:
     """Return the values of a potential on what remains, an axis for each variable in scope."""
-    kept = [domains[v.name] for v in potential.scope]
+    states = [domains[v.name] for v in potential.scope]
     if not isinstance(potential, Factor | TabularCPD):
-        return potential.table_on(kept)
+        return potential.table_on(states)
     values = potential.values
-    if values.shape == tuple(map(len, kept)):
+    if values.shape == tuple(map(len, states)):
         return values
-    return values[np.ix_(*[list(k) for k in kept])]
+    return values[np.ix_(*[list(k) for k in states])]
 
 
 def is_kept_as_function(potential: Potential, domains: Domains) -> TypeGuard[FunctionalCPD]:
@@ -80,8 +80,8 @@ def positions(cpd: FunctionalCPD, domains: Domains) -> NDArray[np.intp]:
     """
     arguments = np.ix_(*[np.asarray(domains[v.name], dtype=np.intp) for v in cpd.parents])
     places = np.full(cpd.variable.n_states, -1, dtype=np.intp)
-    kept = domains[cpd.variable.name]
-    places[list(kept)] = np.arange(len(kept))
+    child_states = domains[cpd.variable.name]
+    places[list(child_states)] = np.arange(len(child_states))
     values = np.broadcast_to(cpd.function(*arguments), [len(domains[v.name]) for v in cpd.parents])
     return places[values]
 
@@ -113,7 +113,7 @@ def possible_states(
         that had a single state to begin with.
     """
     current = dict(domains)
-    kept = frozenset(keep)
+    protected = frozenset(keep)
     holders: dict[str, list[int]] = {}
     for i, potential in enumerate(potentials):
         for variable in potential.scope:
@@ -133,7 +133,7 @@ def possible_states(
             raise _impossible(potentials, domains)
         for variable, states in zip(potential.scope, supported, strict=True):
             name = variable.name
-            if name not in kept and len(states) < len(current[name]):
+            if name not in protected and len(states) < len(current[name]):
                 current[name] = states
                 more = [j for j in holders[name] if j != i and j not in queued]
                 waiting += more
@@ -155,10 +155,10 @@ def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...],
         return tuple(potential.possible(states))
     positive = table(potential, domains) != 0
     result = []
-    for axis, kept in enumerate(states):
+    for axis, domain in enumerate(states):
         others = tuple(a for a in range(positive.ndim) if a != axis)
-        there = positive.any(axis=others)
-        result.append(tuple(kept) if there.all() else tuple(np.asarray(kept)[there].tolist()))
+        occurs = positive.any(axis=others)
+        result.append(tuple(domain) if occurs.all() else tuple(np.asarray(domain)[occurs].tolist()))
     return tuple(result)
 
 
@@ -169,12 +169,12 @@ def _cells(potential: Potential) -> int:
 def _impossible(potentials: Sequence[Potential], domains: Domains) -> ImpossibleEvidenceError:
     """Return the error that names what had a single state to begin with, of several."""
     variables = {v.name: v for potential in potentials for v in potential.scope}
-    given = {
-        name: variables[name].states[kept[0]]
-        for name, kept in domains.items()
-        if len(kept) == 1 and variables[name].n_states > 1
+    evidence = {
+        name: variables[name].states[states[0]]
+        for name, states in domains.items()
+        if len(states) == 1 and variables[name].n_states > 1
     }
-    shown = ", ".join(f"{name}={state}" for name, state in given.items())
+    shown = ", ".join(f"{name}={state}" for name, state in evidence.items())
     return ImpossibleEvidenceError(
-        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}", given
+        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}", evidence
     )

@@ -90,13 +90,13 @@ class Reduction(Sealed):
     @property
     def scopes(self) -> tuple[Scope, ...]:
         """The scopes of all tables, in the order in which the model has them."""
-        found = []
+        scopes = []
         functions = deque(self.functions)
         for number, table in enumerate(self.tables):
             while functions and functions[0].place <= number:
-                found.append(functions.popleft().scope)
-            found.append(table.scope)
-        return (*found, *(function.scope for function in functions))
+                scopes.append(functions.popleft().scope)
+            scopes.append(table.scope)
+        return (*scopes, *(function.scope for function in functions))
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables that original ones live in."""
@@ -151,13 +151,13 @@ def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
     lifts = {
         name: made(
             Lift,
-            home=name if len(kept) > 1 else None,
+            home=name if len(states) > 1 else None,
             # Ascending ones from zero on, if the last is in its place.
-            positions=_all_of(len(kept))
-            if kept[-1] == len(kept) - 1
-            else sealed(np.array(kept, dtype=np.intp)),
+            positions=_all_of(len(states))
+            if states[-1] == len(states) - 1
+            else sealed(np.array(states, dtype=np.intp)),
         )
-        for name, kept in domains.items()
+        for name, states in domains.items()
     }
     return {n: len(k) for n, k in domains.items() if len(k) > 1}, lifts
 
