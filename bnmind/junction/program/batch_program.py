@@ -169,8 +169,8 @@ class CaseProgram:
             return self._bind_product(operation, first, second, moving)
         if not isinstance(operation, Sum):
             step = function_step(operation, first, second, moving)
-            found = step()
-            values, block = self._take(found.shape, found.dtype)
+            result = step()
+            values, block = self._take(result.shape, result.dtype)
             return [lambda: np.copyto(values, step())], values, block
         shape = [n for axis, n in enumerate(first.shape) if axis not in operation.axes]
         values, block = self._take(shape, first.dtype)

@@ -58,13 +58,13 @@ def _scattered(operation: Scatter, positions: Any, right: Any) -> Callable[[], A
     """Return the step for positions that are the same in every case: they are sorted once."""
     places = operation.places(positions)
     order = np.argsort(places, kind="stable")
-    there, starts = np.unique(places[order], return_index=True)
+    destinations, starts = np.unique(places[order], return_index=True)
 
     def run() -> Any:
         n = right.shape[-1]
         rows = operation.rows(positions.shape, right, n)
         sums = np.zeros((operation.n_places, rows.shape[1]), dtype=rows.dtype)
-        sums[there] = np.add.reduceat(rows[order], starts, axis=0)
+        sums[destinations] = np.add.reduceat(rows[order], starts, axis=0)
         return sums[1:].reshape(*operation.shape, n)
 
     return run
@@ -83,7 +83,7 @@ def _scattered_anew(operation: Scatter, positions: Any, right: Any, *, moves: bo
     index = (places * columns + np.arange(columns)[:, None]) * n + np.arange(n)
     rows = np.broadcast_to(rows, index.shape)
     length = operation.n_places * columns * n
-    found: Any = np.bincount(index.ravel(), np.real(rows).ravel(), length)
+    sums: Any = np.bincount(index.ravel(), np.real(rows).ravel(), length)
     if np.iscomplexobj(rows):
-        found = found + 1j * np.bincount(index.ravel(), rows.imag.ravel(), length)
-    return found[columns * n :].reshape(*operation.shape, n)
+        sums = sums + 1j * np.bincount(index.ravel(), rows.imag.ravel(), length)
+    return sums[columns * n :].reshape(*operation.shape, n)

@@ -89,12 +89,12 @@ class ProgramBuilder:
 
     def build(self, keep: Iterable[int]) -> Program:
         """Return the program that leaves the registers ``keep`` filled."""
-        kept, last = frozenset(keep), {}
+        kept_registers, last = frozenset(keep), {}
         for number, (_, left, right) in enumerate(self._steps):
             last[left] = last[right] = number
         spent: list[list[int]] = [[] for _ in self._steps]
         for register, number in last.items():
-            if register >= self._n_inputs and register not in kept:
+            if register >= self._n_inputs and register not in kept_registers:
                 spent[number].append(register)
         overwriting: dict[int, Operation] = {}
         steps = []
@@ -127,10 +127,10 @@ class ProgramBuilder:
         key = (tuple(sorted(operands)), keep)
         if key in self._done:
             return self._done[key]
-        left, heads = self._without_barren(list(key[0]), keep)
+        relevant, heads = self._without_barren(list(key[0]), keep)
         result = None
-        if left:
-            result = self._carry_out(left, keep)
+        if relevant:
+            result = self._carry_out(relevant, keep)
             known = heads & self._members[result] & keep
             if known:
                 self.heads[result] = known
@@ -143,14 +143,14 @@ class ProgramBuilder:
         if len(operands) == 1:
             head = heads.get(operands[0], _NONE)
             return ([], _NONE) if head and keep.isdisjoint(head) else (operands, head)
-        left = [r for r in operands if r in heads and keep.isdisjoint(heads[r])]
-        while left:
+        candidates = [r for r in operands if r in heads and keep.isdisjoint(heads[r])]
+        while candidates:
             shared = self._shared(operands) if len(operands) > 1 else _NONE
-            barren = {r for r in left if shared.isdisjoint(heads[r])}
+            barren = {r for r in candidates if shared.isdisjoint(heads[r])}
             if not barren:
                 break
             operands = [r for r in operands if r not in barren]
-            left = [r for r in left if r not in barren]
+            candidates = [r for r in candidates if r not in barren]
         for register in operands:
             if register not in heads:
                 return operands, _NONE
@@ -161,11 +161,11 @@ class ProgramBuilder:
         first, second, *others = [self._members[register] for register in operands]
         shared = first & second
         if others:
-            held = set(first | second)
+            seen = set(first | second)
             more = set(shared)
             for scope in others:
-                more |= held & scope
-                held |= scope
+                more |= seen & scope
+                seen |= scope
             shared = frozenset(more)
         return shared
 
@@ -189,14 +189,14 @@ class ProgramBuilder:
             rows = {i: f.partial for i, f in known if f.positions == operands[i]}
         variables = list(local)
         sizes = tuple([self.sizes[v] for v in variables])
-        kept = 0
+        keep_mask = 0
         for number, variable in enumerate(variables):
             if variable in keep:
-                kept |= 1 << number
-        key = (tuple(shapes), sizes, kept, *rows.items())
+                keep_mask |= 1 << number
+        key = (tuple(shapes), sizes, keep_mask, *rows.items())
         recipe = self._recipes.get(key)
         if recipe is None:
-            recipe = self._recipes[key] = recipe_of(shapes, sizes, rows, kept)
+            recipe = self._recipes[key] = recipe_of(shapes, sizes, rows, keep_mask)
         registers = list(operands)
         for operation, left, right, scope in recipe:
             first, second = registers[left], registers[right]
@@ -207,13 +207,13 @@ class ProgramBuilder:
 
     def _pairwise(self, operands: list[int], keep: Variables) -> int:
         """Add the steps of a recipe for few tables, which is not worth being looked for."""
-        left = list(operands)
-        while len(left) > 2:
-            i, j = self._cheapest(left, keep)
-            second, first = left.pop(j), left.pop(i)
-            needed = keep.union(*[self._members[register] for register in left])
-            left.append(self._multiply(first, second, needed))
-        return self._multiply(left[0], left[1], keep)
+        remaining = list(operands)
+        while len(remaining) > 2:
+            i, j = self._cheapest(remaining, keep)
+            second, first = remaining.pop(j), remaining.pop(i)
+            needed = keep.union(*[self._members[register] for register in remaining])
+            remaining.append(self._multiply(first, second, needed))
+        return self._multiply(remaining[0], remaining[1], keep)
 
     def _cheapest(self, tables: Sequence[int], keep: Variables) -> tuple[int, int]:
         """Return which of several tables to multiply next, as in recipes."""
@@ -237,15 +237,15 @@ class ProgramBuilder:
 
     def _multiply(self, first: int, second: int, keep: Variables) -> int:
         """Add the steps that multiply two tables and sum to the variables kept."""
-        held, others = self._members[first], self._members[second]
-        if held == others:
+        own, others = self._members[first], self._members[second]
+        if own == others:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
             return self._reduce(self._add(operation, first, second, scope), keep)
-        first, second = self._reduce(first, keep | others), self._reduce(second, keep | held)
+        first, second = self._reduce(first, keep | others), self._reduce(second, keep | own)
         if self._cells[first] < self._cells[second]:
             first, second = second, first
         left, right = self.scopes[first], self.scopes[second]
-        summed = held & others - keep
+        summed = own & others - keep
         if summed:
             operation, scope = self._products.summed(left, right, summed)
         else:

@@ -144,11 +144,11 @@ class IndependentSum(Sealed):
         rest = outside(levels, whole)
         beliefs = weights * rest[np.arange(len(weights))[:, None], added]
         beliefs /= beliefs.sum(axis=1, keepdims=True)
-        found = dict(zip(self.summands, sealed(beliefs), strict=True))
+        beliefs_by_register = dict(zip(self.summands, sealed(beliefs), strict=True))
         if self.number is not None:
             sums = np.bincount(positions, joint[:n_totals] / evidence, self.n_states)
-            found[self.number] = sealed(sums)
-        return Summed(found, math.log(evidence) + (power + more) * math.log(2.0))
+            beliefs_by_register[self.number] = sealed(sums)
+        return Summed(beliefs_by_register, math.log(evidence) + (power + more) * math.log(2.0))
 
     def _weights(self, registers: Sequence[Values]) -> tuple[Floats, int]:
         """Return the product of the tables over each summand, and a power of two taken out."""
@@ -173,8 +173,8 @@ class IndependentSum(Sealed):
         """Return the weight of each value of each summand: states may have the same value."""
         n_rows, n_values = len(weights), self.n_values
         places = np.maximum(self.values, 0) + n_values * np.arange(n_rows)[:, None]
-        found: Any = np.bincount(places.ravel(), weights.ravel(), n_rows * n_values)
-        leaves: Floats = found.reshape(n_rows, n_values)
+        sums: Any = np.bincount(places.ravel(), weights.ravel(), n_rows * n_values)
+        leaves: Floats = sums.reshape(n_rows, n_values)
         return leaves
 
 
@@ -200,24 +200,24 @@ def sum_among(
     All other tables must be over one hidden variable each, and all targets too; ``observed`` are
     those that are not hidden.
     """
-    found = None
+    cpd = None
     for potential in potentials:
         n_hidden = sum([v.name not in observed and v.n_states > 1 for v in potential.scope])
         if n_hidden < 2 and isinstance(potential, Factor | TabularCPD):
             continue
-        if found is not None or not isinstance(potential, FunctionalCPD):
+        if cpd is not None or not isinstance(potential, FunctionalCPD):
             return None
-        found = potential
-    if found is None or len(found.parents) < _MANY or not isinstance(found.function, Addition):
+        cpd = potential
+    if cpd is None or len(cpd.parents) < _MANY or not isinstance(cpd.function, Addition):
         return None
-    hidden = {v.name for v in found.scope} - observed
+    hidden = {v.name for v in cpd.scope} - observed
     others = [v.name for p in potentials for v in p.scope if v.n_states > 1]
     others += [v.name for target in targets for v in target if v.n_states > 1]
     if any(name not in hidden and name not in observed for name in others):
         return None
     if any(sum([v.name in hidden for v in target]) > 1 for target in targets):
         return None
-    return found
+    return cpd
 
 
 def independent_sum(

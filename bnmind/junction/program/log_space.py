@@ -73,9 +73,9 @@ def joints_by_logarithms(
     filled = run_logarithms(program, logs, np.logaddexp)
     joints, totals = [], []
     for answer in answers:
-        found = np.zeros(answer.shape) if answer.register is None else answer.read(filled)
-        total = float(np.logaddexp.reduce(found.ravel()))
-        joint = np.exp(found - total) if total > -np.inf else np.zeros(answer.shape)
+        log_joint = np.zeros(answer.shape) if answer.register is None else answer.read(filled)
+        total = float(np.logaddexp.reduce(log_joint.ravel()))
+        joint = np.exp(log_joint - total) if total > -np.inf else np.zeros(answer.shape)
         joints.append(joint / max(float(joint.sum()), 0.5))
         totals.append(total)
     return joints, totals[0] if min(totals) > -np.inf else -math.inf

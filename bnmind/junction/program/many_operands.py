@@ -48,9 +48,9 @@ def multiplied_to_few(
         for bit in _bits(masks[register]):
             holders.setdefault(bit, set()).add(register)
     # What a product of two may sum out: variables that no more than two operands hold.
-    rare = sum(bit for bit, held in holders.items() if len(held) < 3) & ~keep
-    left = {register for register in registers if register not in apart}
-    queue = [(size(masks[register]), register) for register in left]
+    rare = sum(bit for bit, users in holders.items() if len(users) < 3) & ~keep
+    remaining = {register for register in registers if register not in apart}
+    queue = [(size(masks[register]), register) for register in remaining]
     heapify(queue)
 
     def needed(first: int, second: int) -> int:
@@ -60,19 +60,19 @@ def multiplied_to_few(
                 union ^= bit
         return union
 
-    while len(left) > FEW_OPERANDS:
+    while len(remaining) > FEW_OPERANDS:
         own, first = heappop(queue)
-        if first not in left:
+        if first not in remaining:
             continue
-        left.remove(first)
-        near = set().union(*[holders[bit] for bit in _bits(masks[first])]) & left
+        remaining.remove(first)
+        near = set().union(*[holders[bit] for bit in _bits(masks[first])]) & remaining
         # Where nothing is shared, another small one.
-        partners = near or {min(left, key=lambda r: (size(masks[r]), r))}
+        partners = near or {min(remaining, key=lambda r: (size(masks[r]), r))}
         _, _, second = min(
             (size(needed(first, r)) - size(masks[r]) - own, size(masks[first] | masks[r]), r)
             for r in partners
         )
-        left.remove(second)
+        remaining.remove(second)
         product = multiply(first, second, needed(first, second))
         for bit in _bits(masks[first] | masks[second]):
             holders[bit] -= {first, second}
@@ -80,16 +80,16 @@ def multiplied_to_few(
             holders[bit].add(product)
             if len(holders[bit]) < 3 and not bit & keep:
                 rare |= bit
-        left.add(product)
+        remaining.add(product)
         heappush(queue, (size(masks[product]), product))
-    return sorted({*left, *(r for r in registers if r in apart)})
+    return sorted({*remaining, *(r for r in registers if r in apart)})
 
 
 def _bits(mask: int) -> list[int]:
     """Return the members of a set as sets of one."""
-    found = []
+    bits = []
     while mask:
         low = mask & -mask
-        found.append(low)
+        bits.append(low)
         mask ^= low
-    return found
+    return bits

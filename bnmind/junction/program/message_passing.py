@@ -138,8 +138,8 @@ class Passing:
         waiting = [] if sender in received[receiver] else [(sender, receiver)]
         while waiting:
             source, to = waiting[-1]
-            there = received[source]
-            missing = [n for n in neighbors[source] if n not in there and n != to]
+            messages = received[source]
+            missing = [n for n in neighbors[source] if n not in messages and n != to]
             if missing:
                 waiting += [(n, source) for n in missing]
                 continue

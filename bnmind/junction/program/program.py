@@ -182,8 +182,8 @@ class Program:
                 return registers, [], watch.has_lost
             powers = [0] * len(registers)
             if kind.scaled:
-                for number, given in enumerate(inputs):
-                    registers[number], powers[number] = _scaled(given, kind, watch)
+                for number, table in enumerate(inputs):
+                    registers[number], powers[number] = _scaled(table, kind, watch)
             for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
                 values = operation(registers[left], registers[right])
                 power = 0

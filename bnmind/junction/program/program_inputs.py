@@ -63,10 +63,10 @@ class Rows(Sealed):
         if self.observed:
             sizes = self.positions.shape[: len(self.observed)]
             flat = np.ravel_multi_index([at[name] for name in self.observed], sizes)
-            found = positions.take(flat, axis=-1)
+            values = positions.take(flat, axis=-1)
         else:
-            found = positions[..., None]
-        np.copyto(register, found if self.child is None else found == at[self.child])
+            values = positions[..., None]
+        np.copyto(register, values if self.child is None else values == at[self.child])
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,15 +250,15 @@ def deterministic(sources: Sequence[Source]) -> dict[int, Function]:
 
     The positions of tables' children are in registers of their own, after the sources.
     """
-    found = {}
+    functions = {}
     more = len(sources)
     for i, source in enumerate(sources):
         if source.positions is not None and source.child is not None:
-            found[i] = Function(source.child, more)
+            functions[i] = Function(source.child, more)
             more += 1
         elif source.rows is not None and source.child is not None:
-            found[i] = Function(source.child, i, bool(np.any(source.rows.positions < 0)))
-    return found
+            functions[i] = Function(source.child, i, bool(np.any(source.rows.positions < 0)))
+    return functions
 
 
 def _function_source(
@@ -326,12 +326,12 @@ def answer_of(
     hidden = [v for v in target if v.name not in observed]
     names = model.scope(v.name for v in hidden)
     scope = [number[name] for name in names]
-    found = () if register is None else scopes[register]
-    there = [v for v in scope if v in found]
+    register_scope = () if register is None else scopes[register]
+    present = [v for v in scope if v in register_scope]
     shape = tuple([model.sizes[name] for name in names])
     # A register may lack variables that its joint does not depend on.
-    view = tuple(size if v in found else 1 for v, size in zip(scope, shape, strict=True))
-    axes = tuple(found.index(v) for v in there)
+    view = tuple(size if v in register_scope else 1 for v, size in zip(scope, shape, strict=True))
+    axes = tuple(register_scope.index(v) for v in present)
     full = tuple(v.n_states for v in hidden)
     cells = None
     if shape != full:

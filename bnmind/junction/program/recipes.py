@@ -39,12 +39,12 @@ def members(mask: int) -> Scope:
     >>> members(9)
     (0, 3)
     """
-    found = []
+    variables = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        variables.append(low.bit_length() - 1)
         mask ^= low
-    return tuple(found)
+    return tuple(variables)
 
 
 class Move(NamedTuple):
@@ -102,38 +102,40 @@ class _Planner:
 
     def recipe(self, keep: int) -> Recipe:
         """Return the steps that contract all operands to ``keep``."""
-        left = self._merged_twins(list(range(len(self.scopes))))
-        if len(left) > FEW_OPERANDS:
+        operands = self._merged_twins(list(range(len(self.scopes))))
+        if len(operands) > FEW_OPERANDS:
             how = (self._size, self._pair)
-            left = multiplied_to_few(left, self.masks, keep, how, apart=self.rows)
-        while len(left) > 1:
-            i, j = self._cheapest(left, keep) if len(left) > 2 else (left[0], left[1])
-            rest = [r for r in left if r not in (i, j)]
+            operands = multiplied_to_few(operands, self.masks, keep, how, apart=self.rows)
+        while len(operands) > 1:
+            i, j = (
+                self._cheapest(operands, keep) if len(operands) > 2 else (operands[0], operands[1])
+            )
+            rest = [r for r in operands if r not in (i, j)]
             needed = keep
             for register in rest:
                 needed |= self.masks[register]
-            left = [*rest, self._pair(i, j, needed)]
-        self._reduce(left[0], keep)
+            operands = [*rest, self._pair(i, j, needed)]
+        self._reduce(operands[0], keep)
         return tuple(self.moves)
 
     def _merged_twins(self, registers: list[int]) -> list[int]:
         """Return the operands, those over the same variables multiplied: that never costs."""
-        found: dict[int, int] = {}
+        merged: dict[int, int] = {}
         for register in [r for r in registers if r not in self.rows] if self.rows else registers:
             mask = self.masks[register]
-            twin = found.get(mask)
-            found[mask] = register if twin is None else self._broadcast(twin, register)
-        return [*self.rows, *found.values()] if self.rows else list(found.values())
+            twin = merged.get(mask)
+            merged[mask] = register if twin is None else self._broadcast(twin, register)
+        return [*self.rows, *merged.values()] if self.rows else list(merged.values())
 
     def _size(self, mask: int) -> int:
         size = self._known.get(mask)
         if size is None:
             size = 1
-            left = mask
-            while left:
-                low = left & -left
+            remaining = mask
+            while remaining:
+                low = remaining & -remaining
                 size *= self.sizes[low.bit_length() - 1]
-                left ^= low
+                remaining ^= low
             self._known[mask] = size
         return size
 
@@ -194,12 +196,12 @@ class _Planner:
     def _look_up(self, table: int, other: int) -> int:
         """Add the product with a deterministic table, summed over its child."""
         child = self.children[table]
-        held = self.scopes[other]
+        other_scope = self.scopes[other]
         parents = [v for v in self.scopes[table] if v != child]
-        both = [v for v in parents if v in held]
-        rest = [v for v in held if v != child and v not in both]
+        both = [v for v in parents if v in other_scope]
+        rest = [v for v in other_scope if v != child and v not in both]
         scope = (*parents, *rest)
-        order = tuple(held.index(v) for v in (child, *both, *rest))
+        order = tuple(other_scope.index(v) for v in (child, *both, *rest))
         shared = tuple(parents.index(v) for v in both)
         partial = self.rows.get(table, False)
         operation = LookUp(order, self._size(mask_of(scope)), shared, partial)
@@ -221,17 +223,17 @@ class _Planner:
         child = self.children[table]
         if self.masks[other] >> child & 1:
             return self._reduce(self._look_up(table, other), needed)
-        held, sizes = self.scopes[other], self.sizes
+        other_scope, sizes = self.scopes[other], self.sizes
         _, *parents = self.scopes[table]
-        kept = [v for v in parents if needed >> v & 1]
-        both = [v for v in parents if v in held]
-        rest = [v for v in held if v not in both]
-        scope = (child, *kept, *rest)
+        kept_parents = [v for v in parents if needed >> v & 1]
+        both = [v for v in parents if v in other_scope]
+        rest = [v for v in other_scope if v not in both]
+        scope = (child, *kept_parents, *rest)
         length = self._size(mask_of(rest))
         operation = Scatter(
             sizes[child],
-            tuple(parents.index(v) for v in kept),
-            tuple(held.index(v) for v in (*both, *rest)),
+            tuple(parents.index(v) for v in kept_parents),
+            tuple(other_scope.index(v) for v in (*both, *rest)),
             (*(sizes[v] if v in both else 1 for v in parents), length),
             tuple(sizes[v] for v in scope),
             self._size(mask_of(parents)) * length,

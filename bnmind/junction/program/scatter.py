@@ -55,10 +55,10 @@ class LookUp:
             rows = np.concatenate([rows, np.full((1, *rows.shape[1:]), nothing)])
         positions: Any = left
         if not self.shared:
-            found: Values = rows.take(positions, axis=0)
-            return found
-        taken: Values = rows[(positions, *grids(left.shape, self.shared))]
-        return taken
+            all_rows: Values = rows.take(positions, axis=0)
+            return all_rows
+        selected: Values = rows[(positions, *grids(left.shape, self.shared))]
+        return selected
 
 
 @dataclass(frozen=True)
@@ -100,21 +100,21 @@ class Scatter:
         index = places if rest == 1 else (places[:, None] * rest + np.arange(rest)).ravel()
         length = self.n_places * rest
         if rows.dtype.kind == "c":
-            found: Any = 1j * np.bincount(index, rows.imag.ravel(), length)
-            found += np.bincount(index, rows.real.ravel(), length)
+            totals: Any = 1j * np.bincount(index, rows.imag.ravel(), length)
+            totals += np.bincount(index, rows.real.ravel(), length)
         else:
-            found = np.bincount(index, rows.ravel(), length)
-        return found.reshape(self.n_places, rest)[1:]
+            totals = np.bincount(index, rows.ravel(), length)
+        return totals.reshape(self.n_places, rest)[1:]
 
     def reduced(self, left: Values, right: Values, add: np.ufunc, nothing: float) -> Values:
         """Return the same with another operation for sums, and another number for nothing."""
         rows = self.rows(left.shape, right)
         places = self.places(left)
         order = np.argsort(places, kind="stable")
-        there, starts = np.unique(places[order], return_index=True)
-        found = np.full((self.n_places, rows.shape[1]), nothing)
-        found[there] = add.reduceat(rows[order], starts, axis=0)
-        return found[1:].reshape(self.shape)
+        destinations, starts = np.unique(places[order], return_index=True)
+        totals = np.full((self.n_places, rows.shape[1]), nothing)
+        totals[destinations] = add.reduceat(rows[order], starts, axis=0)
+        return totals[1:].reshape(self.shape)
 
     @property
     def n_places(self) -> int:

@@ -67,10 +67,10 @@ def outside(levels: list[Floats], whole: Floats) -> Floats:
     for level in reversed(levels[:-1]):
         n_pairs, n_values = len(level) // 2, level.shape[1]
         windows = sliding_window_view(rows[:n_pairs], n_values, axis=1)
-        found = np.empty((2 * n_pairs, n_values))
-        found[0::2] = _times(windows, level[1::2])
-        found[1::2] = _times(windows, level[0::2])
-        rows, _ = scaled(found)
+        weights = np.empty((2 * n_pairs, n_values))
+        weights[0::2] = _times(windows, level[1::2])
+        weights[1::2] = _times(windows, level[0::2])
+        rows, _ = scaled(weights)
     return rows
 
 
