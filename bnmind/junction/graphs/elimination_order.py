@@ -150,8 +150,12 @@ def elimination_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[
 
 def maximal_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the maximal elimination cliques, in the order of elimination."""
-    found = elimination(graph, order)
-    return tuple(clique for clique, kept in zip(found.cliques, found.maximal, strict=True) if kept)
+    eliminated = elimination(graph, order)
+    return tuple(
+        clique
+        for clique, maximal in zip(eliminated.cliques, eliminated.maximal, strict=True)
+        if maximal
+    )
 
 
 def measured_order(
@@ -161,13 +165,13 @@ def measured_order(
 
     An order that adds no edge is always proven smallest (fact 4 of the module).
     """
-    found = elimination(graph, order)
+    eliminated = elimination(graph, order)
     sizes = [
         math.prod([graph.sizes[v] for v in clique])
-        for clique, maximal in zip(found.cliques, found.maximal, strict=True)
+        for clique, maximal in zip(eliminated.cliques, eliminated.maximal, strict=True)
         if maximal
     ]
-    adds_no_edge = sum(map(len, found.cliques)) - graph.n == graph.n_edges
+    adds_no_edge = sum(map(len, eliminated.cliques)) - graph.n == graph.n_edges
     return made(
         EliminationOrder,
         variables=tuple([graph.names[v] for v in order]),
@@ -189,16 +193,16 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
     index = {name: i for i, name in enumerate(graph.names)}
     if len(variables) == len(index) and index.keys() == set(variables):
         return tuple([index[name] for name in variables])
-    given = Counter(variables)
+    counts = Counter(variables)
     problems = [
         f"the elimination order names {name!r}, which is not a variable of the graph"
-        for name in given
+        for name in counts
         if name not in index
     ]
     problems += [
-        f"the elimination order must name {name} once, got it {given[name]} times"
+        f"the elimination order must name {name} once, got it {counts[name]} times"
         for name in index
-        if given[name] != 1
+        if counts[name] != 1
     ]
     raise InvalidModelError(problems)
 

@@ -159,12 +159,12 @@ class InteractionGraph(CheckedValue):
     def members(self, mask: int) -> tuple[str, ...]:
         """Return the variables of a bit mask, in the order of the vertices."""
         names = self.names
-        found = []
+        variables = []
         while mask:
             low = mask & -mask
-            found.append(names[low.bit_length() - 1])
+            variables.append(names[low.bit_length() - 1])
             mask ^= low
-        return tuple(found)
+        return tuple(variables)
 
     def clique_size(self, mask: int) -> int:
         """Return the exact number of cells of a table over these vertices."""
@@ -189,7 +189,7 @@ class InteractionGraph(CheckedValue):
 
     def components(self, mask: int) -> tuple[int, ...]:
         """Return the connected components of the graph on these vertices only."""
-        found = []
+        components = []
         while mask:
             component = frontier = mask & -mask
             while frontier:
@@ -198,18 +198,18 @@ class InteractionGraph(CheckedValue):
                     reached |= self.neighbors[v]
                 frontier = reached & mask & ~component
                 component |= frontier
-            found.append(component)
+            components.append(component)
             mask &= ~component
-        return tuple(found)
+        return tuple(components)
 
     def subgraph(self, mask: int) -> InteractionGraph:
         """Return the graph on these vertices only, in the same order."""
-        kept = list(bits(mask))
-        place = {v: i for i, v in enumerate(kept)}
+        vertices = list(bits(mask))
+        place = {v: i for i, v in enumerate(vertices)}
         return InteractionGraph(
-            tuple(self.names[v] for v in kept),
-            tuple(self.sizes[v] for v in kept),
-            tuple(tuple(place[u] for u in self.adjacent[v] if u in place) for v in kept),
+            tuple(self.names[v] for v in vertices),
+            tuple(self.sizes[v] for v in vertices),
+            tuple(tuple(place[u] for u in self.adjacent[v] if u in place) for v in vertices),
         )
 
 

@@ -86,7 +86,7 @@ class JunctionTree(CheckedValue):
             If it is not an order of exactly the variables of the graph.
         """
         vertices = vertices_in_order(graph, order.variables)
-        found, sizes, joined = joined_cliques(graph, vertices)
+        clique_sets, sizes, joined = joined_cliques(graph, vertices)
 
         def named(members: Iterable[int]) -> tuple[str, ...]:
             return tuple([graph.names[v] for v in sorted(members)])
@@ -94,7 +94,7 @@ class JunctionTree(CheckedValue):
         edges = sorted(Edge(min(i, j), max(i, j), named(shared)) for i, j, shared in joined)
         cliques = [
             made(Clique, variables=named(clique), size=size)
-            for clique, size in zip(found, sizes, strict=True)
+            for clique, size in zip(clique_sets, sizes, strict=True)
         ]
         return made(cls, cliques=tuple(cliques), edges=tuple(edges), order=order)
 
@@ -127,27 +127,27 @@ def joined_cliques(
         The maximal cliques in the order of elimination; their sizes in cells; and for each edge
         the places of its cliques and their separator.
     """
-    found = elimination(graph, order)
+    eliminated = elimination(graph, order)
     # Each elimination clique hangs on that of its next eliminated member, which holds the
     # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
     # that equals its parent but for its own vertex takes the parent in.
     cliques: list[frozenset[int]] = []
     home = [-1] * len(order)
-    for i, (clique, parent) in enumerate(zip(found.cliques, found.parents, strict=True)):
-        if found.maximal[i]:
+    for i, (clique, parent) in enumerate(zip(eliminated.cliques, eliminated.parents, strict=True)):
+        if eliminated.maximal[i]:
             home[i] = len(cliques)
             cliques.append(frozenset(clique))
         # The parent's clique holds the rest of this one.
-        if parent >= 0 and home[parent] < 0 and len(clique) - 1 == len(found.cliques[parent]):
+        if parent >= 0 and home[parent] < 0 and len(clique) - 1 == len(eliminated.cliques[parent]):
             home[parent] = home[i]
     sizes = [math.prod([graph.sizes[v] for v in clique]) for clique in cliques]
     below: dict[int, list[tuple[frozenset[int], int]]] = {}
-    for i, parent in enumerate(found.parents):
+    for i, parent in enumerate(eliminated.parents):
         if parent >= 0 and home[i] != home[parent]:
-            separator = frozenset(found.cliques[i][1:])
+            separator = frozenset(eliminated.cliques[i][1:])
             below.setdefault(home[parent], []).append((separator, home[i]))
     joined = [edge for j, hanging in below.items() for edge in _hung(j, hanging, sizes)]
-    roots = [home[i] for i, parent in enumerate(found.parents) if parent < 0]
+    roots = [home[i] for i, parent in enumerate(eliminated.parents) if parent < 0]
     joined += [(i, j, frozenset()) for i, j in pairwise(roots)]
     return cliques, sizes, joined
 
