@@ -33,7 +33,7 @@ def atoms(graph: InteractionGraph) -> tuple[int, ...]:
     """
     order = _minimal_order(graph)
     rest = graph.vertices
-    found = []
+    sets = []
     for v, clique in zip(order, elimination_cliques(graph, order), strict=True):
         separator = clique & ~(1 << v) & rest
         if not rest >> v & 1 or not graph.is_clique(separator):
@@ -45,11 +45,11 @@ def atoms(graph: InteractionGraph) -> tuple[int, ...]:
         ]
         own = next((part for part in full if part >> v & 1), 0)
         if own and len(full) > 1:
-            found.append(own | separator)
+            sets.append(own | separator)
             rest &= ~own
     if rest:
-        found.append(rest)
-    return tuple(found)
+        sets.append(rest)
+    return tuple(sets)
 
 
 def _minimal_order(graph: InteractionGraph) -> tuple[int, ...]:

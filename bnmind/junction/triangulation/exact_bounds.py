@@ -32,20 +32,20 @@ def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) ->
     neighborhood, in cells.
     """
     weights = np.zeros(sizes.size)
-    left = rest
-    while left:
-        single = left & -left
-        left ^= single
+    unseen = rest
+    while unseen:
+        single = unseen & -unseen
+        unseen ^= single
         v = index(single)
         weights[v] = product(adjacent[v] | single, products)
     bound = 0.0
     while rest:
         least = np.inf
         v = 0
-        left = rest
-        while left:
-            single = left & -left
-            left ^= single
+        unseen = rest
+        while unseen:
+            single = unseen & -unseen
+            unseen ^= single
             u = index(single)
             if weights[u] < least:
                 least = weights[u]
@@ -61,10 +61,10 @@ def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) ->
         # Contract v into the neighbor with which it shares least.
         least = np.inf
         u = 0
-        left = around
-        while left:
-            single = left & -left
-            left ^= single
+        unseen = around
+        while unseen:
+            single = unseen & -unseen
+            unseen ^= single
             w = index(single)
             shared = product(adjacent[w] & around, products)
             if shared < least:
@@ -104,10 +104,10 @@ def _sum_of_bounds(
     inner = np.zeros(adjacent.size, dtype=np.int64)
     for j in range(split(rest, separator, adjacent, parts)):
         side = parts[j]
-        left = side
-        while left:
-            single = left & -left
-            left ^= single
+        unseen = side
+        while unseen:
+            single = unseen & -unseen
+            unseen ^= single
             side |= adjacent[index(single)]
         for v in range(adjacent.size):
             inner[v] = adjacent[v] & side

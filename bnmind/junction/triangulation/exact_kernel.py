@@ -117,10 +117,10 @@ def _is_simplicial(v: int, adjacent: Ints) -> bool:
 @njit
 def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: Ints) -> int:
     """Return the vertices to be tried next: a simplicial one, or one side of a cover."""
-    left = rest
-    while left:
-        single = left & -left
-        left ^= single
+    unseen = rest
+    while unseen:
+        single = unseen & -unseen
+        unseen ^= single
         if _is_simplicial(index(single), adjacent):
             return single
     smallest = rest
@@ -183,11 +183,11 @@ def expand(
     parts = np.zeros(n, dtype=np.int64)
     patterns = np.zeros(n, dtype=np.int64)
     room = 1024
-    found = np.zeros(room, dtype=np.int64)
+    images = np.zeros(room, dtype=np.int64)
     paid = np.zeros(room, dtype=np.float64)
     parents = np.zeros(room, dtype=np.int64)
-    n_found = 0
-    # Open addressing: places in `found`, -1 where free; at most half full.
+    n_images = 0
+    # Open addressing: places in `images`, -1 where free; at most half full.
     slots = np.full(2 * room, -1, dtype=np.int64)
     for s in range(masks.size):
         eliminated = masks[s]
@@ -209,7 +209,7 @@ def expand(
                 continue
             image = _canonical(eliminated | single, starts, widths, counts, patterns)
             slot = (image * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
-            while slots[slot] >= 0 and found[slots[slot]] != image:
+            while slots[slot] >= 0 and images[slots[slot]] != image:
                 slot = (slot + 1) & (slots.size - 1)
             place = slots[slot]
             if place >= 0:
@@ -217,23 +217,23 @@ def expand(
                     paid[place] = cost
                     parents[place] = s
                 continue
-            if n_found == room:
+            if n_images == room:
                 room *= 2
-                found = np.append(found, np.zeros_like(found))
+                images = np.append(images, np.zeros_like(images))
                 paid = np.append(paid, np.zeros_like(paid))
                 parents = np.append(parents, np.zeros_like(parents))
                 slots = np.full(2 * room, -1, dtype=np.int64)
-                for i in range(n_found):
-                    slot = (found[i] * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
+                for i in range(n_images):
+                    slot = (images[i] * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
                     while slots[slot] >= 0:
                         slot = (slot + 1) & (slots.size - 1)
                     slots[slot] = i
                 slot = (image * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
                 while slots[slot] >= 0:
                     slot = (slot + 1) & (slots.size - 1)
-            slots[slot] = n_found
-            found[n_found] = image
-            paid[n_found] = cost
-            parents[n_found] = s
-            n_found += 1
-    return found[:n_found].copy(), paid[:n_found].copy(), parents[:n_found].copy()
+            slots[slot] = n_images
+            images[n_images] = image
+            paid[n_images] = cost
+            parents[n_images] = s
+            n_images += 1
+    return images[:n_images].copy(), paid[:n_images].copy(), parents[:n_images].copy()

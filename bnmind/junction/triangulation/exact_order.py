@@ -87,16 +87,16 @@ class ExactOrder(CheckedValue):
         found_atoms = list(atoms(graph))
         orders: dict[int, list[int]] = {}
         proven = True
-        left = self.max_sets
+        sets_left = self.max_sets
         starts = SharedSearch(self.start)
         # Large parts get the sets that small parts do not need.
         for atom in sorted(set(found_atoms), key=lambda mask: (mask.bit_count(), mask)):
             vertices = tuple(bits(atom))
             part = graph.subgraph(atom)
-            found, looked_at = self._of_atom(part, left, starts)
-            left -= looked_at
-            orders[atom] = [vertices[i] for i in vertices_in_order(part, found.variables)]
-            proven = proven and found.proven
+            order_of_part, looked_at = self._of_atom(part, sets_left, starts)
+            sets_left -= looked_at
+            orders[atom] = [vertices[i] for i in vertices_in_order(part, order_of_part.variables)]
+            proven = proven and order_of_part.proven
         order = combined_order(graph, [(atom, orders[atom]) for atom in found_atoms])
         method = "exact search" if proven else "bounded search"
         return measured_order(graph, order, method=method, proven=proven)
@@ -108,8 +108,8 @@ class ExactOrder(CheckedValue):
         rest that is no larger, so the smallest order of the rest is a lower bound.
         """
         singles = [v for v in range(graph.n) if graph.sizes[v] == 1]
-        kept = graph.vertices & ~sum(1 << v for v in singles)
-        core = self(graph.subgraph(kept))
+        others = graph.vertices & ~sum(1 << v for v in singles)
+        core = self(graph.subgraph(others))
         index = {name: v for v, name in enumerate(graph.names)}
         order = [*(index[name] for name in core.variables), *singles]
         last = measured_order(graph, order, method="exact search")
@@ -140,28 +140,31 @@ class ExactOrder(CheckedValue):
         assert best is not None  # without a limit
         if is_large or most < 1:
             return best, 0
-        left = most
+        sets_left = most
         if n_sets <= _MANY_SETS:
-            found = search_small(
-                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, left)
+            result = search_small(
+                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, sets_left)
             )
-            left -= found.n_sets
-            if found.complete:
-                return replace(_better(best, found, arranged, classes), proven=True), most - left
-        if best.total_size > _LARGEST_FLOAT or left < 1:
-            return best, most - left
-        width = max(1, min(_FIRST_WIDTH, left // graph.n**2))
+            sets_left -= result.n_sets
+            if result.complete:
+                best = _better(best, result, arranged, classes)
+                return replace(best, proven=True), most - sets_left
+        if best.total_size > _LARGEST_FLOAT or sets_left < 1:
+            return best, most - sets_left
+        width = max(1, min(_FIRST_WIDTH, sets_left // graph.n**2))
         while True:
-            found = search(arranged, classes, cutoff=best.total_size, width=width, max_sets=left)
-            best = _better(best, found, arranged, classes)
-            if found.complete:
+            result = search(
+                arranged, classes, cutoff=best.total_size, width=width, max_sets=sets_left
+            )
+            best = _better(best, result, arranged, classes)
+            if result.complete:
                 proven = best.total_size < _EXACT_FLOATS
-                return replace(best, proven=proven), most - left + found.n_sets
-            left -= found.n_sets
+                return replace(best, proven=proven), most - sets_left + result.n_sets
+            sets_left -= result.n_sets
             # A search that was twice as wide would look at twice as many sets or fewer.
-            wider = min(width * _WIDENING, width * left // max(found.n_sets, 1))
-            if wider <= width or left < 1:
-                return best, most - left
+            wider = min(width * _WIDENING, width * sets_left // max(result.n_sets, 1))
+            if wider <= width or sets_left < 1:
+                return best, most - sets_left
             width = wider
 
 

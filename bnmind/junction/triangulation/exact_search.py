@@ -121,19 +121,19 @@ def search(
         if n_sets > max_sets:
             return Found(None, complete=False, n_sets=n_sets)
         promise = costs + lower_bounds(masks, arrays.neighbors, arrays.sizes, arrays.products)
-        kept = np.flatnonzero(promise < float(cutoff))
-        if len(kept) > width:
+        places = np.flatnonzero(promise < float(cutoff))
+        if len(places) > width:
             complete = False
             # Ties are broken on the sets themselves: the search is the same everywhere.
-            kept = np.sort(kept[np.lexsort((masks[kept], promise[kept]))[:width]])
-        if not len(kept):
+            places = np.sort(places[np.lexsort((masks[places], promise[places]))[:width]])
+        if not len(places):
             return Found(None, complete, n_sets)
-        levels.append((masks[kept], parents[kept]))
+        levels.append((masks[places], parents[places]))
         if len(levels) > graph.n:
             break
         masks, costs, parents = expand(
-            masks[kept],
-            costs[kept],
+            masks[places],
+            costs[places],
             arrays.neighbors,
             arrays.products,
             arrays.starts,

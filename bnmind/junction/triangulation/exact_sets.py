@@ -56,17 +56,17 @@ def count(mask: int) -> int:
 def split(rest: int, separator: int, adjacent: Ints, parts: Ints) -> int:
     """Fill in the components of the remaining graph without a separator; return how many."""
     n_parts = 0
-    left = rest & ~separator
-    while left:
-        part = left & -left
+    unassigned = rest & ~separator
+    while unassigned:
+        part = unassigned & -unassigned
         frontier = part
         while frontier:
             single = frontier & -frontier
             frontier ^= single
-            new = adjacent[index(single)] & left & ~part
+            new = adjacent[index(single)] & unassigned & ~part
             part |= new
             frontier |= new
-        left &= ~part
+        unassigned &= ~part
         parts[n_parts] = part
         n_parts += 1
     return n_parts
@@ -85,9 +85,9 @@ def remaining(eliminated: int, neighbors: Ints, adjacent: Ints, covers: Ints) ->
     for v in range(n):
         adjacent[v] = neighbors[v] & rest
     n_covers = 0
-    left = eliminated
-    while left:
-        component = left & -left
+    unassigned = eliminated
+    while unassigned:
+        component = unassigned & -unassigned
         frontier = component
         around = 0
         while frontier:
@@ -98,7 +98,7 @@ def remaining(eliminated: int, neighbors: Ints, adjacent: Ints, covers: Ints) ->
             new = reached & eliminated & ~component
             component |= new
             frontier |= new
-        left &= ~component
+        unassigned &= ~component
         cover = around & rest
         covers[n_covers] = cover
         n_covers += 1

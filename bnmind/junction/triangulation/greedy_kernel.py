@@ -42,10 +42,10 @@ class CompiledSearch:
         """Return one pass; the noise has an entry for each vertex."""
         self._require_noise(noise.shape)
         order = np.empty(self._n, dtype=np.int64)
-        done, total, work = _pass(
+        completed, total, work = _pass(
             self._arrays, self._state, self._rule(score), noise, float(limit), order
         )
-        return Pass(order.tolist() if done else None, total, work)
+        return Pass(order.tolist() if completed else None, total, work)
 
     def climb(self, score: Score, start: Climb, steps: Ints, most_work: float) -> Climb:
         """Return where a hill climb over steps of the noise leads."""
@@ -53,7 +53,7 @@ class CompiledSearch:
         self._require_noise(steps.shape[1:])
         noise = start.noise.copy()
         order = np.empty(self._n, dtype=np.int64)
-        total, passes, work, found = _climb(
+        total, passes, work, moved = _climb(
             self._arrays,
             self._state,
             self._rule(score),
@@ -63,7 +63,7 @@ class CompiledSearch:
             float(most_work),
             order,
         )
-        return Climb(order.tolist() if found else start.order, total, noise, passes, work)
+        return Climb(order.tolist() if moved else start.order, total, noise, passes, work)
 
     def _rule(self, score: Score) -> KeyRule:
         return KeyRule(int(score), self._fraction, self._fill_bits)
@@ -95,7 +95,7 @@ def _lowest(word: int) -> int:
 @njit
 def _is_covered(v: int, degree: int, waiting: Words, pending: Words, clique_sizes: Ints) -> bool:
     """Return whether the clique of v lies in an earlier one; stop its cliques waiting."""
-    found = False
+    is_covered = False
     for w in range(pending.size):
         word = waiting[v, w] & pending[w]
         if word:
@@ -104,8 +104,8 @@ def _is_covered(v: int, degree: int, waiting: Words, pending: Words, clique_size
                 c = (w << 6) + _lowest(word)
                 word &= word - np.uint64(1)
                 if clique_sizes[c] == degree + 1:
-                    found = True
-    return found
+                    is_covered = True
+    return is_covered
 
 
 @njit
@@ -275,16 +275,16 @@ def _pass(
             rows[u, v >> 6] &= ~bit_of_v
             count = 0
             value = 0
-            kept = 0
+            n_neighbors = 0
             for j in range(degrees[u]):
                 x = int(lists[u, j])
                 if x != v:
-                    lists[u, kept] = x
-                    kept += 1
+                    lists[u, n_neighbors] = x
+                    n_neighbors += 1
                     if not _adjacent(rows, v, x):
                         count += 1
                         value += values[x]
-            degrees[u] = kept
+            degrees[u] = n_neighbors
             fill[u] -= count
             weight[u] -= logarithms[v]
             weighted_fill[u] -= values[v] * value
@@ -307,15 +307,15 @@ def _climb(
     """Climb from a noise and its total; return the total, passes, work, and whether it moved."""
     work = 0
     passes = 0
-    found = False
+    moved = False
     while passes < steps.shape[0] and work < most_work:
         proposal = noise + steps[passes]
-        done, total, cost = _pass(core, state, rule, proposal, current, state.tried)
+        completed, total, cost = _pass(core, state, rule, proposal, current, state.tried)
         passes += 1
         work += cost
-        if done:
+        if completed:
             noise[:] = proposal
             order[:] = state.tried
             current = total
-            found = True
-    return current, passes, work, found
+            moved = True
+    return current, passes, work, moved

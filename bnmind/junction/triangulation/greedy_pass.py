@@ -108,11 +108,11 @@ class PlainSearch:
             if work >= most_work:
                 break
             proposal = noise + step
-            found = greedy_pass(self.core, score, proposal.tolist(), total)
+            result = greedy_pass(self.core, score, proposal.tolist(), total)
             passes += 1
-            work += found.work
-            if found.order is not None:
-                order, total, noise = found.order, found.total, proposal
+            work += result.work
+            if result.order is not None:
+                order, total, noise = result.order, result.total, proposal
         return Climb(order, total, noise, passes, work)
 
 

@@ -73,7 +73,7 @@ def interchangeable_blocks(graph: InteractionGraph) -> tuple[BlockClass, ...]:
     colors = _refined_colors(graph)
     free = graph.vertices
     search = _Exchanges(graph, colors, _MOST_STEPS)
-    found: list[BlockClass] = []
+    classes: list[BlockClass] = []
     while True:
         best: BlockClass | None = None
         tried: set[int] = set()
@@ -86,8 +86,8 @@ def interchangeable_blocks(graph: InteractionGraph) -> tuple[BlockClass, ...]:
             if cls is not None and (best is None or cls.gain > best.gain):
                 best = cls
         if best is None:
-            return tuple(found)
-        found.append(best)
+            return tuple(classes)
+        classes.append(best)
         for block in best.blocks:
             for v in block:
                 free &= ~(1 << v)
@@ -120,9 +120,9 @@ class _Exchanges:
         """Return the class of the block of u among the free vertices, None if it is alone."""
         base: tuple[int, ...] = ()
         blocks: list[tuple[int, ...]] = []
-        taken = 1 << u
+        covered = 1 << u
         for v in bits(free & ~(1 << u)):
-            if self.colors[v] != self.colors[u] or taken >> v & 1:
+            if self.colors[v] != self.colors[u] or covered >> v & 1:
                 continue
             image = self.exchange(u, v, free)
             if image is None or not self._is_automorphism(image):
@@ -131,12 +131,12 @@ class _Exchanges:
                 # The half that u is in: the pairs were grown from (u, v), u's side first.
                 base = tuple(image)[::2]
                 blocks.append(base)
-                taken |= sum(1 << w for w in base)
+                covered |= sum(1 << w for w in base)
             block = tuple(image.get(w, w) for w in base)
             mask = sum(1 << w for w in block)
-            if len(image) == 2 * len(base) and not mask & taken:
+            if len(image) == 2 * len(base) and not mask & covered:
                 blocks.append(block)
-                taken |= mask
+                covered |= mask
         return BlockClass(tuple(blocks)) if len(blocks) > 1 else None
 
     def exchange(self, u: int, v: int, free: int) -> dict[int, int] | None:

@@ -88,8 +88,8 @@ class LocalSearch(CheckedValue):
         """Return the best order found, with its sizes."""
         best = self.start(graph)
         method = f"{best.method}, local search"
-        left = 0 if best.proven else self.max_windows
-        while left:
+        windows_left = 0 if best.proven else self.max_windows
+        while windows_left:
             tree = _Tree(graph, vertices_in_order(graph, best.variables))
             tried: set[frozenset[int]] = set()
             for window in tree.windows(self.window):
@@ -97,15 +97,15 @@ class LocalSearch(CheckedValue):
                 if variables in tried:
                     continue
                 tried.add(variables)
-                left -= 1
+                windows_left -= 1
                 order = self._searched(tree, window)
-                found = measured_order(graph, order, method=method)
-                if found.total_size < best.total_size or not left:
+                new_order = measured_order(graph, order, method=method)
+                if new_order.total_size < best.total_size or not windows_left:
                     break
             else:
                 break
-            if found.total_size < best.total_size:
-                best = found
+            if new_order.total_size < best.total_size:
+                best = new_order
         return best
 
     def _searched(self, tree: _Tree, window: frozenset[int]) -> Sequence[int]:

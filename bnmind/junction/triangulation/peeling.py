@@ -52,17 +52,17 @@ def peeled(
     order: list[int] = []
     covered: set[frozenset[int]] = set()
     weight = {v: weights[v] + sum([weights[u] for u in around[v]]) for v in vertices}
-    queue = [(found, v) for v, found in weight.items()]
+    queue = [(clique_weight, v) for v, clique_weight in weight.items()]
     heapify(queue)
     limit = 0
     while queue:
-        found, v = heappop(queue)
-        if weight.get(v) != found:
+        clique_weight, v = heappop(queue)
+        if weight.get(v) != clique_weight:
             # Its neighbors have changed since: it is in the queue again.
             continue
-        if found > heaviest or (len(weight) <= most and found > limit):
+        if clique_weight > heaviest or (len(weight) <= most and clique_weight > limit):
             break
-        limit = max(limit, found)
+        limit = max(limit, clique_weight)
         order.append(v)
         del weight[v]
         members = around[v]

@@ -178,14 +178,14 @@ class RandomizedGreedy(CheckedValue):
         """
         if start is None or (start.found is not None and start.found.order is None):
             start = started(graph, limit=limit, compiled=compiled)
-        found = Searched((), 0, start.work)
+        searched = Searched((), 0, start.work)
         if start.found is not None:
             if start.found.order is None:
-                return None, found.work
+                return None, searched.work
             large = _is_large(graph, start.core, compiled=compiled)
-            found = self.search(start.core, large=large, most=most, first=start.found)
-        method = f"randomized greedy ({found.passes} passes)"
-        return measured_order(graph, start.whole(found.order), method=method), found.work
+            searched = self.search(start.core, large=large, most=most, first=start.found)
+        method = f"randomized greedy ({searched.passes} passes)"
+        return measured_order(graph, start.whole(searched.order), method=method), searched.work
 
     def wanted(self, cells: int, n: int) -> float:
         """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
@@ -215,10 +215,10 @@ class RandomizedGreedy(CheckedValue):
         for score, noisy in _SCORES:
             if plain and work >= most:
                 break
-            found = first if first is not None and not plain else search.greedy(score, zero)
-            work += found.work
-            assert found.order is not None  # without a limit
-            plain.append((Climb(found.order, found.total, zero), noisy))
+            plain_pass = first if first is not None and not plain else search.greedy(score, zero)
+            work += plain_pass.work
+            assert plain_pass.order is not None  # without a limit
+            plain.append((Climb(plain_pass.order, plain_pass.total, zero), noisy))
             if self.restarts is None and not large:
                 ahead = min(_budget(self.effort, core.n, plain[-1][0].total), most)
                 large = ahead > _WORK_IN_PYTHON
@@ -241,16 +241,16 @@ class RandomizedGreedy(CheckedValue):
                 current, noisy = plain[chain % len(plain)]
                 spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
                 chain += 1
-            left = most - work
+            work_left = most - work
             count = self.patience
             if self.restarts is None:
-                left = min(left, _budget(self.effort, core.n, best.total) - work)
+                work_left = min(work_left, _budget(self.effort, core.n, best.total) - work)
             else:
                 count = min(count, self.restarts - passes)
-            if left <= 0 or count <= 0:
+            if work_left <= 0 or count <= 0:
                 break
             before = current.total
-            current = search.climb(noisy, current, _steps(core.n, count, spread, rng), left)
+            current = search.climb(noisy, current, _steps(core.n, count, spread, rng), work_left)
             passes += current.passes
             work += current.work
             standing = current.total == before
@@ -266,13 +266,13 @@ def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool 
     The pass is given up if it makes cliques of more than ``limit`` cells; ``compiled`` as in
     `RandomizedGreedy.within`.
     """
-    first, kept, core = core_of(graph)
+    first, core_vertices, core = core_of(graph)
     if not core.n:
-        return Start(first, kept, core, None)
+        return Start(first, core_vertices, core, None)
     large = _is_large(graph, core, compiled=compiled)
     search = CompiledSearch(core) if large else PlainSearch(core)
-    found = search.greedy(_SCORES[0][0], np.zeros(core.n, dtype=np.int64), limit)
-    return Start(first, kept, core, found)
+    first_pass = search.greedy(_SCORES[0][0], np.zeros(core.n, dtype=np.int64), limit)
+    return Start(first, core_vertices, core, first_pass)
 
 
 def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:

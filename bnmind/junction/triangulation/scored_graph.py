@@ -89,23 +89,27 @@ def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     around = [set(members) for members in graph.adjacent]
     first, covered = _simplicial(around)
     gone = set(first)
-    kept = [v for v in range(graph.n) if v not in gone]
-    if len(kept) > MOST_SEARCHED:
+    core_vertices = [v for v in range(graph.n) if v not in gone]
+    if len(core_vertices) > MOST_SEARCHED:
         weights = [_logarithm(size, _MOST_FRACTION) for size in graph.sizes]
         heaviest = _HEAVIEST << _MOST_FRACTION
-        light, more = peeled(around, weights, kept, most=MOST_SEARCHED, heaviest=heaviest)
+        light, more = peeled(around, weights, core_vertices, most=MOST_SEARCHED, heaviest=heaviest)
         first += light
         covered |= more
         gone.update(light)
-        kept = [v for v in kept if v not in gone]
-    place = {v: i for i, v in enumerate(kept)}
-    inside = [clique for clique in covered if clique and gone.isdisjoint(clique)] if kept else []
+        core_vertices = [v for v in core_vertices if v not in gone]
+    place = {v: i for i, v in enumerate(core_vertices)}
+    inside = (
+        [clique for clique in covered if clique and gone.isdisjoint(clique)]
+        if core_vertices
+        else []
+    )
     return (
         first,
-        kept,
+        core_vertices,
         scored(
-            [placed(around[v], place) for v in kept],
-            [graph.sizes[v] for v in kept],
+            [placed(around[v], place) for v in core_vertices],
+            [graph.sizes[v] for v in core_vertices],
             sorted(placed(clique, place) for clique in inside),
         ),
     )

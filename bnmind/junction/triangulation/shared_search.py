@@ -78,8 +78,8 @@ class SharedSearch:
 
         The quick order of its core tells whether to look for one.
         """
-        found = self._started(graph, math.inf).found
-        if found is not None and found.total >= cells:
+        first_pass = self._started(graph, math.inf).found
+        if first_pass is not None and first_pass.total >= cells:
             return None
         order = self.order(graph)
         return order if order is not None and order.total_size < cells else None
@@ -138,22 +138,22 @@ class SharedSearch:
         finder = self.finder
         if not isinstance(finder, RandomizedGreedy) or finder.restarts is not None:
             return [finder(graph) for graph in graphs]
-        wanted = [
+        required = [
             finder.wanted(start.total_size, graph.n)
             for graph, start in zip(graphs, starts, strict=True)
         ]
-        found = list(starts)
-        ahead = sum(wanted)
-        for i in sorted(range(len(graphs)), key=lambda i: (wanted[i], i)):
+        orders = list(starts)
+        ahead = sum(required)
+        for i in sorted(range(len(graphs)), key=lambda i: (required[i], i)):
             # All have what they want if there is enough for all.
-            share = self.left if ahead <= self.left else self.left * wanted[i] / ahead
-            ahead -= wanted[i]
+            share = self.left if ahead <= self.left else self.left * required[i] / ahead
+            ahead -= required[i]
             if share <= 0:
                 continue
             order = self.order(graphs[i], share)
             if order is not None and order.total_size < starts[i].total_size:
-                found[i] = order
-        return found
+                orders[i] = order
+        return orders
 
     def smallest(self, graphs: Sequence[InteractionGraph]) -> tuple[int, EliminationOrder] | None:
         """Return which of several graphs has the smallest order found, and that order.
@@ -167,9 +167,9 @@ class SharedSearch:
         if len(graphs) > 1 and isinstance(self.finder, RandomizedGreedy):
             for i, graph in enumerate(graphs):
                 before = self.left
-                brief[i] = found = self.order(graph, _BRIEF)
-                ended[i] = found is None or before - self.left < _BRIEF
-                sizes[i] = math.inf if found is None else found.total_size
+                brief[i] = brief_order = self.order(graph, _BRIEF)
+                ended[i] = brief_order is None or before - self.left < _BRIEF
+                sizes[i] = math.inf if brief_order is None else brief_order.total_size
         best: tuple[int, EliminationOrder] | None = None
         for i in sorted(range(len(graphs)), key=lambda i: (sizes[i], i)):
             order = brief[i]
