@@ -155,8 +155,8 @@ class Chunks:
         for case in range(len(doubt)):
             part = slice(case, case + 1)
             self.answer(
-                {name: found[part] for name, found in at.items()},
-                {label: found[:, part] for label, found in weights.items()},
+                {name: column[part] for name, column in at.items()},
+                {label: column[:, part] for label, column in weights.items()},
                 [joint[part] for joint in joints],
                 log_evidence[part],
                 doubt[part],

@@ -164,8 +164,8 @@ def run_batch(
     batch = BatchRun(joints, np.zeros(n), np.ones(n))
     for start in range(0, n, chunk):
         part = slice(start, min(start + chunk, n))
-        at = {name: found[part] for name, found in positions.items()}
-        weights = {label_of(v.name): found[:, part] for v, found in soft.items()}
+        at = {name: column[part] for name, column in positions.items()}
+        weights = {label_of(v.name): column[:, part] for v, column in soft.items()}
         state.answer(
             at,
             weights,
@@ -227,7 +227,7 @@ def run_each(
     batch = BatchRun(joints, np.full(n, -np.inf), np.ones(n))
     known: dict[bytes, int] = {}
     for case in range(n):
-        key = b"".join(found[case].tobytes() for found in cases.values())
+        key = b"".join(column[case].tobytes() for column in cases.values())
         first = known.setdefault(key, case)
         if first < case:
             batch.log_evidence[case] = batch.log_evidence[first]

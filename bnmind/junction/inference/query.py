@@ -57,12 +57,12 @@ class Query(Sealed):
 
         Factors stay if one of their auxiliary variables is a target or evidence.
         """
-        asked = {v.name for s in [self.evidence, *self.targets, *self.inputs.values()] for v in s}
+        queried = {v.name for s in [self.evidence, *self.targets, *self.inputs.values()] for v in s}
         potentials = list(self.potentials)
         for replacement in self.replacements:
             mine = [p for p in potentials if any(p is factor for factor in replacement.factors)]
             rest = [p for p in potentials if not any(p is q for q in mine)]
-            others = asked | {v.name for p in rest for v in p.scope}
+            others = queried | {v.name for p in rest for v in p.scope}
             own = {v.name for p in mine for v in p.scope if v not in replacement.cpd.scope}
             if len(mine) == len(replacement.factors) and not own & others:
                 potentials = [*rest, replacement.cpd]
@@ -114,13 +114,13 @@ def opened(
     ImpossibleEvidenceError
         If a single table excludes the known evidence or inputs.
     """
-    fixed, given = known.fixed, known.given
+    fixed, tables = known.fixed, known.given
     certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
     free = tuple(v for v in query.evidence if v.name not in fixed)
     derived = _determined(query, {v.name for v in free}, certain)
     observed = tuple(v.name for v in (*free, *(cpd.variable for cpd in derived)))
-    inputs = {name: scope for name, scope in query.inputs.items() if name not in given}
-    potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in given.items())
+    inputs = {name: scope for name, scope in query.inputs.items() if name not in tables}
+    potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in tables.items())
 
     variables = {v.name: v for p in potentials for v in p.scope}
     variables |= {v.name: v for s in [*query.targets, *inputs.values()] for v in s}
@@ -128,7 +128,7 @@ def opened(
         name: (certain[name],) if name in certain else tuple(range(v.n_states))
         for name, v in variables.items()
     }
-    if fixed or given:
+    if fixed or tables:
         domains = possible_states(potentials, domains, keep=observed)
     # Functions of the evidence are computed, not looked up.
     gone = {cpd.variable.name for cpd in derived}
