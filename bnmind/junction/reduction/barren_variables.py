@@ -20,7 +20,7 @@ from bnmind.pgm.network import Potential
 __all__ = ["Group", "ancestral_groups", "closure", "closures", "without_barren"]
 
 _SLACK = 2
-"""Sets that lie in others, and are found out too late, may have as many variables again."""
+"""The slack of the limit, for sets that turn out to lie in others only after they are computed."""
 
 
 def without_barren(potentials: Sequence[Potential], needed: Iterable[str]) -> tuple[Potential, ...]:
@@ -48,7 +48,7 @@ def without_barren(potentials: Sequence[Potential], needed: Iterable[str]) -> tu
 
 @dataclass(frozen=True)
 class Group:
-    """Some of a network's variables, closed under parents, and the targets answered there."""
+    """A set of variables that contains all their parents, and the targets answered in it."""
 
     names: frozenset[str]
     targets: tuple[int, ...]
@@ -58,9 +58,9 @@ class Group:
 def closure(
     parents: Mapping[str, Sequence[str]], names: Iterable[str], base: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Return variables with all their ancestors; who has no distribution has no parents.
+    """Return variables with all their ancestors; a variable without distribution has no parents.
 
-    Those of ``base`` are in the result, and so are their ancestors before.
+    The result contains ``base``, which must contain its own ancestors.
     """
     closed = set(base)
     waiting = [name for name in names if name not in closed]
@@ -103,7 +103,8 @@ def closures(
         place = {name: i for i, name in enumerate(TopologicalSorter(parents).static_order())}
     except CycleError:
         return None
-    # A set lies in that of a later variable: those come first, and most others are not walked.
+    # Sets of later variables contain those of earlier ones. They come first, so that most others
+    # need not be computed.
     hidden.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
     variables = frozenset().union(*hidden)
     walked: list[tuple[frozenset[str], frozenset[str]]] = []
@@ -118,7 +119,7 @@ def closures(
             return None
         walked.append((names, ancestors))
         index.add(ancestors)
-    # Those that were walked too early.
+    # Drop sets that lie in larger sets found later.
     walked.sort(key=lambda pair: -len(pair[1]))
     index = _Index(variables)
     for names, ancestors in walked:
@@ -128,7 +129,7 @@ def closures(
 
 
 class _Index:
-    """Sets of variables, and which of them hold the variables that are asked for."""
+    """Sets of variables, indexed by the variables of the targets."""
 
     def __init__(self, asked: frozenset[str]) -> None:
         self.sets: list[frozenset[str]] = []
@@ -141,7 +142,7 @@ class _Index:
                 self._holding[name].append(names)
 
     def covers(self, names: frozenset[str]) -> bool:
-        """Return whether some set holds all these variables."""
+        """Return whether some set contains all these variables."""
         if not names:
             return bool(self.sets)
         fewest = min([self._holding[name] for name in names], key=len)
@@ -154,14 +155,14 @@ def ancestral_groups(
     targets: Sequence[Sequence[str]],
     cost: Sequence[int],
 ) -> dict[int, Group]:
-    """Return the groups that answer the targets, by the places of their sets.
+    """Return the groups that answer the targets, by the positions of their sets.
 
     Parameters
     ----------
     closed, evidence, targets
-        As `closures` gives and takes them.
+        The sets that `closures` returns, and its arguments.
     cost
-        What it costs to work on each set. A target is answered in the cheapest that holds it.
+        The cost of each set. A target is answered in the cheapest set that contains it.
     """
     unanswered: dict[str, dict[int, frozenset[str]]] = {}
     free: list[int] = []

@@ -31,16 +31,16 @@ from bnmind.pgm.factor import Values
 __all__ = ["without_conjugates"]
 
 _SAME = 1e-12
-"""Roots of unity are computed to rounding error; conjugates agree to this."""
+"""The tolerance for equal conjugates; roots of unity have rounding errors."""
 
 
 def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
     """Return the model with one state of each conjugate pair of an auxiliary variable.
 
-    Every complex table must hold exactly one such variable; then the one with the most
-    states is halved. Otherwise the model is returned as it is. The real part of the
-    reduced model's sums equals the model's sums, which are real. Variables that are
-    ``protected``, because the result or the evidence is about them, stay whole.
+    If every complex table contains exactly one such variable, the function halves the one with
+    the most states. Otherwise it returns the model unchanged. The real parts of the reduced
+    model's sums equal the model's sums, which are real. The ``protected`` variables, those of
+    the result and of the evidence, keep all their states.
     """
     scopes = [frozenset(t.scope) for t in model.tables if t.values.dtype.kind == "c"]
     if not scopes:
@@ -49,7 +49,7 @@ def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
     candidates = set().union(*scopes) - set(protected)
     candidates -= {name for function in model.functions for name in function.scope}
     chosen: dict[str, NDArray[np.intp]] = {}
-    # Auxiliary variables are in many complex tables, what they stand for in few.
+    # An auxiliary variable is in many complex tables, the variable it represents in few.
     for name in sorted(candidates, key=lambda n: (-sum(n in scope for scope in scopes), n)):
         mine = {scope for scope in remaining if name in scope}
         if not mine or any(name in scope for scope in set(scopes) - remaining):
@@ -72,7 +72,7 @@ def _partners(tables: list[Table], name: str) -> NDArray[np.intp] | None:
     """Return the state conjugate to each state in every table at once, if there is one."""
     fronts = [_front(table, name) for table in tables]
     rows = np.concatenate([front.reshape(len(front), -1) for front in fronts], axis=1)
-    # Conjugates are looked for by one number a row, and then compared in whole.
+    # One number of each row finds candidates, which are then compared in full.
     key = rows @ (0.5 + math.sqrt(2) * np.arange(rows.shape[1]) % 1)
     partner = np.abs(key[:, None] - key.conj()[None, :]).argmin(axis=1)
     states = np.arange(len(rows))

@@ -70,7 +70,7 @@ _WORTH = 0.5
 """Another form must at least halve the cost: a quick order is only an estimate."""
 
 _MOST_GROUPS = 12
-"""So many groups of distributions, those with the largest tables, are tried by themselves."""
+"""The number of groups, those with the largest tables, whose forms are tried one by one."""
 
 
 _TABLE, _CHAIN, _ORDERED, _RANK_ONE = _KINDS = ("table", "chain", "ordered chain", "rank one")
@@ -90,7 +90,7 @@ class _Form:
 
     potentials: tuple[Potential, ...]
     cells: int
-    """Cells of its tables, on the states that remain."""
+    """The cells of its tables, on the possible states."""
     is_signed: bool = False
 
 
@@ -101,10 +101,10 @@ class _Choice:
     places: tuple[int, ...]
     """Their positions among the potentials."""
     forms: Mapping[str, tuple[_Form, ...]]
-    """For each kind of form that there is, that of each distribution."""
+    """For each available kind, the form of each distribution."""
 
     def taking(self, preferences: Sequence[str]) -> dict[int, _Form]:
-        """Return the first of these kinds that there is, for each distribution."""
+        """Return the form of each distribution, of the first of these kinds that is available."""
         kind = next(kind for kind in preferences if kind in self.forms)
         return dict(zip(self.places, self.forms[kind], strict=True))
 
@@ -127,27 +127,26 @@ def choose_forms(
     potentials
         The tables of the model.
     domains
-        The state positions that each variable may still take. Variables of the result
-        that are not among them are new; each of their states is possible.
+        The possible state positions of each variable. Other variables of the result
+        are new; all their states are possible.
     observed
-        Variables whose states each run is given: they are in no clique.
+        Evidence variables, whose states each run takes. They are in no clique.
     joints
-        Sets of variables that a clique must hold besides: targets, inputs.
+        Other sets of variables that a clique must contain: targets and inputs.
     order
-        A quick finder of elimination orders for the estimates; min-fill unless given.
+        A quick finder of elimination orders for the estimates; min-fill by default.
     max_cells
-        The most cells of a table to be made of a function, as far as another form is
-        known.
+        The most cells of the table of a function that has another form.
     signed
         Whether factors may be negative or complex.
     goes_on
-        Whether one more estimate is worth its time, asked after those that are needed.
+        Returns whether another estimate is worth its time; called after the necessary ones.
 
     Returns
     -------
     tuple
-        The potentials as they are where nothing is gained. The product, summed over
-        the new variables, is the same on the states that remain.
+        The potentials, unchanged where no form is better. The product, summed over the new
+        variables, is the same on the possible states.
 
     Examples
     --------
@@ -197,7 +196,7 @@ def estimated_cells(
     joints: Iterable[Iterable[str]] = (),
     order: OrderFinder | None = None,
 ) -> int:
-    """Return roughly how many cells a plan has, in a quick order; see `choose_forms`."""
+    """Return an estimate of the cells of a plan, from a quick order; see `choose_forms`."""
     scopes = tuple(tuple(scope) for scope in joints)
     estimate = _Estimate(
         potentials=tuple(potentials),
@@ -221,7 +220,7 @@ class _Estimate:
     goes_on: Callable[[], bool] = lambda: True
 
     def cost(self, chosen: Mapping[int, _Form]) -> float:
-        """Return the cells of the tree and of the chosen tables, more if some are signed."""
+        """Return the cells of the tree and of the chosen tables; signed ones count more."""
         sizes = {name: len(states) for name, states in self.domains.items()}
         scopes: list[tuple[str, ...]] = list(self.joints)
         functions: list[tuple[str, ...]] = []
@@ -305,7 +304,7 @@ def _forms(
 ) -> dict[str, _Form]:
     """Return the forms without signs that a distribution may take, by kind.
 
-    New variables have none of the ``names``; the parents of a chain are in the order of their
+    New variables have names outside ``names``. The parents of a chain are in the order of their
     ``place``.
     """
     assert not isinstance(potential, Factor)  # as chosen by the caller
@@ -331,7 +330,7 @@ def _forms(
 def _with_signs(
     potential: Potential, domains: Domains, names: set[str], forms: dict[str, _Form]
 ) -> dict[str, _Form]:
-    """Return the forms that a distribution may take with the one that has signs."""
+    """Return the possible forms of a distribution, including the signed one."""
     assert not isinstance(potential, Factor)
     if _RANK_ONE in forms:
         return forms
@@ -349,14 +348,14 @@ def _rank_one(cpd: CPD, domains: Domains, names: set[str]) -> _Form | None:
 
 
 def _has_signs(cpd: CPD) -> bool:
-    """Return whether the rank-one form is known to have signs before it is made."""
+    """Return whether the rank-one form surely has signs, without computing it."""
     return isinstance(cpd, FunctionalCPD) and isinstance(
         cpd.function, Addition | Exactly | Parity | Threshold
     )
 
 
 def _numbers(part: CPD, domains: Domains) -> int:
-    """Return how many numbers a plan holds for a link of a chain."""
+    """Return how many numbers a plan stores for a link of a chain."""
     return n_numbers(
         part, {v.name: domains.get(v.name, tuple(range(v.n_states))) for v in part.scope}
     )
@@ -367,16 +366,16 @@ def _remaining(scope: Sequence[Variable], domains: Domains) -> int:
 
 
 def _free(name: str, taken: set[str], count: int = 0) -> str:
-    """Return a name that is not taken, nor with numbers up to ``count`` behind it."""
+    """Return an unused name that is also unused with suffixes up to ``count``."""
     while {name, *(f"{name}_{i}" for i in range(count + 1))} & taken:
         name += "_"
     return name
 
 
 def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _Form], float]:
-    """Return the form of each distribution, and the cost.
+    """Return the best form found for each distribution, and the cost.
 
-    First the best common kind, then group by group.
+    The search takes the best common kind first, and then improves it group by group.
     """
     starts = [
         {place: form for choice in choices for place, form in choice.taking(start).items()}

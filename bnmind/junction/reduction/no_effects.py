@@ -23,7 +23,7 @@ from bnmind.pgm.variable import Variable
 __all__ = ["without_effects"]
 
 _SMALL, _LARGE = 1e-100, 1e100
-"""Factors of one variable are multiplied as long as the product stays between these."""
+"""The bounds of products of factors over one variable."""
 
 
 def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[Potential, ...]:
@@ -34,13 +34,12 @@ def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[
     potentials
         The tables of the model.
     domains
-        The state positions that each variable may still take.
+        The possible state positions of each variable.
 
     Returns
     -------
     tuple
-        The other potentials, and then the factors, whose product is the same on the states
-        that remain.
+        The other potentials, then the factors. The product is the same on the possible states.
 
     Examples
     --------

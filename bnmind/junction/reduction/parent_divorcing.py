@@ -36,15 +36,16 @@ def small_tables(
     names
         Names that auxiliary variables must not have.
     sums_only
-        Whether the auxiliary variables will be summed out, so that noisy extrema may
-        be broken into steps too.
+        Whether the auxiliary variables will be summed out, so that noisy extrema may also be
+        split into steps.
     max_cells
         The largest table allowed.
 
     Raises
     ------
     TooLargeError
-        If a distribution neither breaks into steps nor fits; it names the variable.
+        If a distribution cannot be split into steps and is too large. The error names the
+        variable.
     InvalidModelError
         If a factor has negative or complex values.
     """

@@ -34,19 +34,19 @@ _SMALL_TABLE = 2**8
 """The most cells of tables of functions that are expanded to find zeros."""
 
 _LARGE_FUNCTION = 2**12
-"""Tables of functions that have more cells are not written out, but kept as their values."""
+"""The most cells of a table of a function; larger functions are stored by their values."""
 
 Domains = Mapping[str, tuple[int, ...]]
-"""The state positions that each variable may still take."""
+"""The possible state positions of each variable."""
 
 
 def n_cells(potential: Potential, domains: Domains) -> int:
-    """Return the cells of a potential's table on what remains."""
+    """Return the number of cells of a potential's table on the possible states."""
     return math.prod(len(domains[v.name]) for v in potential.scope)
 
 
 def table(potential: Potential, domains: Domains) -> Values:
-    """Return the values of a potential on what remains, an axis for each variable in scope."""
+    """Return the values of a potential on the possible states, with an axis for each variable."""
     states = [domains[v.name] for v in potential.scope]
     if not isinstance(potential, Factor | TabularCPD):
         return potential.table_on(states)
@@ -57,7 +57,7 @@ def table(potential: Potential, domains: Domains) -> Values:
 
 
 def is_kept_as_function(potential: Potential, domains: Domains) -> TypeGuard[FunctionalCPD]:
-    """Return whether of a potential only the child's state for every row is worked out."""
+    """Return whether a potential is stored as the child's state in each row."""
     return (
         isinstance(potential, FunctionalCPD)
         and len(domains[potential.variable.name]) > 1
@@ -66,7 +66,7 @@ def is_kept_as_function(potential: Potential, domains: Domains) -> TypeGuard[Fun
 
 
 def n_numbers(potential: Potential, domains: Domains) -> int:
-    """Return how many numbers a plan holds for a potential: cells, or values of a function."""
+    """Return how many numbers a plan stores for a potential: cells, or values of a function."""
     cells = n_cells(potential, domains)
     if is_kept_as_function(potential, domains):
         return cells // len(domains[potential.variable.name])
@@ -74,9 +74,9 @@ def n_numbers(potential: Potential, domains: Domains) -> int:
 
 
 def positions(cpd: FunctionalCPD, domains: Domains) -> NDArray[np.intp]:
-    """Return the child's place among its states that remain, an axis for each parent.
+    """Return the child's position among its possible states, with an axis for each parent.
 
-    That is −1 where the function's value is none of them.
+    The position is −1 where the function's value is not possible.
     """
     arguments = np.ix_(*[np.asarray(domains[v.name], dtype=np.intp) for v in cpd.parents])
     places = np.full(cpd.variable.n_states, -1, dtype=np.intp)
@@ -93,24 +93,24 @@ def possible_states(
     keep: Iterable[str] = (),
     max_cells: int = 2**22,
 ) -> dict[str, tuple[int, ...]]:
-    """Return the states that no single table rules out.
+    """Return the states that no single table excludes.
 
     Parameters
     ----------
     potentials
         The tables of the model.
     domains
-        What is possible to begin with, for every variable; evidence has one state.
+        The initial possible states of every variable; evidence has one state.
     keep
-        Variables whose states are all kept.
+        Variables that keep all their states.
     max_cells
-        Tables that are still larger, and are no functions, are not looked at.
+        Larger tables are skipped unless they are functions.
 
     Raises
     ------
     ImpossibleEvidenceError
-        If a variable is left without states; ``evidence`` names the variables
-        that had a single state to begin with.
+        If a variable has no possible state. ``evidence`` names the variables that had a single
+        state initially.
     """
     current = dict(domains)
     protected = frozenset(keep)
@@ -125,7 +125,7 @@ def possible_states(
         i = waiting.popleft()
         queued.remove(i)
         if not _is_quick(potentials[i], current, max_cells):
-            # It comes again when one of its variables has lost a state.
+            # It is queued again when one of its variables loses a state.
             continue
         potential = potentials[i]
         supported = _supported(potential, current)
@@ -148,7 +148,7 @@ def _is_quick(potential: Potential, domains: Domains, max_cells: int) -> bool:
 
 
 def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...], ...]:
-    """Return, for each variable of a table, its states that some non-zero entry has."""
+    """Return, for each variable of a table, its states with a non-zero entry."""
     states = [domains[v.name] for v in potential.scope]
     small = n_cells(potential, domains) <= _SMALL_TABLE
     if not isinstance(potential, Factor | TabularCPD) and not small:
@@ -167,7 +167,7 @@ def _cells(potential: Potential) -> int:
 
 
 def _impossible(potentials: Sequence[Potential], domains: Domains) -> ImpossibleEvidenceError:
-    """Return the error that names what had a single state to begin with, of several."""
+    """Return the error that names the variables fixed initially."""
     variables = {v.name: v for potential in potentials for v in potential.scope}
     evidence = {
         name: variables[name].states[states[0]]

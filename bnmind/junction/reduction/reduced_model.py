@@ -37,7 +37,7 @@ Scope: TypeAlias = tuple[str, ...]
 """The variables of a table, in the order of its axes."""
 
 _CONSTANT = 1e-14
-"""A sum that varies by less than this share of itself says nothing about its variables."""
+"""The relative variation below which a sum does not depend on its variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +60,12 @@ class Table(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class FunctionTable(Sealed):
-    """A large table of zeros and ones, kept as the state that each row of it has."""
+    """A large table of zeros and ones, stored as the state of the one in each row."""
 
     scope: Scope
-    """The variable that the others determine, then these."""
+    """The determined variable, then the variables that determine it."""
     positions: NDArray[np.intp]
-    """Its state for each configuration of the others; −1 where none of its states remains."""
+    """Its state for each configuration of the others; −1 where no state is possible."""
     place: int
     """The number of tables of the model before it."""
 
@@ -77,15 +77,15 @@ class FunctionTable(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class Reduction(Sealed):
-    """A reduced model: its variables' sizes, its tables, and the way back."""
+    """A reduced model: the sizes of its variables, its tables, and the map to the original."""
 
     sizes: Mapping[str, int]
     lifts: Mapping[str, Lift]
     tables: tuple[Table, ...]
     functions: tuple[FunctionTable, ...] = ()
-    """Tables of the model too, in their order."""
+    """Further tables of the model, in order."""
     halved: bool = False
-    """Whether one of each pair of conjugate terms is left out: only the real parts count."""
+    """Whether one of each pair of conjugate terms is omitted, so that only real parts count."""
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -99,13 +99,13 @@ class Reduction(Sealed):
         return (*scopes, *(function.scope for function in functions))
 
     def scope(self, names: Iterable[str]) -> Scope:
-        """Return the reduced variables that original ones live in."""
+        """Return the reduced variables of original ones."""
         lifts = self.lifts
         homes = dict.fromkeys([lifts[name].home for name in names])
         return tuple([home for home in homes if home is not None])
 
     def positions(self, names: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
-        """Return index arrays that take a table over ``names`` to one over their homes."""
+        """Return index arrays that map a table over ``names`` to one over their homes."""
         scope = self.scope(names)
         index = []
         for name in names:
@@ -119,7 +119,7 @@ class Reduction(Sealed):
     def take(self, names: Sequence[str], values: Values) -> Table:
         """Return a table over original variables as one over the reduced ones.
 
-        Axes beyond those of the variables, of cases say, stay as they are.
+        Further axes, such as one of cases, stay unchanged.
         """
         variables, more = values.shape[: len(names)], values.shape[len(names) :]
         if all(
@@ -132,7 +132,7 @@ class Reduction(Sealed):
         return Table(scope, np.broadcast_to(values[self.positions(names)], shape))
 
     def cells(self, names: Sequence[str], shape: Sequence[int]) -> NDArray[np.intp]:
-        """Return, for each cell of the reduced table, its flat place in the original one."""
+        """Return, for each cell of the reduced table, its flat index in the original one."""
         sizes = tuple(self.sizes[home] for home in self.scope(names))
         flat: Any = np.ravel_multi_index(
             np.broadcast_arrays(*self.positions(names)) if names else (), tuple(shape)
@@ -152,7 +152,7 @@ def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
         name: made(
             Lift,
             home=name if len(states) > 1 else None,
-            # Ascending ones from zero on, if the last is in its place.
+            # Positions ascend, so the last one tells whether all are possible.
             positions=_all_of(len(states))
             if states[-1] == len(states) - 1
             else sealed(np.array(states, dtype=np.intp)),
@@ -163,24 +163,24 @@ def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
 
 
 def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
-    """Return the model without variables that say nothing.
+    """Return the model without variables that influence nothing.
 
-    A variable that stands in a single table, and whose sum out of it is constant,
-    influences nothing (the C_i of a color that the guess does not have): the table
-    becomes a number. Doing so may free others.
+    If a variable is in a single table, and its sum out of that table is constant, it influences
+    nothing (the C_i of a color that the guess does not have). The table is replaced by a number.
+    This may make further variables removable.
     """
     safe = frozenset(protected)
     tables = [_essential(table) for table in model.tables]
     functions = list(model.functions)
     summed: set[str] = set()
-    # The one may make ends of the other.
+    # Each removal may enable the other kind.
     while _sum_tables(tables, functions, safe, summed) + _sum_functions(
         tables, functions, safe, summed
     ):
         continue
     used = {name for scope in _scopes(tables, functions) for name in scope} | safe
     known = used | summed
-    # What no table depends on any more still counts: a factor of its number of states.
+    # A variable in no table contributes a factor: its number of states.
     forgotten = [size for name, size in model.sizes.items() if name not in known]
     tables += [Table((), np.asarray(float(size))) for size in forgotten]
     sizes = {name: size for name, size in model.sizes.items() if name in used}
@@ -194,9 +194,9 @@ def _scopes(tables: Sequence[Table], functions: Sequence[FunctionTable]) -> list
 def _sum_tables(
     tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
 ) -> int:
-    """Replace tables by numbers where a variable of theirs sums out to one; return how many.
+    """Replace tables with a variable that sums out to a constant by numbers; return how many.
 
-    The variables of functions stay, and those that are ``safe``.
+    The variables of functions and the ``safe`` variables stay.
     """
     safe |= {name for function in functions for name in function.scope}
     holders: dict[str, set[int]] = {}
@@ -226,9 +226,9 @@ def _sum_tables(
 def _sum_functions(
     tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
 ) -> int:
-    """Remove functions whose value nothing else depends on; return how many.
+    """Remove functions whose value no other table depends on; return how many.
 
-    Where it has a state for every row, that is summed out and leaves nothing.
+    The table of a function with a state in every row sums out to one.
     """
     uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
     waiting: dict[str, list[FunctionTable]] = {}
@@ -236,7 +236,7 @@ def _sum_functions(
         waiting.setdefault(function.scope[0], []).append(function)
     ends = [name for name in waiting if uses[name] == 1]
     gone: set[str] = set()
-    # Each that goes may make others ends.
+    # Each removal may make others removable.
     for name in ends:
         (function,) = waiting[name]
         if name in safe or np.any(function.positions < 0):
@@ -268,15 +268,15 @@ def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
     Parameters
     ----------
     model
-        The model; every other table is gathered onto the new variable.
+        The model. Its other tables are rewritten over the new variable.
     table
         A table with zeros; one of the model's own.
     name
         The name of the new variable.
     """
-    # A compound variable that grows comes first, so that its configurations keep their order.
+    # A growing compound variable comes first, so that its configurations keep their order.
     merged = tuple(sorted(table.scope, key=lambda v: v != name))
-    # Functions of what is merged are written out.
+    # Functions of merged variables are expanded.
     inside = [f for f in model.functions if not set(merged).isdisjoint(f.scope)]
     tables = (*model.tables, *(f.table(model.sizes[f.scope[0]]) for f in inside))
     values = np.transpose(table.values, [table.scope.index(v) for v in merged])
@@ -304,7 +304,7 @@ def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) ->
     if inside == [name]:
         n_before = table.values.shape[table.scope.index(name)]
         if np.array_equal(rows[:, 0], np.arange(n_before)):
-            # One row for each configuration so far: nothing moves.
+            # Each configuration has one row, so the values stay in place.
             return table
     rest = tuple(v for v in table.scope if v not in merged)
     front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])

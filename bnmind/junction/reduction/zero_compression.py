@@ -21,7 +21,7 @@ from bnmind.pgm.variable import Variable
 __all__ = ["compounds"]
 
 _MOST_STATES = 2**18
-"""The configurations of a target are the states of one variable if they are not more."""
+"""The most configurations of a target that becomes one variable."""
 
 
 def compounds(
@@ -37,12 +37,12 @@ def compounds(
     model
         The initial model.
     given
-        Tables over variables of the original model whose zeros are known; where there
-        are none, the first target that is small enough is taken.
+        Tables over variables of the original model whose zeros are known. Without such tables,
+        the first target that is small enough is used.
     targets
-        The variables of each joint wanted.
+        The variables of each target.
     observed
-        Variables of which each run gives the states; they stay as they are.
+        Evidence variables, whose states each run takes; they are not merged.
     """
     wholes = [([v.name for v in scope], values) for scope, values in given]
     wholes = [whole for whole in wholes if not model.take(*whole).values.all()]
@@ -55,7 +55,7 @@ def compounds(
                 break
     result = []
     for names, values in wholes:
-        # Variables of it may have become one for the table before.
+        # An earlier table may have merged some of its variables.
         whole = model.take(names, values)
         if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
             continue
@@ -71,7 +71,7 @@ def compounds(
 
 
 def _multiplied(model: Reduction, label: str) -> Reduction:
-    """Return the model with all tables over a compound variable alone as one table."""
+    """Return the model with all tables over only a compound variable multiplied into one."""
     alone = [content.values for content in model.tables if content.scope == (label,)]
     if not alone:
         return model
@@ -81,7 +81,7 @@ def _multiplied(model: Reduction, label: str) -> Reduction:
 
 
 def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
-    """Return a table whose other variables follow from a compound one, if there is one."""
+    """Return a table whose other variables a compound variable determines, if there is one."""
     for content in model.tables:
         together = label in content.scope and len(content.scope) > 1
         if not together or not observed.isdisjoint(content.scope):
