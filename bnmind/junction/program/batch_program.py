@@ -26,7 +26,7 @@ _Call: TypeAlias = Callable[[], Any]
 
 
 class _BoundStep(NamedTuple):
-    """The calls of a step, and what it needs to be scaled."""
+    """The calls of a step, and the data to scale its result."""
 
     calls: tuple[_Call, ...]
     result: Any
@@ -42,8 +42,8 @@ class CaseProgram:
     program
         The program.
     inputs
-        The registers it starts from. Those that are ``moving`` have the cases as a last
-        axis, and are filled anew before each run.
+        The initial registers. The ``moving`` ones have the cases as their last axis, and are
+        filled anew before each run.
     moving
         For every register, whether it depends on the case.
     n
@@ -78,7 +78,7 @@ class CaseProgram:
             if not (moving[step.left] or moving[step.right]):
                 operation = step.operation
                 if isinstance(operation, Product):
-                    # Earlier steps still read this register in every run.
+                    # Earlier steps read this register in every run.
                     operation = replace(operation, overwrites=False)
                 with watch:
                     values = operation(self.registers[step.left], self.registers[step.right])
@@ -99,12 +99,12 @@ class CaseProgram:
         self._calls = [call for step in self._steps for call in step.calls]
 
         self.has_lost = watch.has_lost
-        """Whether numbers that depend on no case got too small."""
+        """Whether numbers that depend on no case have underflowed."""
 
     def run(self, watch: Underflow) -> list[Any]:
-        """Fill the registers; return the powers of two that they are multiples of, by case.
+        """Fill the registers; return the power of two of each register, by case.
 
-        If the program is scaled, the registers that the cases fill become multiples too.
+        If the program is scaled, the run also scales the registers that the cases fill.
         """
         if self._kind == PLAIN:
             for call in self._calls:
@@ -128,7 +128,7 @@ class CaseProgram:
                 self.registers[number], self._powers[number] = self._treated(values, watch)
 
     def _treated(self, values: Any, watch: Underflow) -> tuple[Any, int]:
-        """Return numbers that depend on no case scaled and rounded up, and the power of two."""
+        """Scale and round up numbers that depend on no case; return them and the power of two."""
         if self._kind.rounds_up:
             values = watch.rounded_up(values)
         power = 0
@@ -150,19 +150,19 @@ class CaseProgram:
         return shift
 
     def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
-        """Return an array, and the block of memory it lies in."""
+        """Return an array and its block of memory."""
         length = math.prod(shape)
         waiting = self._free.get((length, kind.char))
         block = waiting.pop() if waiting else np.empty(length, dtype=kind)
         return block.reshape(shape), block
 
     def _give(self, block: Any) -> None:
-        """Let a block of memory be used again."""
+        """Release a block of memory for another array."""
         if block is not None:
             self._free.setdefault((len(block), block.dtype.char), []).append(block)
 
     def _bind(self, operation: Any, left: int, right: int) -> tuple[list[_Call], Any, Any]:
-        """Return the calls of a step, its result, and the memory of that."""
+        """Return the calls of a step, its result, and the memory of the result."""
         first, second = self.registers[left], self.registers[right]
         moving = (self._moving[left], self._moving[right])
         if isinstance(operation, Product):
@@ -188,7 +188,7 @@ class CaseProgram:
         first = self._brought(left, order, calls, lent, moves=moving[0])
         shape = operation.right_shape
         if operation.sums and moving == (False, True):
-            # One matrix product does for all columns of all cases.
+            # One matrix product covers all columns of all cases.
             shape = (*shape[:-1], shape[-1] * n)
         elif moving[1]:
             shape = (*shape, n)
@@ -234,7 +234,7 @@ class CaseProgram:
         *,
         moves: bool,
     ) -> Any:
-        """Return a register as an operation wants its axes; a copy of it where they must move."""
+        """Return a register with its axes in the order of an operation; a copy if they move."""
         axes, whole = order
         if axes is None:
             return values.reshape(whole)
@@ -254,7 +254,7 @@ def _scale(values: Any) -> Any:
     """Bring the largest number of each case near one; return the powers of two taken out."""
     largest = np.abs(values).max(axis=tuple(range(values.ndim - 1)), initial=0.0)
     shift = np.frexp(largest)[1]
-    # In two steps, since 2¹⁰²⁵ is no number.
+    # In two steps, because 2¹⁰²⁵ overflows.
     half = shift // 2
     values *= np.ldexp(1.0, -half)
     values *= np.ldexp(1.0, half - shift)

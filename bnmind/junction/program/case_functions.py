@@ -18,14 +18,14 @@ __all__ = ["function_step"]
 def function_step(
     operation: LookUp | Scatter | Expand, left: Any, right: Any, moving: tuple[bool, bool]
 ) -> Callable[[], Any]:
-    """Return a step bound to its registers: called, it returns its result for every case.
+    """Return a function that computes the result of a step for every case.
 
     Parameters
     ----------
     operation
         The step.
     left, right
-        Its registers, of which at least one depends on the case.
+        Its registers; at least one depends on the case.
     moving
         Whether each register depends on the case.
     """
@@ -42,7 +42,7 @@ def function_step(
 
 
 def _looked_up(operation: LookUp, positions: Any, right: Any, *, moves: bool) -> Any:
-    """Return what positions that depend on the case find."""
+    """Return the rows at positions that depend on the case."""
     n_shared = 1 + len(operation.shared)
     rows = right.transpose((*operation.axes, len(operation.axes)) if moves else operation.axes)
     if operation.partial:
@@ -55,7 +55,7 @@ def _looked_up(operation: LookUp, positions: Any, right: Any, *, moves: bool) ->
 
 
 def _scattered(operation: Scatter, positions: Any, right: Any) -> Callable[[], Any]:
-    """Return the step for positions that are the same in every case: they are sorted once."""
+    """Return the step for positions that are the same in every case, and so sorted once."""
     places = operation.places(positions)
     order = np.argsort(places, kind="stable")
     destinations, starts = np.unique(places[order], return_index=True)

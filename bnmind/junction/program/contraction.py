@@ -34,12 +34,12 @@ from bnmind.junction.program.recipes import Recipe, recipe_of
 __all__ = ["Function", "ProgramBuilder", "Variables"]
 
 Variables: TypeAlias = frozenset[int]
-"""Some of the variables that a program numbers. Sets of them are small, however many there are."""
+"""Some of the variables of a program, by number. These sets are small in any program."""
 
 _NONE: Variables = frozenset()
 
 _MOST_DIRECT = 4
-"""So few tables are contracted without looking for a recipe: that would take as long."""
+"""The most tables contracted without a recipe, because finding one would take as long."""
 
 
 class Function(NamedTuple):
@@ -47,10 +47,10 @@ class Function(NamedTuple):
 
     child: int
     positions: int
-    """The register that holds which state they determine; itself, if it holds no table. Then
-    the child is the first variable of its scope."""
+    """The register of the positions of the determined states. It is the register itself if that
+    holds no table; then the child is the first variable of its scope."""
     partial: bool = False
-    """Whether some positions are −1, for no state at all."""
+    """Whether some positions are −1, which stands for no state."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class ProgramBuilder:
         return self._members[register]
 
     def build(self, keep: Iterable[int]) -> Program:
-        """Return the program that leaves the registers ``keep`` filled."""
+        """Return the program, which keeps the registers ``keep``."""
         kept_registers, last = frozenset(keep), {}
         for number, (_, left, right) in enumerate(self._steps):
             last[left] = last[right] = number
@@ -121,8 +121,8 @@ class ProgramBuilder:
         Returns
         -------
         int | None
-            The register, over those of the variables that an operand holds, in any
-            order; None where it is one everywhere.
+            The register, over the variables of ``keep`` that the operands contain, in any
+            order; None if the result is one everywhere.
         """
         key = (tuple(sorted(operands)), keep)
         if key in self._done:
@@ -138,7 +138,7 @@ class ProgramBuilder:
         return result
 
     def _without_barren(self, operands: list[int], keep: Variables) -> tuple[list[int], Variables]:
-        """Return the operands that matter, and the heads of their product if it is conditional."""
+        """Return the relevant operands, and the heads of their product if it is conditional."""
         heads = self.heads
         if len(operands) == 1:
             head = heads.get(operands[0], _NONE)
@@ -157,7 +157,7 @@ class ProgramBuilder:
         return operands, _NONE.union(*[heads[register] for register in operands])
 
     def _shared(self, operands: Sequence[int]) -> Variables:
-        """Return the variables that several operands hold."""
+        """Return the variables that several operands share."""
         first, second, *others = [self._members[register] for register in operands]
         shared = first & second
         if others:
@@ -170,7 +170,7 @@ class ProgramBuilder:
         return shared
 
     def _carry_out(self, operands: list[int], keep: Variables) -> int:
-        """Add the steps of a recipe, known or new."""
+        """Add the steps of a recipe, which is reused if it is known."""
         if len(operands) == 1:
             return self._reduce(self._table(operands[0]), keep)
         functions = self.functions
@@ -206,7 +206,7 @@ class ProgramBuilder:
         return registers[-1]
 
     def _pairwise(self, operands: list[int], keep: Variables) -> int:
-        """Add the steps of a recipe for few tables, which is not worth being looked for."""
+        """Add the steps that contract few tables, without a recipe."""
         remaining = list(operands)
         while len(remaining) > 2:
             i, j = self._cheapest(remaining, keep)
@@ -216,7 +216,7 @@ class ProgramBuilder:
         return self._multiply(remaining[0], remaining[1], keep)
 
     def _cheapest(self, tables: Sequence[int], keep: Variables) -> tuple[int, int]:
-        """Return which of several tables to multiply next, as in recipes."""
+        """Return the positions of the two tables to multiply next, as in recipes."""
         sizes = self.sizes
         scopes = [self._members[register] for register in tables]
         cells = [self._cells[register] for register in tables]
@@ -236,7 +236,7 @@ class ProgramBuilder:
         return best[2:]
 
     def _multiply(self, first: int, second: int, keep: Variables) -> int:
-        """Add the steps that multiply two tables and sum to the variables kept."""
+        """Add the steps that multiply two tables and sum the product to ``keep``."""
         own, others = self._members[first], self._members[second]
         if own == others:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
@@ -253,7 +253,7 @@ class ProgramBuilder:
         return self._add(operation, first, second, scope)
 
     def _table(self, register: int) -> int:
-        """Return a register, or that of its table if it holds none, which a step fills."""
+        """Return a register that holds a table; if this one does not, a step expands it."""
         known = self.functions.get(register)
         if known is None or known.positions != register:
             return register
@@ -264,7 +264,7 @@ class ProgramBuilder:
         return self._tables[register]
 
     def _reduce(self, register: int, keep: Variables) -> int:
-        """Add the step that sums a register to the variables kept, if there are others."""
+        """Add the step that sums a register to ``keep``, if it has other variables."""
         if self._members[register] <= keep:
             return register
         scope = self.scopes[register]

@@ -41,13 +41,13 @@ from bnmind.pgm.variable import Variable
 __all__ = ["IndependentSum", "Summed", "independent_sum", "sum_among"]
 
 _MANY = 64
-"""Sums of fewer variables have programs."""
+"""The least number of summands; sums of fewer variables are answered by a program."""
 
 _LEAST = 2.0**-600
-"""A total of less weight is not answered, see the module."""
+"""The least weight of a total that is answered; see the module."""
 
 _FARTHEST = 1_000
-"""Tilts by higher powers of two leave the range of numbers."""
+"""The highest power of two of a tilt; larger tilts overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,49 +57,49 @@ class Summed(Sealed):
     beliefs: Mapping[int, Values]
     """The distribution of each hidden variable, by its number."""
     log_evidence: float
-    """The logarithm of the evidence, but for tables of a single number."""
+    """The logarithm of the evidence, without the factors of tables of a single number."""
 
 
 @dataclass(frozen=True, eq=False)
 class IndependentSum(Sealed):
-    """A sum of variables that are independent given it and the evidence, made for many runs.
+    """A compiled sum of variables that are independent except for the sum.
 
     Its position is ``(start + Σ values) mod modulus``.
     """
 
     summands: tuple[int, ...]
-    """The hidden variables that are added up, by their numbers."""
+    """The numbers of the hidden summands."""
     values: NDArray[np.intp]
-    """``(summands, states)``: how much each state adds, from zero on; −1 if there is no state."""
+    """``(summands, states)``: the value of each state, at least 0; −1 where there is no state."""
     layers: tuple[tuple[tuple[int, ...], NDArray[np.intp]], ...]
-    """Registers of tables over summands, and the place in ``values`` of each of their cells, end
-    to end. No two tables of a layer are over one summand."""
+    """Layers of tables over summands: their registers, and the flat index in ``values`` of each
+    of their cells, concatenated. The tables of a layer are over different summands."""
     known: tuple[tuple[str, tuple[int, ...]], ...]
-    """Observed variables that are added too, and how much each of their states adds."""
+    """The observed summands, and the value of each of their states."""
     start: int
     modulus: int
     child: str
     """The name of the sum."""
     number: int | None
-    """Its number; None if it is observed."""
+    """The number of the sum; None if it is observed."""
     n_states: int
     """The number of its states."""
     tables: tuple[int, ...]
-    """Registers of other tables over it."""
+    """Registers of the other tables over the sum."""
 
     @property
     def n_values(self) -> int:
-        """The number of values that a summand may have."""
+        """The number of possible values of a summand."""
         return 1 + int(self.values.max())
 
     @property
     def multiplications(self) -> int:
-        """Products of a run."""
+        """The number of multiplications of a run."""
         return n_products(len(self.values), self.n_values)
 
     @property
     def peak_cells(self) -> int:
-        """The most cells that a run holds, roughly: those of all levels, and of a few copies."""
+        """The approximate peak of cells in a run: those of all levels and of a few copies."""
         n_rows = 2 * len(self.values)
         return n_rows * self.n_values * (8 + n_rows.bit_length())
 
@@ -170,7 +170,7 @@ class IndependentSum(Sealed):
         return states[0], power
 
     def _leaves(self, weights: Floats) -> Floats:
-        """Return the weight of each value of each summand: states may have the same value."""
+        """Return the weight of each value of each summand; several states may share a value."""
         n_rows, n_values = len(weights), self.n_values
         places = np.maximum(self.values, 0) + n_values * np.arange(n_rows)[:, None]
         sums: Any = np.bincount(places.ravel(), weights.ravel(), n_rows * n_values)
@@ -179,7 +179,7 @@ class IndependentSum(Sealed):
 
 
 def _tilt(weights: Floats, added: NDArray[np.intp], total: int) -> int:
-    """Return the power of two, for one more of a value, that brings the mean near a total."""
+    """Return the power of two for each unit of value that brings the mean near a total."""
     low, high = -_FARTHEST // int(added.max()), _FARTHEST // int(added.max())
     while low < high:
         middle = (low + high) // 2
@@ -195,10 +195,10 @@ def sum_among(
     observed: frozenset[str],
     targets: Sequence[Sequence[Variable]],
 ) -> FunctionalCPD | None:
-    """Return the sum of many variables that are independent but for it, if there is one.
+    """Return the sum of many variables that are independent except for the sum, if there is one.
 
-    All other tables must be over one hidden variable each, and all targets too; ``observed`` are
-    those that are not hidden.
+    Every other table and every target must be over at most one hidden variable. The variables in
+    ``observed`` are not hidden.
     """
     cpd = None
     for potential in potentials:
@@ -226,7 +226,7 @@ def independent_sum(
     observed: frozenset[str],
     number: Mapping[str, int],
 ) -> IndependentSum | None:
-    """Return a sum made for runs; None if totals may not be told apart, or factors have signs.
+    """Return a compiled sum; None if totals may be indistinguishable, or factors have signs.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def independent_sum(
     sources
         The other tables.
     observed
-        The variables whose states each run knows.
+        The variables whose states each run takes.
     number
         The number of each variable.
     """

@@ -28,11 +28,11 @@ from bnmind.pgm.factor import Values
 __all__ = ["joints_by_logarithms", "logarithms", "run_logarithms"]
 
 _BLOCK = 2**15
-"""Cells of the products that are added at a time: they stay within the cache."""
+"""The number of cells of products that are added at a time; they fit the cache."""
 
 
 def logarithms(registers: Sequence[Values], n_tables: int) -> list[Values]:
-    """Return the logarithms of the tables, which come first, and positions as they are."""
+    """Return the logarithms of the tables, which come first, and the unchanged positions."""
     with np.errstate(divide="ignore"):
         logs = [
             values if values.dtype.kind in "iu" else np.log(values)
@@ -49,10 +49,10 @@ def run_logarithms(program: Program, logs: Sequence[Values], add: np.ufunc) -> l
     program
         The program.
     logs
-        The registers that it starts from, see `logarithms`.
+        The initial registers, see `logarithms`.
     add
-        What takes the place of the sum: `numpy.maximum`, or `numpy.logaddexp` for the
-        logarithm of the sum itself.
+        The operation in place of the sum: `numpy.maximum`, or `numpy.logaddexp` for the
+        logarithm of the sum.
     """
     registers = list(logs)
     empty = np.empty(0)
@@ -66,9 +66,9 @@ def run_logarithms(program: Program, logs: Sequence[Values], add: np.ufunc) -> l
 def joints_by_logarithms(
     program: Program, answers: Sequence[Answer], logs: Sequence[Values]
 ) -> tuple[list[Values], float]:
-    """Return the normalized joint of each answer, and the logarithm of what the first summed to.
+    """Return the normalized joint of each answer, and the logarithm of the sum of the first.
 
-    That is minus infinity where a joint is zero everywhere.
+    The logarithm is minus infinity if a joint is zero everywhere.
     """
     filled = run_logarithms(program, logs, np.logaddexp)
     joints, totals = [], []

@@ -25,14 +25,14 @@ def multiplied_to_few(
     *,
     apart: Collection[int] = (),
 ) -> list[int]:
-    """Return `FEW_OPERANDS` operands at most, the products of the given ones.
+    """Return at most `FEW_OPERANDS` operands, which are products of the given ones.
 
     Parameters
     ----------
     registers
         The operands.
     masks
-        The variables of each register, those to come included.
+        The variables of each register, including future ones.
     keep
         The variables of the result of the whole contraction.
     how
@@ -40,14 +40,14 @@ def multiplied_to_few(
         that multiplies two registers, sums to the variables of a mask, and returns the
         register of the product.
     apart
-        Operands that are not multiplied here; they may be more than a few.
+        Operands that are not multiplied here. They do not count toward `FEW_OPERANDS`.
     """
     size, multiply = how
     holders: dict[int, set[int]] = {}
     for register in registers:
         for bit in _bits(masks[register]):
             holders.setdefault(bit, set()).add(register)
-    # What a product of two may sum out: variables that no more than two operands hold.
+    # Variables in at most two operands, which a product of two may sum out.
     rare = sum(bit for bit, users in holders.items() if len(users) < 3) & ~keep
     remaining = {register for register in registers if register not in apart}
     queue = [(size(masks[register]), register) for register in remaining]
@@ -66,7 +66,7 @@ def multiplied_to_few(
             continue
         remaining.remove(first)
         near = set().union(*[holders[bit] for bit in _bits(masks[first])]) & remaining
-        # Where nothing is shared, another small one.
+        # If it shares no variable with the others, take the smallest.
         partners = near or {min(remaining, key=lambda r: (size(masks[r]), r))}
         _, _, second = min(
             (size(needed(first, r)) - size(masks[r]) - own, size(masks[first] | masks[r]), r)
@@ -86,7 +86,7 @@ def multiplied_to_few(
 
 
 def _bits(mask: int) -> list[int]:
-    """Return the members of a set as sets of one."""
+    """Return each member of a bit mask as a mask of one bit."""
     bits = []
     while mask:
         low = mask & -mask

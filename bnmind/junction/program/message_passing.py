@@ -23,29 +23,29 @@ from bnmind.junction.program.contraction import ProgramBuilder, Variables
 __all__ = ["Passing", "TreeShape"]
 
 _SMALL = 2**12
-"""The most cells of the joint of variables of a single clique that are answered together."""
+"""The most cells of a joint from which several variables of a single clique are answered."""
 
 
 @dataclass(frozen=True)
 class TreeShape:
-    """A junction tree in numbers: cliques and separators as sets of a program's variables."""
+    """A junction tree whose cliques and separators are sets of a program's variables."""
 
     cliques: tuple[Variables, ...]
     edges: tuple[tuple[int, int, Variables], ...]
-    """Of two cliques and their separator."""
+    """Two cliques and their separator, for each edge."""
 
 
 class Passing:
-    """Message passing under way: what has been assigned and sent so far.
+    """The state of message passing: the tables assigned and the messages sent so far.
 
     Parameters
     ----------
     shape
-        Holds the scope of every register, and every target, in some clique.
+        The tree. Some clique contains the scope of every register and of every target.
     builder
-        Takes the steps.
+        The builder that collects the steps.
     registers
-        Those whose product is asked about; their scopes are not empty.
+        The registers of the product; their scopes are not empty.
     """
 
     def __init__(self, shape: TreeShape, builder: ProgramBuilder, registers: Iterable[int]) -> None:
@@ -76,8 +76,8 @@ class Passing:
     def answer(self, target: Variables) -> int | None:
         """Return the register of a target's unnormalized joint.
 
-        None where nothing is left to speak of it: every configuration has weight one.
-        The register's scope may lack variables on which it does not depend.
+        The result is None if every configuration has weight one. The register's scope may lack
+        variables on which the joint does not depend.
         """
         if not self.scopes:
             return None
@@ -86,7 +86,7 @@ class Passing:
         return self._at_clique(self._host(target), target)
 
     def _answer_single(self, target: Variables) -> int | None:
-        """Answer one variable from the smallest table that the messages give of it."""
+        """Answer one variable from the smallest table that the messages provide."""
         (variable,) = target
         edge = self.smallest.get(variable)
         if edge is not None:
@@ -96,7 +96,7 @@ class Passing:
             belief = self._beliefs[first, second]
         else:
             clique = self._host(target)
-            # With the other variables that no other clique holds.
+            # Together with the other variables that are only in this clique.
             together = frozenset(self._private[clique])
             if _size(together, self.builder.sizes) > _SMALL:
                 return self._at_clique(clique, target)
@@ -114,7 +114,7 @@ class Passing:
         return self._contract(clique, None, target)
 
     def _smallest_separators(self) -> dict[int, tuple[int, int, int]]:
-        """Return for each variable of several cliques the size and ends of a smallest separator."""
+        """Return the size and ends of a smallest separator of each variable of several cliques."""
         smallest: dict[int, tuple[int, int, int]] = {}
         for clique, around in enumerate(self.neighbors):
             for other, separator in around.items():
@@ -126,14 +126,14 @@ class Passing:
         return smallest
 
     def _host(self, scope: Variables) -> int:
-        """Return the smallest clique that holds a scope."""
+        """Return the smallest clique that contains a scope."""
         if not scope:
             return self.ascending[0]
         candidates = min([self.holders[v] for v in scope], key=len)
         return next(i for i in candidates if scope <= self.scopes[i])
 
     def _sent(self, sender: int, receiver: int) -> int | None:
-        """Return a message; it is sent if it has not been, and first all that it is made of."""
+        """Return a message; send it, and first the messages it depends on, if necessary."""
         received, neighbors = self.received, self.neighbors
         waiting = [] if sender in received[receiver] else [(sender, receiver)]
         while waiting:
@@ -155,7 +155,7 @@ class Passing:
         return self.builder.contract(self.assigned[clique] + messages, keep)
 
     def _add_stations(self) -> None:
-        """Hang neighbors that share a separator on it, two by two."""
+        """Attach neighbors with the same separator to it in pairs."""
         for clique in range(len(self.scopes)):
             groups: dict[Variables, list[int]] = {}
             for neighbor, separator in self.neighbors[clique].items():

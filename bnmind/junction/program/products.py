@@ -12,26 +12,26 @@ from bnmind.junction.program.program import Product, Scope
 __all__ = ["Products"]
 
 _SAME, _OTHERS = (True, True, True), (False, False, False)
-"""Whether the operands and the product of a matrix product are matrices as they are."""
+"""Whether the operands and the product of a matrix product already are matrices."""
 
 
 @dataclass
 class Products:
-    """Makes products; equal ones are one object."""
+    """A factory of products; equal products are one object."""
 
     sizes: Sequence[int]
     """The number of states of every variable."""
     _known: dict[tuple[object, ...], Product] = field(init=False, default_factory=dict)
 
     def summed(self, left: Scope, right: Scope, out: Container[int]) -> tuple[Product, Scope]:
-        """Return the product summed over variables that both hold, and the variables of the result.
+        """Return the product summed over shared variables, and the variables of the result.
 
         Parameters
         ----------
         left, right
             The variables of the registers.
         out
-            Those that are summed out.
+            The variables that are summed out.
         """
         sizes = self.sizes
         batch, rows, middle, columns = [], [], [], []
@@ -54,7 +54,7 @@ class Products:
         left_axes = _axes(left, (*batch, *rows, *middle))
         right_axes = _axes(right, (*batch, *middle, *columns))
         shape = tuple([sizes[v] for v in scope])
-        # Each group of axes is one as it is.
+        # Each group has a single axis.
         single = len(rows) == len(middle) == len(columns) == 1 and len(batch) == (b > 1)
         key = (left_axes, right_axes, shape, b, m, k, single)
         product = self._known.get(key)
@@ -74,7 +74,7 @@ class Products:
         return product, scope
 
     def broadcast(self, left: Scope, right: Scope) -> tuple[Product, Scope]:
-        """Return the product without sums, over the left variables followed by the right's own."""
+        """Return the product without sums, over the left variables and then the right's others."""
         sizes = self.sizes
         columns = [v for v in right if v not in left]
         scope = (*left, *columns)
@@ -100,5 +100,5 @@ class Products:
 
 
 def _axes(scope: Scope, order: Scope) -> tuple[int, ...] | None:
-    """Return the places in a scope of its variables in an order; None if it has that order."""
+    """Return the axes that bring a scope into an order; None if it has that order."""
     return None if scope == order else tuple([scope.index(v) for v in order])

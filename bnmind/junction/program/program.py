@@ -39,7 +39,7 @@ Scope: TypeAlias = tuple[int, ...]
 """The variables of a register, numbered, in the order of its axes."""
 
 FAR = 64
-"""A scaled run keeps the largest entry of every register within 2^±64."""
+"""The exponent of the bound of a scaled run, whose largest entries stay within 2^±64."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Sum:
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    """Multiply two registers, each first brought to an order of axes and a shape."""
+    """Transpose and reshape two registers, and multiply them."""
 
     left_axes: tuple[int, ...] | None
     """The order of the left register's axes: batch, rows, summed; None as they are."""
@@ -66,14 +66,14 @@ class Product:
     left_shape: tuple[int, ...]
     right_shape: tuple[int, ...]
     shape: tuple[int, ...]
-    """Of the product: batch, rows, columns."""
+    """The shape of the product: batch, rows, columns."""
     cost: int
     sums: bool
     """Whether shared variables are summed out, by a matrix product."""
     overwrites: bool = False
-    """Whether the left register is not needed any more and may take the product."""
+    """Whether the product may overwrite the left register, which no later step needs."""
     same_shapes: tuple[bool, bool, bool] = (False, False, False)
-    """Whether the left register, the right one and the product have these shapes already."""
+    """Whether the left register, the right register and the product already have these shapes."""
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the product."""
@@ -98,7 +98,7 @@ Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand
 
 
 class Step(NamedTuple):
-    """An operation on two registers; a sum is given its register twice."""
+    """An operation on two registers; a sum takes its register twice."""
 
     operation: Operation
     left: int
@@ -107,17 +107,17 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Program:
-    """A straight line of steps; registers 0, …, n_inputs − 1 are given.
+    """A sequence of steps without branches; registers 0, …, n_inputs − 1 are the inputs.
 
-    It holds tuples all the way, and no arrays.
+    A program contains only tuples, and no arrays.
     """
 
     n_inputs: int
     steps: tuple[Step, ...]
     spent: tuple[tuple[int, ...], ...]
-    """For each step, the registers that nobody needs after it."""
+    """For each step, the registers that no later step needs."""
     scopes: tuple[Scope, ...]
-    """For each register, its variables."""
+    """The variables of each register."""
     sizes: tuple[int, ...]
     """The number of states of every variable."""
 
@@ -132,9 +132,9 @@ class Program:
 
     @cached_property
     def peak_cells(self) -> int:
-        """The largest number of cells that filled registers hold at the same time.
+        """The largest number of cells of all registers that are filled at the same time.
 
-        With them go the copies that a matrix product makes of what is not in its order.
+        It includes the copies that a matrix product makes of operands in another order.
         """
         cells = [self.cells(register) for register in range(len(self.scopes))]
         live = peak = 0
@@ -166,9 +166,8 @@ class Program:
         Returns
         -------
         registers, powers, has_lost
-            The registers as multiples of powers of two, of which there are none if they are
-            plain; and whether numbers got too small on the way. Only of what is not negative
-            can they be rounded up.
+            The registers as multiples of powers of two; no powers if the run is plain; and
+            whether numbers have underflowed. Only non-negative numbers can be rounded up.
         """
         registers: list[Values] = list(inputs)
         empty = np.empty(0)
@@ -205,13 +204,13 @@ def _scaled(values: Values, kind: Arithmetic, watch: Underflow) -> tuple[Values,
 
 
 def near_one(values: Values) -> tuple[Values, int]:
-    """Return numbers as multiples of a power of two, where they are far from one, and the power."""
+    """Scale numbers far from one by a power of two; return the numbers and the power."""
     largest = float(np.abs(values).max(initial=0.0))
     shift = math.frexp(largest)[1]
-    # Positions, of a look-up, are no numbers.
+    # Positions of a look-up are not scaled.
     if abs(shift) <= FAR or values.dtype.kind in "iu":
         return values, 0
-    # In two steps, since 2¹⁰²⁵ is no number.
+    # In two steps, because 2¹⁰²⁵ overflows.
     half = shift // 2
     product: Values = values * 2.0**-half * 2.0 ** (half - shift)
     return product, shift

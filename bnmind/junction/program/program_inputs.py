@@ -23,7 +23,7 @@ from bnmind.pgm.variable import Variable
 __all__ = ["Answer", "Rows", "Source", "answer_of", "deterministic", "sources_of"]
 
 _WORTH_LOOKING_UP = 64
-"""Smaller tables are not searched for a variable that the others determine."""
+"""The fewest cells of a table that is searched for a variable that the others determine."""
 
 _SMALL = 2**12
 """The most cells of tables that are searched for negative numbers together."""
@@ -31,17 +31,17 @@ _SMALL = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Rows(Sealed):
-    """A function that is kept as its values, still to be cut at the evidence."""
+    """A function stored by its values, before it is reduced to the evidence."""
 
     positions: NDArray[np.intp]
-    """Its state for each configuration of its observed arguments and then the others."""
+    """The state for each configuration of the observed arguments, then of the others."""
     observed: tuple[str, ...]
-    """The arguments that are evidence."""
+    """The arguments among the evidence variables."""
     child: str | None
-    """The variable that the function determines, if that is evidence too."""
+    """The variable that the function determines, if it is an evidence variable."""
 
     def cut(self, at: Mapping[str, int]) -> Values:
-        """Return the positions at some evidence; where the child is known, which rows have it."""
+        """Return the positions given evidence; if the child is observed, the rows in its state."""
         positions: Any = self.positions[tuple(at[name] for name in self.observed)]
         cut: Values = positions
         if self.child is not None:
@@ -54,9 +54,9 @@ class Rows(Sealed):
         Parameters
         ----------
         register
-            With the cases as its last axis.
+            The register; its last axis is the cases.
         positions
-            Those of the function, the observed arguments joined into a last axis, if there are.
+            The positions of the function; observed arguments are joined into the last axis.
         at
             The position of each observed variable, ``(cases,)``.
         """
@@ -71,28 +71,28 @@ class Rows(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class Source(Sealed):
-    """A register's content: a table of the model, still to be cut at the evidence."""
+    """The source of a register: a table of the model before it is reduced to the evidence."""
 
     scope: Scope
-    """The variables left once the evidence is known, as the program numbers them."""
+    """The hidden variables, by their numbers in the program."""
     observed: tuple[str, ...]
-    """Evidence variables; their axes come first."""
+    """The evidence variables; their axes come first."""
     values: Values | None
-    """None if the table is too large to be written out, or given with each run."""
+    """The table; None if it is too large to expand, or an input of each run."""
     n_cells: int
     label: str
     signed: bool = False
     """Whether values are negative or complex, so that sums may cancel."""
     child: int | None = None
-    """A variable whose state is certain given the others, if there is one."""
+    """A variable that the others determine, if there is one."""
     positions: NDArray[np.intp] | None = None
     """Its positions, over ``observed`` and then ``scope`` without it."""
     input: str | None = None
     """The name of the input that fills the register at each run."""
     model: Reduction | None = None
-    """The reduced model to whose states such an input is cut."""
+    """The reduced model, to whose states the input is reduced."""
     whole: tuple[str, ...] = ()
-    """The variables of such an input before it is cut, by name."""
+    """The names of the variables of the original input."""
     rows: Rows | None = None
     """The function to reduce instead of ``values``, if it is stored by its values."""
 
@@ -106,13 +106,13 @@ class Answer(Sealed):
     """The rule for reading a joint from the registers."""
 
     variables: tuple[Variable, ...]
-    """Of the target."""
+    """The variables of the target."""
     observed: tuple[str, ...]
-    """Those of them that are evidence."""
+    """The evidence variables among them."""
     axes: tuple[int, ...] | None
-    """The order of the register's axes; None as they are."""
+    """The order of the register's axes; None for the same order."""
     view: tuple[int, ...]
-    """The register's shape then, with an axis of one for what it does not depend on."""
+    """The register's shape in this order, with axes of length one for variables it lacks."""
     shape: tuple[int, ...]
     """The shape over the reduced variables."""
     register: int | None
@@ -137,11 +137,11 @@ class Answer(Sealed):
 
     @cached_property
     def _is_whole(self) -> bool:
-        """Whether the reduced variables are the target's own."""
+        """Whether the reduced variables are those of the target."""
         return self.cells is None and not self.observed and self.shape == self.full
 
     def lift(self, values: Values, at: Mapping[str, int]) -> Values:
-        """Return values over the reduced variables as a table over the target's own."""
+        """Return values over the reduced variables as a table over the target's variables."""
         if self._is_whole:
             return sealed(values) if values.flags.writeable else values
         hidden = tuple(v.n_states for v in self.variables if v.name not in self.observed)
@@ -168,7 +168,7 @@ def sources_of(
     large: Sequence[Potential],
     inputs: Mapping[str, Sequence[Variable]],
 ) -> tuple[Source, ...]:
-    """Return what a program starts from: the model's tables, the large ones, the inputs."""
+    """Return the sources of a program: the model's tables, the large tables, the inputs."""
     sources = []
     all_signed = _are_signed([content.values for content in model.tables])
     for content, signed in zip(model.tables, all_signed, strict=True):
@@ -246,9 +246,9 @@ def _are_signed(tables: Sequence[Values]) -> list[bool]:
 
 
 def deterministic(sources: Sequence[Source]) -> dict[int, Function]:
-    """Return for the registers of a program which of them have a child that is certain.
+    """Return the registers of a program with a determined child.
 
-    The positions of tables' children are in registers of their own, after the sources.
+    The positions of children of tables are in separate registers, after the sources.
     """
     functions = {}
     more = len(sources)
@@ -285,7 +285,7 @@ def _function_source(
 def _determined_child(
     n_hidden: int, n_observed: int, values: Values
 ) -> tuple[int | None, NDArray[np.intp] | None]:
-    """Return which hidden variable the others determine, with its positions, if there is one."""
+    """Return a hidden variable that the others determine, with its positions, if there is one."""
     if values.size < _WORTH_LOOKING_UP or values.item(0) not in (0, 1):
         return None, None
     if not np.all((values == 0) | (values == 1)):
@@ -305,7 +305,7 @@ def answer_of(
     register: int | None,
     scopes: Sequence[tuple[int, ...]],
 ) -> Answer:
-    """Return how a target is read off its register."""
+    """Return the rule for reading a target from its register."""
     if len(target) == 1 and register is not None and target[0].name not in observed:
         (v,) = target
         lift = model.lifts[v.name]

@@ -48,21 +48,21 @@ def members(mask: int) -> Scope:
 
 
 class Move(NamedTuple):
-    """A step of a recipe: operands are numbered within the contraction."""
+    """A step of a recipe; operands have the numbers of the contraction."""
 
     operation: Operation
     left: int
     right: int
     scope: Scope
-    """Of the result, in the contraction's own numbers."""
+    """The variables of the result, numbered within the contraction."""
 
 
 Recipe: TypeAlias = tuple[Move, ...]
 
 
 Shape: TypeAlias = tuple[Scope, int]
-"""An operand's variables, in the contraction's own numbers, and the one of them that the others
-determine, if it is known to which positions; else −1."""
+"""An operand's variables, numbered within the contraction, and the variable that the others
+determine, if its positions are known; otherwise −1."""
 
 
 def recipe_of(
@@ -75,10 +75,10 @@ def recipe_of(
     shapes
         The operands, at least two.
     sizes
-        The number of states of every variable, in the contraction's own numbers.
+        The number of states of every variable, numbered within the contraction.
     rows
-        The operands that hold positions, and not a table; and whether some of these are −1. What
-        they determine comes first among their variables.
+        The operands that hold positions instead of a table, and whether some positions are −1.
+        The determined variable comes first in their scopes.
     keep
         The variables of the result.
     """
@@ -86,7 +86,7 @@ def recipe_of(
 
 
 class _Planner:
-    """Finds the steps of one contraction."""
+    """The search for the steps of one contraction."""
 
     def __init__(
         self, shapes: Sequence[Shape], sizes: Sequence[int], rows: Mapping[int, bool]
@@ -119,7 +119,7 @@ class _Planner:
         return tuple(self.moves)
 
     def _merged_twins(self, registers: list[int]) -> list[int]:
-        """Return the operands, those over the same variables multiplied: that never costs."""
+        """Return the operands, with those over the same variables multiplied at no extra cost."""
         merged: dict[int, int] = {}
         for register in [r for r in registers if r not in self.rows] if self.rows else registers:
             mask = self.masks[register]
@@ -146,7 +146,7 @@ class _Planner:
         size = {r: self._size(masks[r]) for r in registers}
         for r in rows.keys() & size.keys():
             size[r] //= self.sizes[self.children[r]]
-        # What one, two, and three or more of them hold: what a pair leaves out of account.
+        # Variables in at least one, two and three operands.
         once = twice = more = 0
         for r in registers:
             mask = masks[r]
@@ -169,10 +169,10 @@ class _Planner:
         return best[2], best[3]
 
     def _pair(self, i: int, j: int, needed: int) -> int:
-        """Add the product of two operands, summed to what is still needed."""
+        """Add the product of two operands, summed to the variables still needed."""
         if self.rows and (i in self.rows or j in self.rows):
             if i in self.rows and j in self.rows:
-                # The smaller table is the one to be written out.
+                # Expand the smaller table.
                 i, j = sorted((i, j), key=lambda register: -self._size(self.masks[register]))
                 j = self._expand(j)
             i, j = (i, j) if i in self.rows else (j, i)
@@ -208,9 +208,9 @@ class _Planner:
         return self._add(operation, table, other, scope)
 
     def _is_short(self, i: int, j: int, needed: int) -> bool:
-        """Return whether rows and a table are multiplied without the table of the rows.
+        """Return whether to multiply rows and a table without expanding the rows.
 
-        That is so if the child is summed out, or is what the product is asked about.
+        This is the case if the child is summed out, or if the product is needed over it.
         """
         if i not in self.rows:
             i, j = j, i
@@ -218,7 +218,7 @@ class _Planner:
         return bool(self.masks[j] & child) != bool(needed & child)
 
     def _with_rows(self, table: int, other: int, needed: int) -> int:
-        """Add the product of rows and a table, summed to what is still needed."""
+        """Add the product of rows and a table, summed to the variables still needed."""
         other = self._reduce(other, needed | self.masks[table])
         child = self.children[table]
         if self.masks[other] >> child & 1:
@@ -241,18 +241,18 @@ class _Planner:
         return self._add(operation, table, other, scope)
 
     def _expand(self, table: int) -> int:
-        """Add the step that writes the table of rows out."""
+        """Add the step that expands rows to a table."""
         scope = self.scopes[table]
         operation = Expand(self.sizes[scope[0]], self._size(self.masks[table]))
         return self._add(operation, table, table, scope)
 
     def _broadcast(self, i: int, j: int) -> int:
-        """Add a product without sums, over the left scope followed by the right's own."""
+        """Add a product without sums, over the left scope and then the right's other variables."""
         operation, scope = self.products.broadcast(self.scopes[i], self.scopes[j])
         return self._add(operation, i, j, scope)
 
     def _reduce(self, register: int, needed: int) -> int:
-        """Sum out what nobody needs any more."""
+        """Sum out the variables that are no longer needed."""
         scope = self.scopes[register]
         if not self.masks[register] & ~needed:
             return register

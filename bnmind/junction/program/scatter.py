@@ -30,24 +30,24 @@ __all__ = ["Expand", "LookUp", "Scatter", "grids"]
 
 @dataclass(frozen=True)
 class LookUp:
-    """Take rows of the right register at the positions that the left one holds."""
+    """Take rows of the right register at the positions in the left register."""
 
     axes: tuple[int, ...]
-    """The order of the right register's axes: the variable looked up, those shared, the rest."""
+    """The order of the right register's axes: the child, the shared variables, the rest."""
     cost: int
     shared: tuple[int, ...] = ()
-    """Axes of the left register whose variables the right one has too."""
+    """Axes of the left register whose variables are also in the right register."""
     partial: bool = False
-    """Whether positions may be −1, where there is nothing to look up."""
+    """Whether positions may be −1, where there is no state."""
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the rows, over the axes of the positions and then the rest."""
         return self.take(left, right, 0.0)
 
     def take(self, left: Values, right: Values, nothing: float, trailing: int = 0) -> Values:
-        """Return the rows with another number for nothing.
+        """Return the rows, with the number ``nothing`` at positions of −1.
 
-        The right register may have ``trailing`` axes more than the step knows of.
+        The right register may have ``trailing`` further axes at the end.
         """
         more = tuple(range(len(self.axes), len(self.axes) + trailing))
         rows = right.transpose((*self.axes, *more))
@@ -63,18 +63,18 @@ class LookUp:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Add the numbers of the right register to the states that the left one's rows lead to."""
+    """Add each number of the right register to the state at its row's position on the left."""
 
     n: int
-    """States of the child."""
+    """The number of states of the child."""
     kept: tuple[int, ...]
-    """Axes of the left register that the result has, behind the child's; ascending."""
+    """The left register's axes in the result, after the child's axis; ascending."""
     axes: tuple[int, ...]
-    """The order of the right register's axes: those of the left one that it has, the rest."""
+    """The order of the right register's axes: those shared with the left register, the rest."""
     view: tuple[int, ...]
-    """Its shape then, the rest as one axis, and an axis of one for what it lacks."""
+    """Its shape in this order: the rest is one axis, and axes it lacks have length one."""
     shape: tuple[int, ...]
-    """Of the result: the child, the axes kept, the rest."""
+    """The shape of the result: the child, the axes kept, the rest."""
     cost: int
 
     def __call__(self, left: Values, right: Values) -> Values:
@@ -84,18 +84,18 @@ class Scatter:
         return sums
 
     def places(self, left: Values) -> Any:
-        """Return where each row goes: 0 for nowhere, then a place for each cell of the result."""
+        """Return the destination of each row: 0 for none, or 1 plus a cell of the result."""
         shape = [1] * left.ndim
         for axis in self.kept:
             shape[axis] = left.shape[axis]
-        # The axes kept are in order.
+        # The kept axes ascend.
         n_kept = math.prod(shape)
         places = left * n_kept + np.arange(1, n_kept + 1).reshape(shape)
-        # All that leads nowhere, with positions of −1, shares one place.
+        # All rows with position −1 share one destination.
         return np.maximum(places, 0).ravel()
 
     def sums(self, places: Any, rows: Any) -> Any:
-        """Return sums of rows ``(rows, rest)`` at the places they go to, ``(places, rest)``."""
+        """Return the sums of rows ``(rows, rest)`` at their destinations, ``(places, rest)``."""
         rest = rows.shape[1]
         index = places if rest == 1 else (places[:, None] * rest + np.arange(rest)).ravel()
         length = self.n_places * rest
@@ -107,7 +107,7 @@ class Scatter:
         return totals.reshape(self.n_places, rest)[1:]
 
     def reduced(self, left: Values, right: Values, add: np.ufunc, nothing: float) -> Values:
-        """Return the same with another operation for sums, and another number for nothing."""
+        """Return the sums with the operation ``add``; empty cells are ``nothing``."""
         rows = self.rows(left.shape, right)
         places = self.places(left)
         order = np.argsort(places, kind="stable")
@@ -118,13 +118,13 @@ class Scatter:
 
     @property
     def n_places(self) -> int:
-        """Cells of the result, and one place for what leads nowhere."""
+        """The number of destinations: the cells of the result, and one for rows without a state."""
         return 1 + math.prod(self.shape[: 1 + len(self.kept)])
 
     def rows(self, shape: tuple[int, ...], right: Values, n_cases: int | None = None) -> Values:
-        """Return what there is to add, ``(rows, rest)``, for a function of this shape.
+        """Return the numbers to add, ``(rows, rest)``, for a function of this shape.
 
-        Of cases, if there are any, the right register has a last axis; they join the rest.
+        If the right register has a last axis of cases, it becomes part of the rest.
         """
         axes = self.axes if n_cases is None else (*self.axes, len(self.axes))
         length = self.view[-1] * (n_cases or 1)
@@ -136,10 +136,10 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Expand:
-    """Write a function out as the table of zeros and ones."""
+    """Expand a function to its table of zeros and ones."""
 
     n: int
-    """States of the child, the first axis of the table."""
+    """The number of states of the child, which is the first axis of the table."""
     cost: int
 
     def __call__(self, left: Values, right: Values) -> Values:
@@ -150,7 +150,7 @@ class Expand:
 
 
 def grids(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[Any]:
-    """Return the positions along some axes of an array, ready to be broadcast with it."""
+    """Return the positions along some axes of an array, in shapes that broadcast with it."""
     return [
         np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
         for axis in axes

@@ -34,7 +34,7 @@ def partial_sums(leaves: Floats) -> tuple[list[Floats], int]:
     levels, power
         ``(nodes, sums)`` for each level, the leaves first; the last one has a single node, and two
         to the ``power`` times its weights is the distribution of the whole sum. Other levels
-        have an even number of nodes, the last of which may be a sum that is surely zero.
+        have an even number of nodes; the last one may be padding, a sum that is surely zero.
     """
     rows, powers = scaled(leaves)
     levels, power = [], int(powers.sum())
@@ -48,20 +48,19 @@ def partial_sums(leaves: Floats) -> tuple[list[Floats], int]:
 
 
 def outside(levels: list[Floats], whole: Floats) -> Floats:
-    """Return how each value of each summand is weighted by all the others and by the whole sum.
+    """Return the weight of each value of each summand from the other summands and the whole sum.
 
     Parameters
     ----------
     levels
-        By `partial_sums`.
+        As returned by `partial_sums`.
     whole
         A weight of each value of the whole sum.
 
     Returns
     -------
     ndarray
-        ``(summands, values)``, each row times a power of two. There may be rows for summands that
-        there are not.
+        ``(summands, values)``, each row times a power of two. The last rows may be padding.
     """
     rows: Floats = whole[None, :]
     for level in reversed(levels[:-1]):
@@ -75,7 +74,7 @@ def outside(levels: list[Floats], whole: Floats) -> Floats:
 
 
 def n_products(n_summands: int, n_values: int) -> int:
-    """Return how many products both passes take."""
+    """Return the number of multiplications of both passes."""
     count = 0
     while n_summands > 1:
         n_pairs = (n_summands + 1) // 2

@@ -17,7 +17,7 @@ import numpy as np
 __all__ = ["MATTERS", "PLAIN", "Arithmetic", "Underflow"]
 
 MATTERS = 1 + 1e-13
-"""Lost numbers matter if they may make a sum more than this many times as large."""
+"""The factor by which lost numbers may increase a sum before they matter."""
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -26,20 +26,20 @@ class Arithmetic(NamedTuple):
     """The treatment of numbers that are too small or too large."""
 
     scaled: bool = False
-    """Whether every register is kept near one by a power of two."""
+    """Whether powers of two keep every register near one."""
     rounds_up: bool = False
-    """Whether numbers that are lost are kept too large, so that all sums are upper bounds."""
+    """Whether lost numbers are rounded up, so that all sums are upper bounds."""
 
 
 PLAIN = Arithmetic()
 
 
 class Underflow:
-    """A context that notes whether numbers got too small in it; NumPy says so after each step."""
+    """A context manager that records whether NumPy operations within it underflow."""
 
     def __init__(self) -> None:
         self.has_lost = False
-        """Whether any did."""
+        """Whether any number has underflowed."""
         self._now = False
 
     def __enter__(self) -> Underflow:
@@ -59,14 +59,14 @@ class Underflow:
         self.has_lost = self._now = True
 
     def rounded_up(self, values: Any) -> Any:
-        """Return numbers as they are, or too large if some were lost since this was last asked."""
+        """Return the numbers, rounded up if any were lost since the last call."""
         if not self._now:
             return values
         self._now = False
         return np.maximum(values, _SMALLEST)
 
     def round_up(self, values: Any) -> None:
-        """Do the same in place."""
+        """Round up numbers in place, if any were lost since the last call."""
         if self._now:
             self._now = False
             np.maximum(values, _SMALLEST, out=values)
