@@ -27,9 +27,9 @@ __all__ = ["atoms", "combined_order"]
 
 
 def atoms(graph: InteractionGraph) -> tuple[int, ...]:
-    """Return the vertex sets of the atoms, which no clique separates, as bit masks.
+    """Return the vertex sets of the atoms as bit masks.
 
-    Every edge lies in at least one atom.
+    An atom is a maximal subgraph that no clique separates. Every edge lies in at least one atom.
     """
     order = _minimal_order(graph)
     rest = graph.vertices

@@ -26,10 +26,10 @@ _SETS_AT_ONCE = 2048  # a tenth of a second
 
 @njit
 def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) -> float:
-    """Return a lower bound on the largest clique of any triangulation; spoils ``adjacent``.
+    """Return a lower bound on the largest clique of any triangulation; overwrites ``adjacent``.
 
-    The largest, over the graph and some of its minors, of the smallest closed
-    neighborhood, in cells.
+    For the graph and some of its minors, the function takes the smallest closed neighborhood, in
+    cells. It returns the largest of these.
     """
     weights = np.zeros(sizes.size)
     unseen = rest
@@ -58,7 +58,7 @@ def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) ->
         if around == 0:
             rest ^= v_bit
             continue
-        # Contract v into the neighbor with which it shares least.
+        # Contract v into the neighbor whose common neighborhood with v is smallest.
         least = np.inf
         u = 0
         unseen = around
@@ -70,7 +70,7 @@ def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) ->
             if shared < least:
                 least = shared
                 u = w
-        # The merged vertex keeps the smaller of the two sizes, and with it the name.
+        # The merged vertex is the one with fewer states.
         keep = v if sizes[v] <= sizes[u] else u
         gone = u + v - keep
         keep_bit = 1 << keep
@@ -99,7 +99,7 @@ def _sum_of_bounds(
     sizes: Floats,
     products: Floats,
 ) -> float:
-    """Return a lower bound of the remaining cost, summed over the parts beside a separator."""
+    """Return a lower bound of the remaining cost, summed over the parts of a separator."""
     total = 0.0
     inner = np.zeros(adjacent.size, dtype=np.int64)
     for j in range(split(rest, separator, adjacent, parts)):
@@ -156,7 +156,7 @@ def _lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats)
         rest = full & ~masks[s]
         n_covers = remaining(masks[s], neighbors, adjacent, covers)
         best = _sum_of_bounds(rest, 0, adjacent, covers, n_covers, parts, sizes, products)
-        # Of the covers, the one whose removal leaves the smallest largest part.
+        # Choose the cover whose removal leaves the smallest largest part.
         smallest = n
         chosen = -1
         for i in range(n_covers):

@@ -31,14 +31,14 @@ from bnmind.junction.triangulation.interchangeable_blocks import BlockClass
 __all__ = ["MOST_VERTICES", "Problem", "expand", "problem"]
 
 MOST_VERTICES = 62
-"""The largest graph whose sets of vertices fit, with room for a sign and a carry."""
+"""The most vertices of a graph whose sets fit 64 bits, with room for a sign and a carry."""
 
 
 class Problem(NamedTuple):
     """A graph as arrays."""
 
     neighbors: Ints
-    """(n,) bit masks."""
+    """(n,) the neighbors of each vertex, as bit masks."""
     sizes: Floats
     """(n,) numbers of states."""
     products: Floats
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 
 def problem(graph: InteractionGraph, classes: Sequence[BlockClass]) -> Problem:
-    """Return a graph as arrays; blocks must lie as the module says.
+    """Return a graph as arrays; blocks must be in the order that the module describes.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def _canonical(mask: int, starts: Ints, widths: Ints, counts: Ints, patterns: In
 
 @njit
 def _is_simplicial(v: int, adjacent: Ints) -> bool:
-    """Tell whether the neighbors of a vertex are a clique."""
+    """Return whether the neighbors of a vertex are a clique."""
     around = adjacent[v]
     members = around
     while members:
@@ -116,7 +116,7 @@ def _is_simplicial(v: int, adjacent: Ints) -> bool:
 
 @njit
 def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: Ints) -> int:
-    """Return the vertices to be tried next: a simplicial one, or one side of a cover."""
+    """Return the vertices to try next: a simplicial vertex, or one side of a cover."""
     unseen = rest
     while unseen:
         single = unseen & -unseen
@@ -136,7 +136,7 @@ def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: I
 
 @njit
 def _one_of_each_kind(tried: int, eliminated: int, starts: Ints, widths: Ints, counts: Ints) -> int:
-    """Leave out vertices whose block is eliminated as far as the block before it, also tried."""
+    """Omit vertices whose block has the same pattern as the block before it, which is tried."""
     result = tried
     for c in range(starts.size):
         width = widths[c]
@@ -164,17 +164,17 @@ def expand(
     Parameters
     ----------
     masks, costs
-        (s,) the sets of this level and what the cheapest way to each has cost.
+        (s,) the sets of this level and the cost of the cheapest path to each.
     neighbors, products, starts, widths, counts
         As in `Problem`.
     cutoff
-        Sets that cost this or more are left out.
+        Sets that cost this or more are omitted.
 
     Returns
     -------
     masks, costs, parents
-        (t,) sets, costs, and positions in this level that the cheapest way comes from; in
-        the order in which the sets were first met.
+        (t,) sets, costs, and positions in this level of the predecessors on the cheapest paths,
+        in the order in which the search first reached the sets.
     """
     n = neighbors.size
     full = (1 << n) - 1
@@ -187,7 +187,7 @@ def expand(
     paid = np.zeros(room, dtype=np.float64)
     parents = np.zeros(room, dtype=np.int64)
     n_images = 0
-    # Open addressing: places in `images`, -1 where free; at most half full.
+    # A hash table with open addressing: indices into `images`, -1 where free; at most half full.
     slots = np.full(2 * room, -1, dtype=np.int64)
     for s in range(masks.size):
         eliminated = masks[s]

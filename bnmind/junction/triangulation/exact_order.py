@@ -89,7 +89,7 @@ class ExactOrder(CheckedValue):
         proven = True
         sets_left = self.max_sets
         starts = SharedSearch(self.start)
-        # Large parts get the sets that small parts do not need.
+        # Small parts go first; large parts get the remaining sets.
         for atom in sorted(set(found_atoms), key=lambda mask: (mask.bit_count(), mask)):
             vertices = tuple(bits(atom))
             part = graph.subgraph(atom)
@@ -104,8 +104,8 @@ class ExactOrder(CheckedValue):
     def _with_single_states(self, graph: InteractionGraph) -> EliminationOrder:
         """Return an order of a graph with variables of one state.
 
-        Leaving these out of all cliques of any triangulation gives a triangulation of the
-        rest that is no larger, so the smallest order of the rest is a lower bound.
+        Removing these from all cliques of a triangulation gives a triangulation of the others
+        that is no larger, so the smallest order of the others is a lower bound.
         """
         singles = [v for v in range(graph.n) if graph.sizes[v] == 1]
         others = graph.vertices & ~sum(1 << v for v in singles)
@@ -120,14 +120,14 @@ class ExactOrder(CheckedValue):
     def _of_atom(
         self, graph: InteractionGraph, most: int, starts: SharedSearch
     ) -> tuple[EliminationOrder, int]:
-        """Return the best order found for a graph without clique separators, and the sets seen.
+        """Return the best order found for a graph without clique separators, and the sets used.
 
         Parameters
         ----------
         graph
             The graph.
         most
-            The most sets.
+            The limit for the number of sets.
         starts
             Finds the order to improve on.
         """
@@ -161,7 +161,7 @@ class ExactOrder(CheckedValue):
                 proven = best.total_size < _EXACT_FLOATS
                 return replace(best, proven=proven), most - sets_left + result.n_sets
             sets_left -= result.n_sets
-            # A search that was twice as wide would look at twice as many sets or fewer.
+            # A search with twice the width takes at most about twice as many sets.
             wider = min(width * _WIDENING, width * sets_left // max(result.n_sets, 1))
             if wider <= width or sets_left < 1:
                 return best, most - sets_left
@@ -174,18 +174,18 @@ def _better(
     graph: InteractionGraph,
     classes: tuple[BlockClass, ...],
 ) -> EliminationOrder:
-    """Return the order that a search found, or the best one so far if it found none."""
+    """Return the order of a search, or the best one so far if the search found none."""
     if found.path is None:
         return best
     order = replayed_order(graph, classes, found.path)
-    # Above 2^53 a search may take a worse order for a better one.
+    # Above 2^53, rounding may make a worse order look better.
     return min(
         best, measured_order(graph, order, method="exact search"), key=lambda o: o.total_size
     )
 
 
 def _arranged(graph: InteractionGraph) -> tuple[InteractionGraph, tuple[BlockClass, ...]]:
-    """Return the graph with its vertices so ordered that interchangeable blocks are runs."""
+    """Return the graph with interchangeable blocks as runs of consecutive vertices."""
     classes = interchangeable_blocks(graph)
     order = [v for cls in classes for block in cls.blocks for v in block]
     order += [v for v in range(graph.n) if v not in order]

@@ -103,11 +103,11 @@ def search(
         Interchangeable blocks, each a run of vertices: the first block of the first class
         from vertex 0 on, and so forth.
     cutoff
-        Only orders with a smaller total size are looked for, in cells.
+        The search considers only orders with a smaller total size, in cells.
     width
-        The most sets kept on a level.
+        The most sets of a level.
     max_sets
-        The search gives up when it has met more sets than this.
+        The search stops when it has reached more sets than this.
     """
     arrays = problem(graph, classes)
     masks = np.zeros(1, dtype=np.int64)
@@ -124,7 +124,7 @@ def search(
         places = np.flatnonzero(promise < float(cutoff))
         if len(places) > width:
             complete = False
-            # Ties are broken on the sets themselves: the search is the same everywhere.
+            # The sets break ties, so that the search is the same on every machine.
             places = np.sort(places[np.lexsort((masks[places], promise[places]))[:width]])
         if not len(places):
             return Found(None, complete, n_sets)
@@ -152,7 +152,7 @@ def search(
 def search_small(
     graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int, max_sets: int
 ) -> Found:
-    """Search in plain Python: the same, with fewer reductions and of any width."""
+    """Search in plain Python, with fewer reductions and without a limit of the width."""
     level: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, (0,))}
     n_sets = 1
     for _ in range(graph.n):
@@ -175,7 +175,7 @@ def search_small(
 
 
 def remaining(graph: InteractionGraph, eliminated: int) -> tuple[dict[int, int], set[int]]:
-    """Return the clique that each remaining vertex would make, and the covers."""
+    """Return the elimination clique of each remaining vertex, and the covers."""
     covers = {graph.neighborhood(part) for part in graph.components(eliminated)}
     cliques = {}
     for v in bits(graph.vertices & ~eliminated):
@@ -193,10 +193,10 @@ def _is_simplicial(cliques: dict[int, int], v: int) -> bool:
 def replayed_order(
     graph: InteractionGraph, classes: Sequence[BlockClass], path: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return an order whose sets have the given images and which costs no more than the path.
+    """Return an order whose sets have the given images, and which costs no more than the path.
 
-    A set on the path is the image of the set eliminated so far under an automorphism; what
-    the path eliminates next is the image of some vertex that costs the same here.
+    Each set on the path is the image of the eliminated set under an automorphism. The next vertex
+    on the path is therefore the image of a vertex that costs the same.
     """
     eliminated = 0
     order = []

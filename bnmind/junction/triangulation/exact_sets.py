@@ -18,7 +18,7 @@ __all__ = ["Floats", "Ints", "count", "index", "product", "remaining", "split"]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-# 2 generates the non-zero residues of the prime 67, so the residues of powers tell them apart.
+# 2 generates the non-zero residues of the prime 67, so powers of two have distinct residues.
 _EXPONENT = np.zeros(67, dtype=np.int64)
 for _bit in range(66):
     _EXPONENT[(1 << _bit) % 67] = _bit
@@ -44,7 +44,7 @@ def product(mask: int, products: Floats) -> float:
 
 @njit
 def count(mask: int) -> int:
-    """Return the number of members of a set."""
+    """Return the number of bits of a mask."""
     members = 0
     while mask:
         mask &= mask - 1
@@ -54,7 +54,7 @@ def count(mask: int) -> int:
 
 @njit
 def split(rest: int, separator: int, adjacent: Ints, parts: Ints) -> int:
-    """Fill in the components of the remaining graph without a separator; return how many."""
+    """Fill in the components of the remaining graph without a separator; return their number."""
     n_parts = 0
     unassigned = rest & ~separator
     while unassigned:

@@ -35,12 +35,12 @@ Lists: TypeAlias = NDArray[np.uint32]
 
 
 class CoreArrays(NamedTuple):
-    """A core as arrays, which passes only read."""
+    """A core as arrays, which passes do not change."""
 
     rows: Words
     """(n, words) the neighbors of each vertex as bits."""
     lists: Lists
-    """(n, n) the neighbors of each vertex, `degrees` of them."""
+    """(n, n) the neighbors of each vertex; the first `degrees` entries of a row count."""
     degrees: Ints
     sizes: Floats
     logarithms: Ints
@@ -49,9 +49,9 @@ class CoreArrays(NamedTuple):
     weight: Ints
     weighted_fill: Ints
     pending: Words
-    """(words,) the cliques that are waiting for their first vertex to be eliminated."""
+    """(words,) the cliques of which no vertex has been eliminated."""
     waiting: Words
-    """(n, words) the cliques of `pending` that hold each vertex."""
+    """(n, words) the cliques of `pending` that contain each vertex."""
     clique_sizes: Ints
     """The number of vertices of each of these cliques. The clique left behind by vertex v
     is number v; those that were covered from the start follow."""
@@ -60,9 +60,9 @@ class CoreArrays(NamedTuple):
 
 
 class PassArrays(NamedTuple):
-    """The state of a pass, which it writes to; the first nine arrays start as those of the core.
+    """The mutable state of a pass; the first nine arrays start as copies of those of the core.
 
-    The passes over a core use the same arrays, one after another.
+    Consecutive passes over a core use the same arrays.
     """
 
     rows: Words

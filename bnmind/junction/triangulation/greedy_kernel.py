@@ -29,7 +29,7 @@ __all__ = ["CompiledSearch"]
 
 
 class CompiledSearch:
-    """Greedy passes over one core; results are those of `PlainSearch`."""
+    """Compiled greedy passes over one core, with the results of `PlainSearch`."""
 
     def __init__(self, core: Core) -> None:
         self._arrays = core_arrays(core)
@@ -48,7 +48,7 @@ class CompiledSearch:
         return Pass(order.tolist() if completed else None, total, work)
 
     def climb(self, score: Score, start: Climb, steps: Ints, most_work: float) -> Climb:
-        """Return where a hill climb over steps of the noise leads."""
+        """Return the result of a hill climb over steps of the noise."""
         self._require_noise(start.noise.shape)
         self._require_noise(steps.shape[1:])
         noise = start.noise.copy()
@@ -94,7 +94,7 @@ def _lowest(word: int) -> int:
 
 @njit
 def _is_covered(v: int, degree: int, waiting: Words, pending: Words, clique_sizes: Ints) -> bool:
-    """Return whether the clique of v lies in an earlier one; stop its cliques waiting."""
+    """Return whether the clique of v lies in an earlier one; its cliques are no longer pending."""
     is_covered = False
     for w in range(pending.size):
         word = waiting[v, w] & pending[w]
@@ -110,7 +110,7 @@ def _is_covered(v: int, degree: int, waiting: Words, pending: Words, clique_size
 
 @njit
 def _begin(core: CoreArrays, state: PassArrays) -> None:
-    """Set the state to that before the first elimination."""
+    """Reset the state to the core before the first elimination."""
     state.rows[:] = core.rows
     state.degrees[:] = core.degrees
     state.fill[:] = core.fill
@@ -235,7 +235,7 @@ def _connect(core: CoreArrays, state: PassArrays, degree: int) -> int:
 def _pass(
     core: CoreArrays, state: PassArrays, rule: KeyRule, noise: Ints, limit: float, order: Ints
 ) -> tuple[bool, float, int]:
-    """Run one pass; return whether its total keeps the limit, the total, and the work."""
+    """Run one pass; return whether its total is within the limit, the total, and the work."""
     sizes, values, logarithms, table = core.sizes, core.values, core.logarithms, core.table
     rows, lists, degrees, around = state.rows, state.lists, state.degrees, state.around
     fill, weight, weighted_fill = state.fill, state.weight, state.weighted_fill
@@ -304,7 +304,7 @@ def _climb(
     most_work: float,
     order: Ints,
 ) -> tuple[float, int, int, bool]:
-    """Climb from a noise and its total; return the total, passes, work, and whether it moved."""
+    """Climb from a noise and its total; return the total, passes, work, and whether it changed."""
     work = 0
     passes = 0
     moved = False

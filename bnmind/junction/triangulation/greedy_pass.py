@@ -56,7 +56,7 @@ class Pass(NamedTuple):
     total: float
     """Sum of the sizes of the maximal cliques, in cells."""
     work: int
-    """Counted work, about the same time each."""
+    """The counted work; units take about the same time."""
 
 
 class Climb(NamedTuple):
@@ -167,7 +167,7 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
             if total > limit:
                 return Pass(None, total, work)
         if not added and len(order) + len(members) == n:
-            # The rest is a clique, and lies in this one.
+            # The rest is a clique that lies in this one.
             order += members
             break
         covered.add(around)
@@ -192,38 +192,38 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
 
 
 class _Graph(NamedTuple):
-    """A graph during a pass, see `Core`: its lists, by vertex, are written to."""
+    """A graph during a pass, see `Core`; the pass changes its lists, which are by vertex."""
 
     neighbors: list[int]
-    """The neighbors as a set of bits."""
+    """The neighbors as bit masks."""
     fill: list[int]
-    """The number of edges that eliminating the vertex would add."""
+    """The number of edges that the elimination of the vertex would add."""
     weight: list[int]
-    """The logarithm of the size of the clique that eliminating it would make."""
+    """The logarithm of the size of its elimination clique."""
     weighted_fill: list[int]
     """The sum over these edges of the product of the values of their ends."""
     values: Sequence[int]
-    """The numbers of states, cut to fit."""
+    """The numbers of states, bounded so that weighted fill fits 62 bits."""
     logarithms: Sequence[int]
     """The logarithms of the numbers of states."""
 
 
 def _connect(graph: _Graph, members: Sequence[int], around: int, *, weighted: bool) -> int:
-    """Connect the neighbors of an eliminated vertex, and return what scores that changes.
+    """Connect the neighbors of an eliminated vertex; return the vertices with changed scores.
 
     Parameters
     ----------
     graph
-        Its edges and scores are written to.
+        The graph; the function changes its edges and scores.
     members, around
-        The neighbors, as numbers and as a set of bits.
+        The neighbors, as numbers and as a bit mask.
     weighted
-        Whether to keep the weighted fill right.
+        Whether to update the weighted fill.
 
     Returns
     -------
     int
-        Other vertices whose scores have changed, as a set of bits.
+        Other vertices whose scores have changed, as a bit mask.
     """
     neighbors, fill, weight, weighted_fill, values, logarithms = graph
     touched = 0

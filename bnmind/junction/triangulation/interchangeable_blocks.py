@@ -24,25 +24,25 @@ from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
 __all__ = ["BlockClass", "canonical", "interchangeable_blocks", "n_canonical_sets"]
 
 _MOST_STEPS = 20_000
-"""Steps that the search for exchanges may take before it stops with what it has."""
+"""The limit for the steps of the search for exchanges."""
 
 
 @dataclass(frozen=True)
 class BlockClass:
-    """Blocks of vertices any two of which may be exchanged."""
+    """Blocks of vertices of which any two can be exchanged."""
 
     blocks: tuple[tuple[int, ...], ...]
-    """At least two disjoint blocks of one length; the k-th vertices answer each other."""
+    """At least two disjoint blocks of one length; an exchange swaps their k-th vertices."""
 
     @property
     def gain(self) -> float:
-        """By how many bits the class shortens the list of sets of vertices."""
+        """The binary logarithm of the factor by which the class reduces the sets of vertices."""
         width, count = len(self.blocks[0]), len(self.blocks)
         return width * count - log2(comb(2**width + count - 1, count))
 
 
 def canonical(mask: int, classes: Sequence[BlockClass]) -> int:
-    """Return the set among all images of a set that has the sorted blocks, as a bit mask."""
+    """Return the image of a set with sorted blocks, as a bit mask."""
     for cls in classes:
         patterns = sorted(
             (sum((mask >> v & 1) << k for k, v in enumerate(block)) for block in cls.blocks),
@@ -55,7 +55,7 @@ def canonical(mask: int, classes: Sequence[BlockClass]) -> int:
 
 
 def n_canonical_sets(n: int, classes: Sequence[BlockClass]) -> int:
-    """Return how many sets of n vertices are left when one stands for all its images."""
+    """Return the number of sets of n vertices, where all images of a set count as one."""
     count = 1
     for cls in classes:
         width, blocks = len(cls.blocks[0]), len(cls.blocks)
@@ -67,8 +67,8 @@ def n_canonical_sets(n: int, classes: Sequence[BlockClass]) -> int:
 def interchangeable_blocks(graph: InteractionGraph) -> tuple[BlockClass, ...]:
     """Return disjoint classes of interchangeable blocks, the most useful first.
 
-    Not all symmetries of a graph are of this kind, and not all of this kind are found:
-    the search is greedy and its work is bounded.
+    The search is greedy and its work is bounded, so it may miss some classes. Graphs also have
+    symmetries of other kinds.
     """
     colors = _refined_colors(graph)
     free = graph.vertices
@@ -78,7 +78,7 @@ def interchangeable_blocks(graph: InteractionGraph) -> tuple[BlockClass, ...]:
         best: BlockClass | None = None
         tried: set[int] = set()
         for u in bits(free):
-            # One base for each color: the other members give the same class, or a part of it.
+            # One vertex of each color suffices: the others give the same class or a part of it.
             if colors[u] in tried:
                 continue
             tried.add(colors[u])
@@ -94,7 +94,7 @@ def interchangeable_blocks(graph: InteractionGraph) -> tuple[BlockClass, ...]:
 
 
 def _refined_colors(graph: InteractionGraph) -> list[int]:
-    """Return a number for each vertex; vertices with different ones are never exchanged."""
+    """Return a color for each vertex; vertices of different colors cannot be exchanged."""
     colors = list(graph.sizes)
     while True:
         signatures = [
@@ -157,7 +157,7 @@ class _Exchanges:
         neighbors = self.graph.neighbors
         moved = sum(1 << w for w in image)
         pairs = list(image.items())[::2]
-        # A vertex that sees one half of a pair only cannot stay where it is.
+        # A vertex adjacent to only one half of a pair must move.
         for p, q in pairs:
             uneven = (neighbors[p] ^ neighbors[q]) & ~moved
             if uneven:

@@ -35,7 +35,7 @@ from bnmind.junction.triangulation.scored_graph import placed, scored
 __all__ = ["LocalSearch"]
 
 _NEGLIGIBLE = 1_000
-"""Windows start only at cliques of at least the total size divided by this."""
+"""The least size of the first clique of a window is the total size divided by this number."""
 
 _PATIENCE = 10
 """The patience of the short searches in windows."""
@@ -46,7 +46,7 @@ _FEW_VERTICES = 150
 
 @dataclass(frozen=True)
 class LocalSearch(CheckedValue):
-    """The order of another search, improved part by part; it never gets worse.
+    """A search that improves the order of another search part by part, and never worsens it.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class _Tree:
         return (self._window(i, most) for i in centers if self.sizes[i] >= least)
 
     def _window(self, center: int, most: int) -> frozenset[int]:
-        """Return a connected set of cliques, grown by the largest neighbor that has room."""
+        """Return a connected set of cliques, grown by the largest neighbor that fits."""
         inside = {center}
         union = set(self.cliques[center])
         beside = {j for j, separator in self.beside[center] if separator}

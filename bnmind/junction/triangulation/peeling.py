@@ -26,28 +26,28 @@ def peeled(
     most: int,
     heaviest: int,
 ) -> tuple[list[int], set[frozenset[int]]]:
-    """Eliminate light vertices of a graph until ``most`` are left, or all left are too heavy.
+    """Eliminate light vertices of a graph until ``most`` remain or all others are too heavy.
 
-    Once so few are left, those whose cliques are no larger than the ones before go too: a cycle
-    is eliminated to its end.
+    The elimination then continues while cliques are no larger than earlier ones, so that it
+    eliminates all of a cycle.
 
     Parameters
     ----------
     around
-        The neighbors of each vertex; edges are added, and vertices taken out.
+        The neighbors of each vertex. The function adds edges and removes vertices.
     weights
-        For each vertex the logarithm of its number of states, in any unit.
+        The logarithm of the number of states of each vertex, in any unit.
     vertices
-        Those of the graph.
+        The vertices of the graph.
     most
         The limit for the remaining vertices.
     heaviest
-        No vertex is eliminated whose clique is heavier, however many are left.
+        The limit for the weight of the clique of an eliminated vertex.
 
     Returns
     -------
     order, covered
-        The vertices eliminated, and the neighborhoods that they had then.
+        The eliminated vertices, and their neighborhoods at elimination.
     """
     order: list[int] = []
     covered: set[frozenset[int]] = set()
@@ -58,7 +58,7 @@ def peeled(
     while queue:
         clique_weight, v = heappop(queue)
         if weight.get(v) != clique_weight:
-            # Its neighbors have changed since: it is in the queue again.
+            # Its neighbors have changed, so it is in the queue again.
             continue
         if clique_weight > heaviest or (len(weight) <= most and clique_weight > limit):
             break

@@ -41,8 +41,8 @@ _SCORES = (
 """The scores, without multipliers and with them."""
 
 _STEPS = (0.5, 1.0, 2.0, 4.0)
-"""Spreads of one step of the logarithms of the multipliers, in bits: each is for one chain
-with every score, then comes the next."""
+"""Spreads of one step of the logarithms of the multipliers, in bits. Each spread is used for one
+chain with every score, in turn."""
 
 _WORK_PER_CELL = 0.2
 """Work of the search that takes as long as the propagation of a cell, both ways."""
@@ -51,33 +51,33 @@ _MANY_VERTICES = 100
 """The number of vertices above which a search may cost more than the propagation."""
 
 _CELLS_OF_A_PAIR = 20
-"""Cells that each pair of vertices counts for: with more of them there is more to find, and
-more messages, which cost something beside their cells."""
+"""The number of cells that each pair of vertices counts for. With more pairs there are better
+orders to find and more messages, which have a cost besides their cells."""
 
 _LEAST_WORK = 1_000
-"""The least limit of a search beside its plain passes: about a tenth of a millisecond in Python. A
-run with so small a tree takes little longer."""
+"""The least limit of a search besides its plain passes: about a tenth of a millisecond in Python,
+about the time of a run with a small tree."""
 
 _LEAST_WORK_OF_EFFORT = 4_000
-"""The same for more than one run's worth of effort, before it is multiplied by the effort."""
+"""The least limit for an effort above one, before it is multiplied by the effort."""
 
 MOST_WORK = 100_000_000
 """The most work of a search, or of several that share it, at an effort of one: half a second,
 compiled."""
 
 _WORK_IN_PYTHON = 160_000
-"""Up to this work nothing is compiled."""
+"""The most work of a search in Python; larger searches are compiled."""
 
 _MOST_IN_PYTHON = 36_000
-"""Of that, what a search costs at most: the same work takes longer there."""
+"""The limit of such a search at an effort of one, because Python takes longer for the same work."""
 
 FEW_VERTICES = 150
 _FEW_IN_CORE = 50
-"""Unless there are more vertices than either, a search starts in Python."""
+"""The most vertices of a graph, and of a core, whose search starts in Python."""
 
 
 class Start(NamedTuple):
-    """The first pass over a graph, min-fill after its simplicial variables."""
+    """The first pass over a graph: simplicial variables, then min-fill."""
 
     first: list[int]
     """The simplicial vertices of the graph, in order."""
@@ -85,7 +85,7 @@ class Start(NamedTuple):
     """The vertices of its core."""
     core: Core
     found: Pass | None
-    """The pass over the core; None if that has no vertices."""
+    """The pass over the core; None if the core has no vertices."""
 
     @property
     def work(self) -> int:
@@ -93,7 +93,7 @@ class Start(NamedTuple):
         return 0 if self.found is None else self.found.work
 
     def order(self, graph: InteractionGraph) -> EliminationOrder | None:
-        """Return the order of the pass; None if it was given up."""
+        """Return the order of the pass; None if the pass exceeded its limit."""
         order = () if self.found is None else self.found.order
         if order is None:
             return None
@@ -201,11 +201,11 @@ class RandomizedGreedy(CheckedValue):
         core
             A graph of at least one vertex.
         large
-            Whether the first passes are compiled already; the result is the same.
+            Whether the first passes run in compiled code; this does not change the result.
         most
             As for `within`.
         first
-            The pass of the first score, if it has been made.
+            The pass of the first score, if it has run already.
         """
         search: PlainSearch | CompiledSearch
         search = CompiledSearch(core) if large else PlainSearch(core)
@@ -261,9 +261,9 @@ class RandomizedGreedy(CheckedValue):
 
 
 def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool = False) -> Start:
-    """Return what a search starts from: simplicial variables first, then min-fill.
+    """Return the start of a search: simplicial variables first, then min-fill.
 
-    The pass is given up if it makes cliques of more than ``limit`` cells; ``compiled`` as in
+    The pass stops when its cliques exceed ``limit`` cells; ``compiled`` as in
     `RandomizedGreedy.within`.
     """
     first, core_vertices, core = core_of(graph)
@@ -276,14 +276,14 @@ def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool 
 
 
 def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:
-    """Return whether a search is compiled from its first pass on."""
+    """Return whether a search runs in compiled code from its first pass on."""
     return (compiled or graph.n > FEW_VERTICES) and core.n > _FEW_IN_CORE
 
 
 def _budget(effort: float, n: int, cells: float) -> float:
-    """Return the work of a search in a core of n vertices with a best order of ``cells`` cells."""
+    """Return the work for a search in a core of n vertices whose best order has ``cells`` cells."""
     cells += _CELLS_OF_A_PAIR * n**2
-    # There is more to find in a larger core, and each pass costs more.
+    # A larger core has more room for improvement, and each pass costs more.
     share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
     least = _LEAST_WORK if effort <= 1 else _LEAST_WORK_OF_EFFORT
     work = effort * min(max(share * cells, least), MOST_WORK)
@@ -293,12 +293,12 @@ def _budget(effort: float, n: int, cells: float) -> float:
 
 
 def _idle_chains(core: Core) -> int:
-    """Return after how many chains in vain a search has seen enough."""
+    """Return the number of chains without an improvement after which a search stops."""
     return 4 + core.n // 4
 
 
 def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return random steps of n multipliers, one a row."""
-    # A few variables, or all: both small and wide moves are needed.
+    # A step changes a few variables or all, because both small and wide moves are needed.
     moved = rng.random((count, n)) < rng.random((count, 1))
     return (spread * moved * rng.standard_normal((count, n))).astype(np.int64)

@@ -29,30 +29,30 @@ from bnmind.junction.triangulation.peeling import peeled
 __all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "placed", "scored", "whole_graph"]
 
 MANTISSA = 11
-"""Leading bits of a score that its logarithm is looked up by."""
+"""The number of leading bits of a score by which its logarithm is looked up."""
 
 _MOST_FRACTION = 24
-"""Binary digits of logarithms behind the point, if there is room."""
+"""The number of fractional binary digits of logarithms, if there is room."""
 
 _ROOM = 61
-"""Bits that a score may have: with a sign and a carry it fits 64."""
+"""The most bits of a score, which fits 64 bits with a sign and a carry."""
 
 _MOST_FACTORED = 2**32
-"""A larger number of states is not factored for its logarithm."""
+"""The largest number of states that is factored for its logarithm."""
 
 _LARGEST_FLOAT = 1e300
 
 MOST_SEARCHED = 2_000
-"""In a core of more vertices the light ones are eliminated without a search, since a pass of a
-search takes time and memory that grow as the square of the number of vertices."""
+"""The most vertices of a core that is searched. In larger cores, light vertices are eliminated
+first, because the time and memory of a pass grow as the square of the number of vertices."""
 
 _HEAVIEST = 128
-"""But none whose clique has more cells than 2 to this power."""
+"""The binary logarithm of the most cells of the clique of a light vertex."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Core:
-    """A graph with what it costs to eliminate each of its vertices; sets are bit masks."""
+    """A graph with the cost of the elimination of each vertex; sets are bit masks."""
 
     neighbors: tuple[int, ...]
     """The neighbors of each vertex."""
@@ -61,13 +61,13 @@ class Core:
     logarithms: tuple[int, ...]
     """Their binary logarithms, times 2 to the power of `fraction`."""
     values: tuple[int, ...]
-    """The numbers of states again, cut so that weighted fill fits 62 bits."""
+    """The numbers of states, bounded so that weighted fill fits 62 bits."""
     covered: tuple[int, ...]
     """Cliques that lie in a larger one already."""
     fraction: int
-    """Binary digits of logarithms behind the point."""
+    """The number of fractional binary digits of logarithms."""
     fill_bits: int
-    """Binary digits that a number of added edges may have."""
+    """The most binary digits of a number of added edges."""
     fill: tuple[int, ...]
     """The number of edges that the elimination of each vertex would add."""
     weight: tuple[int, ...]
@@ -84,7 +84,7 @@ class Core:
 def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     """Return an order of the simplicial vertices, the other vertices, and their core.
 
-    If more than `MOST_SEARCHED` vertices are left, light ones are eliminated too.
+    If more than `MOST_SEARCHED` vertices remain, light ones are eliminated too.
     """
     around = [set(members) for members in graph.adjacent]
     first, covered = _simplicial(around)
@@ -116,16 +116,16 @@ def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
 
 
 def _simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]:
-    """Take simplicial vertices out of a graph as long as there are any, the lowest first.
+    """Remove simplicial vertices from a graph, the lowest first, until there are none.
 
     Returns
     -------
     order, covered
-        The vertices taken out, and the neighborhoods that they had then.
+        The removed vertices, and their neighborhoods at removal.
     """
     order = []
     covered = set()
-    # Those not known to be no simplicial vertex.
+    # Vertices that may be simplicial.
     waiting = list(range(len(around)))
     is_waiting = [True] * len(around)
     while waiting:
@@ -145,7 +145,7 @@ def _simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]
 
 
 def whole_graph(graph: InteractionGraph) -> Core:
-    """Return the graph with all its vertices as if it were its own core."""
+    """Return a graph with all its vertices as a core."""
     return scored(graph.neighbors, graph.sizes, [])
 
 
@@ -164,7 +164,7 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
     sizes
         The number of states of each vertex.
     covered
-        Cliques that cost nothing if they are maximal, since they lie in larger ones.
+        Cliques without cost, because they lie in larger ones.
     """
     n = len(neighbors)
     pairs = n * (n - 1) // 2

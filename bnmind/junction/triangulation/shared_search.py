@@ -29,18 +29,18 @@ _BRIEF = MOST_WORK // 100
 """The work of a first search for each of several alternatives."""
 
 _WORK_OF_A_VERTEX = 4_000
-"""The work of an estimate for each vertex besides its pass: the graph is made for it."""
+"""The work of an estimate for each vertex besides its pass, to build the graph."""
 
 _SELDOM_SAVED = 32
-"""The ratio by which a long search rarely improves on a brief one."""
+"""The ratio that the improvement of a long search on a brief one rarely exceeds."""
 
 
 @dataclass
 class SharedSearch:
-    """Searches of one compilation, and the work that is left for them."""
+    """The searches of one compilation, which share a limit of work."""
 
     finder: OrderFinder
-    """The search for orders. Only `RandomizedGreedy` takes a limit of its work."""
+    """The search for orders. Only `RandomizedGreedy` has a limit of its work."""
     limit: float = math.inf
     """The number of cells above which a tree is ignored."""
     left: float = field(init=False)
@@ -48,11 +48,11 @@ class SharedSearch:
     quick_work: int = field(init=False, default=0)
     """The work of all quick orders, which is not counted in `left`."""
     _first: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
-    """The first quick order, of the whole: a search of the same graph goes on from it."""
+    """The first quick order, of the whole graph; a search of the same graph continues from it."""
     _kept: float = field(init=False)
-    """The work that estimates leave to searches."""
+    """The work reserved for searches, which estimates must not use."""
     _compiled: bool = field(init=False, default=False)
-    """Whether some search has been so large that the compiled one is there."""
+    """Whether an earlier search was large enough to be compiled."""
 
     def __post_init__(self) -> None:
         effort = self.finder.effort if isinstance(self.finder, RandomizedGreedy) else 1.0
@@ -65,7 +65,7 @@ class SharedSearch:
         return self.left > self._kept
 
     def estimate(self, graph: InteractionGraph) -> EliminationOrder:
-        """Return the order of one greedy pass, which takes from the work that is left."""
+        """Return the order of one greedy pass, and subtract its work from the remaining work."""
         self._compiled |= graph.n > FEW_VERTICES
         start = started(graph, compiled=self._compiled)
         self.left -= start.work + _WORK_OF_A_VERTEX * graph.n
@@ -89,7 +89,7 @@ class SharedSearch:
         return self._started(graph, limit).order(graph)
 
     def _started(self, graph: InteractionGraph, limit: float) -> Start:
-        """Return the first pass over a graph, given up beyond a limit."""
+        """Return the first pass over a graph, which stops at a limit."""
         if limit == math.inf and self._first is not None and self._first[0] is graph:
             return self._first[1]
         self._compiled |= graph.n > FEW_VERTICES
@@ -100,7 +100,7 @@ class SharedSearch:
         return start
 
     def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
-        """Return an order found with the work that is left; None if its tree is over the limit.
+        """Return an order found with the remaining work; None if its tree exceeds the limit.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class SharedSearch:
         Parameters
         ----------
         graphs
-            All their trees are wanted.
+            The graphs, all of which need an order.
         starts
             A quick order of each.
         """
@@ -145,7 +145,7 @@ class SharedSearch:
         orders = list(starts)
         ahead = sum(required)
         for i in sorted(range(len(graphs)), key=lambda i: (required[i], i)):
-            # All have what they want if there is enough for all.
+            # If the work does not suffice, divide it in proportion.
             share = self.left if ahead <= self.left else self.left * required[i] / ahead
             ahead -= required[i]
             if share <= 0:
@@ -158,9 +158,9 @@ class SharedSearch:
     def smallest(self, graphs: Sequence[InteractionGraph]) -> tuple[int, EliminationOrder] | None:
         """Return which of several graphs has the smallest order found, and that order.
 
-        None if all their trees are over the limit.
+        The result is None if all their trees exceed the limit.
         """
-        # Brief searches first: a longer one for those that are not far behind.
+        # Brief searches first; then longer ones for the graphs that are close to the best.
         brief: list[EliminationOrder | None] = [None] * len(graphs)
         ended = [False] * len(graphs)
         sizes: list[float] = [0.0] * len(graphs)
