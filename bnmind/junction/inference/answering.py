@@ -46,7 +46,7 @@ __all__ = ["Answering"]
 
 @dataclass(frozen=True, eq=False)
 class Answering(Value):
-    """A compiled query, and an equivalent query without negative numbers, made when it is needed.
+    """A compiled query, and an equivalent query without negative numbers, compiled on demand.
 
     All methods take findings as returned by `read_findings`.
     """
@@ -56,7 +56,7 @@ class Answering(Value):
 
     @cached_property
     def ordinary(self) -> Answering:
-        """The same with a program, if this is a sum that is answered without one."""
+        """The query with a program, if this is a sum that is answered without one."""
         if self.compiled.summed is None:
             return self
         return Answering(with_program(self.compiled))
@@ -97,7 +97,7 @@ class Answering(Value):
         )
 
     def _of_sum(self, at: Mapping[str, int]) -> Posterior | None:
-        """Return the posterior of a sum that has no program; None where it needs one."""
+        """Return the posterior of a sum that has no program; None if it needs one."""
         compiled = self.compiled
         assert compiled.summed is not None  # as the caller has seen
         registers = registers_of(compiled, at, {})
@@ -239,7 +239,7 @@ class Answering(Value):
             raise impossible(self.conflict(findings, inputs)) from None
 
     def check_size(self) -> None:
-        """Raise `TooLargeError` if a run is over its limits."""
+        """Raise `TooLargeError` if a run exceeds its limits."""
         if self.compiled.refusal is not None:
             raise self.compiled.refusal
 
@@ -260,7 +260,7 @@ class Answering(Value):
         CancellationError
             If there is neither.
         ImpossibleEvidenceError
-            If a single table rules the evidence out.
+            If a single table excludes the evidence.
         """
         if self.unsigned is not None:
             return self.unsigned, findings, inputs or {}

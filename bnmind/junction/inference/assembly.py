@@ -55,9 +55,9 @@ def build(query: Query, known: Known | None = None) -> CompiledQuery:
     Raises
     ------
     ImpossibleEvidenceError
-        If a single table rules out the evidence that is known; it does not name it.
+        If a single table excludes the known evidence. The error does not name the evidence.
     TooLargeError
-        If it is over its limits.
+        If the plan exceeds its limits.
     """
     known = known or Known()
     restricted = bool(known.fixed or known.given)
@@ -72,7 +72,7 @@ def build(query: Query, known: Known | None = None) -> CompiledQuery:
 def _whole_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
-    """Return the plan of a query of which nothing is known yet."""
+    """Return the plan of a query without known evidence and inputs."""
     summed = _sum_plan(request, potentials, domains)
     if summed is not None:
         return summed
@@ -88,7 +88,7 @@ def _whole_plan(
     whole_query = request.query.whole
     heads = [None if isinstance(p, Factor) or whole_query else p.variable.name for p in ordered]
     parents = None
-    # Two distributions of one variable do not sum to one, nor does what depends on it.
+    # Two distributions of one variable do not sum to one, nor do tables that depend on it.
     is_network = None not in heads and len(set(heads)) == len(heads)
     if model is whole and is_network and not request.large:
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
@@ -106,7 +106,7 @@ def _sum_plan(
         return None
     observed = frozenset(request.observed)
     cpd = sum_among(potentials, observed, query.targets)
-    # Whoever names an order wants its tree.
+    # A caller who names an order expects its tree.
     if cpd is None or not isinstance(query.order, RandomizedGreedy):
         return None
     request, _, model = _reduced(request, [p for p in potentials if p is not cpd], domains)
@@ -151,7 +151,7 @@ def _restricted_plan(
             return by_case(request, cells)
         if formed != potentials:
             states = possible_states(formed, states, keep=request.observed)
-            # Tables that are too large may be written in other forms.
+            # Tables that are too large may have smaller forms.
             if sum(_numbers(potentials, domains).values()) > query.limits.table_cells:
                 versions = []
             versions.append((formed, states))
@@ -211,7 +211,7 @@ def by_case(request: Request, cells: int) -> CompiledQuery:
 
 
 def _compiled(request: Request, **fields: Any) -> CompiledQuery:
-    """Return a compiled query: the parts of its request, and other fields as they are given."""
+    """Return a compiled query with the parts of its request and other given fields."""
     query, known = request.query, request.known
     likelihoods = {label_of(v.name) for v in query.soft}
     return made(
@@ -254,7 +254,7 @@ def in_chosen_forms(
 def _reduced(
     request: Request, potentials: Sequence[Potential], domains: Domains
 ) -> tuple[Request, Reduction, Reduction]:
-    """Return the model on its possible states, and the same with one of each conjugate pair."""
+    """Return the model on its possible states, and that model with one of each conjugate pair."""
     sizes, lifts = lift_of(domains)
     unwritten = _unwritten(request.query, potentials, domains)
     tables: list[Table] = []
@@ -285,7 +285,7 @@ def _reduced(
 
 
 def _numbers(potentials: Sequence[Potential], domains: Domains) -> dict[int, int]:
-    """Return how many numbers each function's table takes, by its place."""
+    """Return how many numbers the table of each function takes, by its position."""
     return {
         i: n_numbers(p, domains)
         for i, p in enumerate(potentials)
@@ -294,12 +294,12 @@ def _numbers(potentials: Sequence[Potential], domains: Domains) -> dict[int, int
 
 
 def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) -> frozenset[int]:
-    """Return which functions' tables are not to be written out, since they would not fit.
+    """Return the functions whose tables are too large to expand.
 
     Raises
     ------
     TooLargeError
-        If there are any, unless the plan is to be restricted.
+        If there is any, unless the plan is to be restricted.
     """
     cells = _numbers(potentials, domains)
     total = sum(cells.values())

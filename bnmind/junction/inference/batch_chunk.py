@@ -39,7 +39,7 @@ class _Given(NamedTuple):
     known: Mapping[str, Any]
     """The position of each observed variable, ``(cases,)``."""
     weights: Mapping[str, Floats]
-    """The likelihoods of soft variables, ``(states, cases)``, by the inputs that carry them."""
+    """The likelihoods of soft variables, ``(states, cases)``, by the names of their inputs."""
     n: int
     """The number of cases."""
 
@@ -48,14 +48,14 @@ class _Sums(NamedTuple):
     """The result of a run for a chunk of cases."""
 
     joints: list[tuple[Any, Floats]]
-    """For each answer, ``(cells, cases)`` sums and what makes them one, ``(cases,)``."""
+    """For each answer, sums ``(cells, cases)`` and their normalizing factors ``(cases,)``."""
     totals: Floats
-    """Of the first answer, as multiples of powers of two."""
+    """The totals of the first answer, as multiples of powers of two."""
     powers: Any
     doubt: Any
     """The ratio of the size of the terms to the sums, ``(cases,)``."""
     masses: list[tuple[Any, Any]]
-    """For each answer, if numbers were lost, its total and the power of two of that."""
+    """For each answer, if numbers have underflowed, its total and the power of two of the total."""
 
 
 class Chunks:
@@ -66,9 +66,9 @@ class Chunks:
     plan
         The compiled query.
     inputs
-        Those that are the same for all cases.
+        The inputs that are the same for all cases.
     varying
-        The names of the others.
+        The names of the other inputs.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Chunks:
             flat = np.zeros((int(np.prod(hidden)), n))
             cells = np.arange(len(flat)) if answer.cells is None else answer.cells
             np.add.at(flat, cells, values * inverse)
-            # An evidence variable of the target has its whole mass on the state seen.
+            # An evidence variable of the target has all its mass on the observed state.
             whole = np.moveaxis(joint, 0, -1)
             case = np.arange(n)
             grids = list(np.ix_(*map(np.arange, hidden), case))
@@ -186,7 +186,7 @@ class Chunks:
     def _program(self, n: int, kind: Arithmetic) -> tuple[CaseProgram, CaseProgram | None]:
         """Return the program for n cases, and one for absolute values if signs cancel."""
         if (n, kind) not in self.bound:
-            # Only the last chunk has another number of cases: what was bound before may go.
+            # Only the last chunk has another number of cases: drop the program bound before.
             self.bound = {}
             registers = list(self.fixed)
             for number, source in enumerate((*self.plan.sources, *self.looked_up)):
@@ -238,7 +238,7 @@ class Chunks:
             values.take(flat, axis=-1, out=register, mode="clip")
 
     def _with_logarithms(self, found: _Sums, given: _Given, cases: NDArray[np.intp]) -> _Sums:
-        """Return the answers, those of some cases on logarithms: slow, and seldom needed."""
+        """Return the answers, computed for some cases on logarithms, which is slow and rare."""
         if not cases.size:
             return found
         joints = [values * inverse for values, inverse in found.joints]
@@ -323,7 +323,7 @@ class Chunks:
                 # A cell whose terms have cancelled may be possible all the same.
                 cancelled = ((joint == 0) & (magnitudes > 0)).any(axis=0)
                 doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
-            # All answers sum to the same, but for what is scaled, lost or cancels.
+            # All answers have the same sum, except for scaling, underflow and cancellation.
             if totals is None or kind.scaled or absolute is not None or every:
                 total = joint.sum(axis=0)
                 inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
@@ -357,18 +357,18 @@ def _in_range(totals: Floats) -> bool:
 def _all_there(
     masses: Sequence[tuple[Any, Any]], bounds: Sequence[tuple[Any, Any]], n: int
 ) -> NDArray[np.bool_]:
-    """Return of which cases nothing that was lost matters, by upper bounds of the totals."""
+    """Return the cases whose lost numbers do not matter, by upper bounds of the totals."""
     proven = np.ones(n, dtype=bool)
     for (total, power), (most, shift) in zip(masses, bounds, strict=True):
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             bound = np.ldexp(most, np.clip(shift - power, -1000, 1000))
-        # Where that is cut off, or no number, nothing is proven.
+        # Infinities and NaN prove nothing.
         proven &= bound <= MATTERS * total
     return proven
 
 
 def _cases_last(values: Any, n_observed: int) -> Any:
-    """Return a table with its evidence axes joined into one, the last, to take cases from."""
+    """Return a table whose last axis joins its evidence axes, from which cases are taken."""
     if values is None or not n_observed:
         return values
     flat = values.reshape(-1, *values.shape[n_observed:])

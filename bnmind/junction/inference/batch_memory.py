@@ -48,7 +48,7 @@ class BatchSize(NamedTuple):
 
 
 def moving_registers(plan: CompiledQuery, varying: frozenset[str]) -> list[bool]:
-    """Return for every register whether it depends on the case, given the inputs that do."""
+    """Return whether each register depends on the case, given the inputs that do."""
     moving = [bool(s.observed) or s.input in varying for s in plan.sources]
     moving += [bool(s.observed) for s in plan.sources if s.positions is not None]
     for _, left, right in plan.program.steps:
@@ -64,7 +64,7 @@ def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
         if source.rows is not None:
             cells[register] = math.prod(program.sizes[v] for v in source.scope if v != source.child)
     moving = moving_registers(plan, varying)
-    # Tables that are cut at the evidence are kept with the cases last too.
+    # Tables reduced to the evidence also have a copy with the cases last.
     fixed = sum(s.n_cells * (2 if s.observed else 1) for s in plan.sources)
     fixed += sum(s.positions.size for s in plan.sources if s.positions is not None)
     fixed += sum(cells[r] for r in range(program.n_inputs, len(cells)) if not moving[r])
@@ -106,7 +106,7 @@ def _turned_cells(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bo
 
 
 def _cells_of_case(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bool]) -> int:
-    """Return the cells that the registers of a case take, copies included."""
+    """Return the cells that the registers of a case take, including copies."""
     program = plan.program
     total = sum(cells[r] for r in range(program.n_inputs) if moving[r])
     looked_up = [s for s in plan.sources if s.positions is not None and s.observed]

@@ -101,7 +101,7 @@ class BatchRun(NamedTuple):
     """The ratio of the size of the terms to their sums, ``(cases,)``."""
 
     def put(self, which: Any, answer: Posterior | BatchRun | None) -> None:
-        """Put the answer to a case, or to several, in place of theirs; None if impossible."""
+        """Replace the answer to a case, or to several; None stands for impossible cases."""
         if answer is None:
             self.log_evidence[which] = -np.inf
             return
@@ -110,7 +110,7 @@ class BatchRun(NamedTuple):
             joint[which] = better
 
     def posterior(self, scopes: tuple[tuple[Variable, ...], ...]) -> BatchPosterior:
-        """Return the answers, read-only from now on, those to impossible cases as NaN."""
+        """Return the answers, which become read-only; those to impossible cases are NaN."""
         impossible = np.isneginf(self.log_evidence)
         for joint in self.joints:
             joint[impossible] = np.nan
@@ -152,7 +152,7 @@ def run_batch(
     varying = frozenset(label_of(v.name) for v in soft)
     size = batch_size(plan, varying)
     _refuse_large(size.total(n), n, max_bytes)
-    # As equal as can be: a program is bound anew for another number of cases.
+    # Chunks are as equal as possible, because each number of cases needs a new bound program.
     chunk = max(1, math.ceil(n / max(1, math.ceil(n / size.chunk))))
     whole = {**inputs, **{label_of(v.name): np.ones(v.n_states) for v in plan.soft}}
     for v in soft:

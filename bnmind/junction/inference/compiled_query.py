@@ -75,7 +75,7 @@ class CompiledQuery(Value):
     numbered: tuple[str, ...]
     """The variables of the program by name, without those of a single state."""
     answers: tuple[Answer, ...]
-    """Tells how to read each target from the registers of the program."""
+    """The rules for reading each target from the registers of the program."""
     halved: bool
     """Whether one of each pair of conjugate terms is omitted, so that only the real parts count."""
     table_copies: int = 1

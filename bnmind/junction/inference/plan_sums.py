@@ -34,11 +34,11 @@ class Sums(NamedTuple):
     joints: list[Values]
     """The normalized joint of each target over its reduced variables."""
     log_evidence: float
-    """The logarithm of the first target's sum; minus infinity where the sum has no terms, and
+    """The logarithm of the first target's sum; minus infinity if the sum has no terms, but
     never because terms cancel."""
     doubt: float = 1.0
-    """How many times as large as the sums the terms were that they are made of; without limit
-    where that cannot be told, and then there are no joints."""
+    """The ratio of the size of the terms to the sums; infinite if it cannot be computed, and then
+    there are no joints."""
 
 
 class _Run(NamedTuple):
@@ -49,7 +49,7 @@ class _Run(NamedTuple):
     powers: list[int]
     """These powers."""
     has_lost: bool
-    """Whether numbers got too small on the way."""
+    """Whether numbers have underflowed."""
 
     @property
     def log_evidence(self) -> float:
@@ -60,7 +60,7 @@ class _Run(NamedTuple):
 
 
 def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
-    """Return the sums of a run, and how far to trust them.
+    """Return the sums of a run, with their doubt.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
         try:
             run = _run(plan, registers, Arithmetic(scaled))
         except FloatingPointError:
-            # The sizes of terms of both signs are too far apart to be told.
+            # The sizes of terms of both signs are too far apart to be computed.
             continue
         totals = run.found.totals
         if not scaled and not (min(totals) > TINY and max(totals) < HUGE):
@@ -91,7 +91,7 @@ def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
 
 
 def sums_by_logarithms(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
-    """Return the same of a plan without signs, from logarithms of the registers."""
+    """Return the sums of a plan without signs, from logarithms of the registers."""
     logs = logarithms(registers, len(plan.sources))
     joints, total = joints_by_logarithms(plan.program, plan.answers, logs)
     return Sums(joints, total + float(sum(logs[register] for register in plan.scalars)))
@@ -109,7 +109,7 @@ def _run(plan: CompiledQuery, registers: Sequence[Values], kind: Arithmetic) -> 
 
 
 def _is_all(plan: CompiledQuery, registers: Sequence[Values], run: _Run, *, scaled: bool) -> bool:
-    """Return whether what a run has lost is proven not to matter."""
+    """Return whether numbers that underflowed in a run provably do not matter."""
     bound = _run(plan, registers, Arithmetic(scaled, rounds_up=True))
     for total, power, most, shift in zip(
         run.found.totals, run.powers, bound.found.totals, bound.powers, strict=True

@@ -27,7 +27,7 @@ _MOST_CELLS = 6
 """The most states of each target."""
 
 _WIDTH = 79
-"""Columns of a terminal that a line may take."""
+"""The most columns of a line in a terminal."""
 
 
 def title(joints: _Joints, log_evidence: float) -> str:
@@ -62,7 +62,7 @@ def posterior_text(joints: _Joints, log_evidence: float) -> str:
 
 
 def posterior_html(joints: _Joints, log_evidence: float) -> str:
-    """Return the same as a table of HTML."""
+    """Return the lines of `posterior_text` as a table of HTML."""
     n = len(joints)
     rows = []
     for scope, values in joints[:_MOST_ROWS_HTML]:

@@ -28,29 +28,29 @@ class Query(Sealed):
     inputs: Mapping[str, tuple[Variable, ...]]
     order: OrderFinder
     order_restricted: OrderFinder
-    """The same for restricted plans, which are run more often than they are made."""
+    """The search for restricted plans, which run more often than they are compiled."""
     limits: Limits
     """The limits of the cost of a run."""
     soft: tuple[Variable, ...] = ()
     """Variables whose likelihood is an input, see `bnmind.junction.inference.evidence`."""
     barren: int = 0
-    """Variables left out because they say nothing."""
+    """The number of omitted variables, which do not influence the targets or the evidence."""
     compress: bool = True
     """Whether restricted plans may have compound variables."""
     factorize: bool = True
-    """Whether large functional and noisy distributions may be written as small factors."""
+    """Whether small factors may replace large functional and noisy distributions."""
     signed: bool = True
-    """Whether these may be negative or complex."""
+    """Whether these factors may be negative or complex."""
     replacements: tuple[Replacement, ...] = ()
-    """Distributions that potentials stand for."""
+    """The original distributions that some potentials replace."""
     whole: bool = False
-    """Whether no variable is left out, or computed beforehand, since each is to be decided."""
+    """Whether the plan keeps every variable, because each needs a state."""
     most_cells: int | None = None
-    """A plan of more cells is refused before it is put together; any is made if None."""
+    """The most cells of a plan that is assembled; None for no limit."""
     direct: bool = True
     """Whether a sum of independent variables may be answered without a program."""
     to_be_restricted: bool = False
-    """Whether the plan may be over its limits, since only restrictions of it will be run."""
+    """Whether the plan may exceed its limits, because only restrictions of it will run."""
 
     def with_originals(self) -> Query:
         """Return the query with the original distributions in place of their factors.
@@ -88,19 +88,19 @@ class Request(Sealed):
     derived: tuple[FunctionalCPD, ...]
     inputs: Mapping[str, tuple[Variable, ...]]
     large: tuple[Potential, ...]
-    """Potentials whose tables are not written out."""
+    """The potentials whose tables are not expanded."""
     certain: Mapping[str, int]
     impossible: int
     """States of uncertain variables that the evidence excludes."""
 
     @property
     def observed(self) -> tuple[str, ...]:
-        """The variables whose states each run knows."""
+        """The variables whose states are known in each run."""
         return tuple(v.name for v in (*self.free, *(cpd.variable for cpd in self.derived)))
 
     @property
     def joints(self) -> list[tuple[Variable, ...]]:
-        """Sets of variables that some clique must hold besides those of the tables."""
+        """Sets of variables that some clique must contain, besides those of the tables."""
         return [*self.query.targets, *self.inputs.values(), *(p.scope for p in self.large)]
 
 
@@ -130,7 +130,7 @@ def opened(
     }
     if fixed or tables:
         domains = possible_states(potentials, domains, keep=observed)
-    # Functions of the evidence are computed, not looked up.
+    # Functions of the evidence are computed, and have no tables.
     gone = {cpd.variable.name for cpd in derived}
     potentials = tuple(
         p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
@@ -154,7 +154,7 @@ def opened(
 def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
     """Return the functional variables that the free evidence determines, parents first.
 
-    Those that the fixed evidence determines are added to ``certain``.
+    The function adds those that the fixed evidence determines to ``certain``.
     """
     known, result = free | set(certain), []
     if query.whole:
@@ -175,6 +175,6 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
 
 
 def with_more(query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]) -> Known:
-    """Return what is known with more findings and inputs."""
+    """Return the known evidence and inputs with additional ones."""
     soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
     return replace(known, fixed={**known.fixed, **more}, given={**known.given, **inputs, **soft})

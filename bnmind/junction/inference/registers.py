@@ -45,7 +45,7 @@ def starting_registers(
     Raises
     ------
     TooLargeError
-        If a run is over its limits.
+        If a run exceeds its limits.
     EvidenceNamesError, UnknownNameError, InvalidArgumentError
         If the evidence or the inputs are not those of the plan.
     """
@@ -107,7 +107,7 @@ def checked_inputs(
 def registers_of(
     plan: CompiledQuery, observed: Mapping[str, int], given: Mapping[str, Values]
 ) -> list[Values]:
-    """Return the registers at positions by `positions_of` and inputs by `all_inputs`."""
+    """Return the registers for positions from `positions_of` and inputs from `all_inputs`."""
     registers: list[Any] = list(plan.unchanging)
     for number, source in enumerate(plan.sources):
         if registers[number] is None:

@@ -22,11 +22,11 @@ from bnmind.pgm.factor import Factor, Values
 __all__ = ["narrowed", "with_evidence_as_inputs", "with_program", "without_signs"]
 
 _UNSIGNED_CELLS = 2**24
-"""Where signs cost digits, a plan without them is made for any evidence if it has no more cells,
-and a plan for the evidence at hand otherwise."""
+"""The most cells of a plan without signs that serves any evidence, for runs whose signs cost
+digits. For larger plans, each such run has its own plan without signs."""
 
 _CONFLICT_CELLS = 2**24
-"""Contradictions are not searched for in larger plans: all findings are named."""
+"""The most cells of a plan that searches for contradictions; larger plans name all findings."""
 
 
 def narrowed(
@@ -37,9 +37,9 @@ def narrowed(
     Raises
     ------
     ImpossibleEvidenceError
-        If a single table rules the findings out; it does not name them.
+        If a single table excludes the findings. The error does not name them.
     TooLargeError
-        If it is over its limits.
+        If the restricted plan exceeds its limits.
     """
     known = with_more(compiled.query, compiled.known, findings, inputs)
     before = compiled.known.total_size_before
@@ -49,7 +49,7 @@ def narrowed(
 
 
 def with_program(compiled: CompiledQuery) -> CompiledQuery:
-    """Return a compiled query with a program, where a sum was to be answered without one."""
+    """Return a compiled query with a program, for a sum that is answered without one."""
     return build(replace(compiled.query, direct=False), compiled.known)
 
 
@@ -82,9 +82,9 @@ def without_signs(
     factors = [p.values for p in potentials if isinstance(p, Factor)]
     if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
         return None
-    # A plan for any evidence may be made often; one for a single run is worth more.
+    # A plan for a single run may have more cells than a plan for any evidence.
     most = query.limits.most_cells if findings or inputs else _UNSIGNED_CELLS
-    # The clique of a distribution that has no other form than its table need not be looked for.
+    # If a distribution has no form but a table that is too large, there is no need for a search.
     potentials, states = in_chosen_forms(request, potentials, domains, shared_search(request.query))
     if any(n_numbers(p, states) > most for p in potentials):
         return None
