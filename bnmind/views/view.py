@@ -113,11 +113,11 @@ class BeliefView(CheckedValue):
         }
         problems = list[str]()
         marginals: dict[str, Floats] = {}
-        for name, given in self.marginals.items():
-            wrong = _faults(variables[name], given)
+        for name, distribution in self.marginals.items():
+            wrong = _faults(variables[name], distribution)
             problems += wrong
             if not wrong:
-                marginals[name] = frozen_array(np.clip(np.real(given), 0.0, 1.0)).real
+                marginals[name] = frozen_array(np.clip(np.real(distribution), 0.0, 1.0)).real
         evidence: dict[str, Any] = {}
         for name, finding in self.evidence.items():
             weights = likelihood(variables[name], finding)
@@ -283,23 +283,25 @@ def belief_view(
            yes  █████████████▏       69.23 %
     wet  = yes  ███████████████████ 100    %
     """
-    given: dict[str, Any] = {}
+    distributions: dict[str, Any] = {}
     if isinstance(marginals, Posterior):
         # If a variable is a target of its own, show that target.
         for target in sorted(marginals.targets, key=lambda target: len(target.scope)):
             for name in target.names:
-                given.setdefault(name, target.sum_to((name,)).values)
-        missing = set(given) - {v.name for v in network.variables}
-        given = {name: values for name, values in given.items() if name not in missing}
+                distributions.setdefault(name, target.sum_to((name,)).values)
+        missing = set(distributions) - {v.name for v in network.variables}
+        distributions = {
+            name: values for name, values in distributions.items() if name not in missing
+        }
     else:
         for name, values in marginals.items():
             if isinstance(values, Factor):
-                given[name] = values.sum_to((name,)).values
+                distributions[name] = values.sum_to((name,)).values
             elif isinstance(values, Mapping):
-                given[name] = likelihood(network.variable(name), values)
+                distributions[name] = likelihood(network.variable(name), values)
             else:
-                given[name] = _numbers(name, values)
-    return BeliefView(network, given, dict(evidence or {}))
+                distributions[name] = _numbers(name, values)
+    return BeliefView(network, distributions, dict(evidence or {}))
 
 
 @checked
@@ -387,12 +389,12 @@ def _cards(views: Sequence[BeliefView], variables: Iterable[Variable]) -> list[C
     cards = []
     for variable in variables:
         name = variable.name
-        found = [view.marginals.get(name) for view in views]
+        marginals = [view.marginals.get(name) for view in views]
         findings = [view.evidence.get(name) for view in views]
         cards.append(
             Card(
                 variable,
-                tuple(None if values is None else tuple(values.tolist()) for values in found),
+                tuple(None if values is None else tuple(values.tolist()) for values in marginals),
                 tuple(finding if isinstance(finding, str) else None for finding in findings),
                 tuple(not isinstance(finding, str | None) for finding in findings),
             )

@@ -64,13 +64,13 @@ class Card:
         if self.is_silent:
             return []
         states = range(self.variable.n_states)
-        kept: Sequence[int] = states
+        shown: Sequence[int] = states
         if len(states) > most:
             peak = [max([d[i] for d in self.distributions if d], default=0.0) for i in states]
-            kept = sorted(sorted(states, key=lambda i: (-peak[i], i))[: most - 1])
-        rows = [self._row(self.variable.states[i], (i,)) for i in kept]
-        if len(kept) < len(states):
-            rest = tuple(sorted(set(states) - set(kept)))
+            shown = sorted(sorted(states, key=lambda i: (-peak[i], i))[: most - 1])
+        rows = [self._row(self.variable.states[i], (i,)) for i in shown]
+        if len(shown) < len(states):
+            rest = tuple(sorted(set(states) - set(shown)))
             row = self._row("", rest)
             rows.append(Row(f"{len(rest)} more", row.shares, row.observed, is_rest=True))
         return rows

@@ -81,15 +81,15 @@ def place_items(
         order = range(len(layers)) if downward else range(len(layers) - 1, -1, -1)
         for k in order:
             layer, offset = layers[k], offsets[k]
-            wanted, weights = [], []
+            targets, weights = [], []
             for item, at in zip(layer, offset, strict=True):
                 total = mean = 0.0
                 for other, weight in near[item]:
                     total += weight
                     mean += weight * x[other]
-                wanted.append((mean / total if total else x[item]) - at)
+                targets.append((mean / total if total else x[item]) - at)
                 weights.append(total or 0.01)
-            for item, at, value in zip(layer, offset, isotonic(wanted, weights), strict=True):
+            for item, at, value in zip(layer, offset, isotonic(targets, weights), strict=True):
                 x[item] = at + value
-    left = min(at - width / 2 for at, width in zip(x, widths, strict=True))
-    return [at - left for at in x]
+    leftmost = min(at - width / 2 for at, width in zip(x, widths, strict=True))
+    return [at - leftmost for at in x]

@@ -106,11 +106,11 @@ def _tight_tree(layers: list[int], arcs: Sequence[tuple[int, int]]) -> set[int]:
 def _incident(
     n_nodes: int, arcs: Sequence[tuple[int, int]], chosen: Sequence[int] | set[int]
 ) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in range(n_nodes)]
+    incident: list[list[int]] = [[] for _ in range(n_nodes)]
     for arc in sorted(chosen):
         for node in arcs[arc]:
-            found[node].append(arc)
-    return found
+            incident[node].append(arc)
+    return incident
 
 
 def _pivot(

@@ -154,7 +154,7 @@ def _connected(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]
     for tail, head in arcs:
         near[tail].append(head)
         near[head].append(tail)
-    found: list[list[int]] = []
+    parts: list[list[int]] = []
     seen = [False] * n_nodes
     for start in range(n_nodes):
         if seen[start]:
@@ -166,8 +166,8 @@ def _connected(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]
                 if not seen[other]:
                     seen[other] = True
                     part.append(other)
-        found.append(sorted(part))
-    return found
+        parts.append(sorted(part))
+    return parts
 
 
 def _shelves(sizes: Sequence[tuple[float, float]], spacing: Spacing) -> list[tuple[float, float]]:
@@ -240,15 +240,15 @@ class _Part:
         for item, others in enumerate(down):
             for other in others:
                 up[other].append(item)
-        found, stack, seen = [], [0], {0}
+        order, stack, seen = [], [0], {0}
         while stack:
             item = stack.pop()
-            found.append(item)
+            order.append(item)
             for other in reversed([*up[item], *down[item]]):
                 if other not in seen:
                     seen.add(other)
                     stack.append(other)
-        return found
+        return order
 
     def _place(self) -> list[float]:
         n_boxes, spacing = len(self.sizes), self.spacing
@@ -317,13 +317,13 @@ class _Part:
         return list(zip(self._spread(leaving), self._spread(meeting), strict=True))
 
     def _spread(self, arcs: Sequence[list[tuple[float, int]]]) -> list[float]:
-        found = [0.0] * len(self.arcs)
-        for box, there in enumerate(arcs):
+        xs = [0.0] * len(self.arcs)
+        for box, ends in enumerate(arcs):
             room = 0.7 * self.sizes[box][0]
-            step = min(14.0, room / max(1, len(there) - 1))
-            for rank, (_, arc) in enumerate(sorted(there)):
-                found[arc] = self.x[box] + step * (rank - (len(there) - 1) / 2)
-        return found
+            step = min(14.0, room / max(1, len(ends) - 1))
+            for rank, (_, arc) in enumerate(sorted(ends)):
+                xs[arc] = self.x[box] + step * (rank - (len(ends) - 1) / 2)
+        return xs
 
 
 def _between_layers(spacing: Spacing, sideways: float) -> float:

@@ -203,8 +203,8 @@ def _box(frame: _Frame, card: Card, at: tuple[float, float]) -> str:
         # The name goes first; the badge has what is left, but enough for a number.
         least = min(text_width(badge, LABEL_SIZE, bold=True), LEAST_BADGE)
         name = shorten(name, room - least - 8.0, NAME_SIZE, bold=True)
-        left = room - text_width(name, NAME_SIZE, bold=True) - 8.0
-        shown = shorten(visible(badge), left, LABEL_SIZE, bold=True)
+        badge_room = room - text_width(name, NAME_SIZE, bold=True) - 8.0
+        shown = shorten(visible(badge), badge_room, LABEL_SIZE, bold=True)
         color = colors.evidence_text if evidence or card.is_uncertain else colors.muted
         weight = ' font-weight="700"' if evidence else ""
         parts.append(

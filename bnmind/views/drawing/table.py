@@ -65,7 +65,7 @@ def belief_table(
     )
     room -= name_room + state_room
     columns = max(least, min(LONGEST_BAR, room // n_beliefs))
-    found = []
+    texts = []
     for number, (name, mark, state) in enumerate(zip(names, marks, states, strict=True)):
         parts = [pad(shorten_to_columns(name, name_room), name_room)]
         lead = f" {mark[0]:1} " if marked else "  " if single else " "
@@ -75,14 +75,14 @@ def belief_table(
             drawn = " " * columns if share is None else bar(share, columns)
             lead = "  " if single else f" {mark[k] or ' '} "
             parts.append(f"{lead}{drawn} {numbers[k][number]}")
-        found.append("".join(parts).rstrip())
+        texts.append("".join(parts).rstrip())
     if titles:
         head = [" " * (name_room + 1 + state_room)]
         for k, title in enumerate(titles):
             block = columns + 1 + max(map(len, numbers[k]))
             head.append("   " + pad(shorten_to_columns(visible(title), block), block))
-        found.insert(0, "".join(head).rstrip())
-    return "\n".join(found)
+        texts.insert(0, "".join(head).rstrip())
+    return "\n".join(texts)
 
 
 _Line = tuple[str, tuple[str, ...], str, tuple[float | None, ...]]
@@ -93,14 +93,14 @@ def _lines(card: Card, *, all_states: bool) -> list[_Line]:
     rows = card.rows(card.variable.n_states)
     if not all_states and card.findings and None not in card.findings:
         rows = [row for row in rows if any(row.observed)]
-    found: list[_Line] = []
+    lines: list[_Line] = []
     for row in rows:
         marks = tuple(
             "=" if seen else "≈" if uncertain else ""
             for seen, uncertain in zip(row.observed, card.uncertain, strict=True)
         )
-        found.append(("" if found else card.variable.name, marks, visible(row.label), row.shares))
-    return found
+        lines.append(("" if lines else card.variable.name, marks, visible(row.label), row.shares))
+    return lines
 
 
 def _aligned(shares: Sequence[float | None]) -> list[str]:

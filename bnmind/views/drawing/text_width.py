@@ -57,10 +57,10 @@ def _shortened(text: str, width_of: Callable[[str], float], fits: Callable[[floa
     if fits(before[-1]):
         return text
     dots = width_of("…")
-    for kept in range(len(text) - 1, 0, -1):
-        last = min(kept // 4, 4)
-        if fits(before[kept - last] + dots + before[-1] - before[len(text) - last]):
-            short = f"{text[: kept - last]}…{text[len(text) - last :]}"
+    for n_kept in range(len(text) - 1, 0, -1):
+        last = min(n_kept // 4, 4)
+        if fits(before[n_kept - last] + dots + before[-1] - before[len(text) - last]):
+            short = f"{text[: n_kept - last]}…{text[len(text) - last :]}"
             if fits(sum(map(width_of, short))):  # differences of sums are rounded
                 return short
     return "…"
