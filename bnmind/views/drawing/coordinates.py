@@ -1,10 +1,10 @@
-"""The positions of items in their layers: near their neighbors, in order, without overlap.
+"""The horizontal positions of items: near their neighbors, in order, without overlap.
 
-The sum of squared horizontal distances, weighted as by Gansner et al. (1993, section 4) so
-that long arcs are straight, is lowered layer by layer. For one layer between two fixed
-ones the least is found exactly: with the gaps taken off it is isotonic regression, solved by
-pooling adjacent violators (Best & Chakravarti, *Active set algorithms for isotonic
-regression*, Mathematical Programming 47, 1990).
+The algorithm minimizes the weighted sum of squared horizontal distances layer by layer. The
+weights follow Gansner et al. (1993, section 4) and keep long arcs straight. The minimum for
+one layer between two fixed ones is exact: after subtraction of the gaps it is an isotonic
+regression, which pooling adjacent violators solves (Best & Chakravarti, *Active set
+algorithms for isotonic regression*, Mathematical Programming 47, 1990).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["isotonic", "place_items"]
 
 
 def isotonic(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Return the non-decreasing numbers nearest to those wanted, by weighted squares.
+    """Return the non-decreasing numbers with the smallest weighted squared distance to ``wanted``.
 
     >>> isotonic([3.0, 1.0, 4.0], [1.0, 1.0, 1.0])
     [2.0, 2.0, 4.0]
@@ -40,7 +40,7 @@ def place_items(
     gaps: Sequence[float],
     sweeps: int,
 ) -> list[float]:
-    """Return the horizontal center of each item, the leftmost edge at 0.
+    """Return the horizontal center of each item; the leftmost edge is at 0.
 
     Parameters
     ----------
@@ -49,11 +49,12 @@ def place_items(
     widths
         The width of each item.
     links
-        For each item the weights of its neighbors in adjacent layers.
+        The weight of each neighbor of each item in the adjacent layers.
     gaps
-        Half the room to leave beside each item: between two items their gaps are added.
+        The free space on each side of an item. The distance between two items is at least the sum
+        of their gaps.
     sweeps
-        Passes over all layers.
+        The number of passes over all layers.
     """
     reach = [width / 2 + gap for width, gap in zip(widths, gaps, strict=True)]
     offsets = [
@@ -76,7 +77,7 @@ def place_items(
     both = [[*a, *b] for a, b in zip(above, below, strict=True)]
     for sweep in range(sweeps):
         downward = sweep % 2 == 0
-        # At first only what is already placed counts, or every layer holds the others back.
+        # The first sweeps use only the layer placed before, so that items can move far.
         near = both if sweep >= 4 else (above if downward else below)
         order = range(len(layers)) if downward else range(len(layers) - 1, -1, -1)
         for k in order:

@@ -1,10 +1,11 @@
-"""The order within each layer: few crossings, by sweeps of barycenters and exchanges.
+"""The order of the items in each layer, with few crossings: barycenter sweeps and exchanges.
 
 Sugiyama, Tagawa & Toda, *Methods for visual understanding of hierarchical system
-structures*, IEEE Transactions on Systems, Man and Cybernetics 11 (1981): a node goes to
-the mean of its neighbors in the layer before, down and up in turn. Neighbors are then
-exchanged where that saves crossings, and these are counted with a tree of sums (Barth,
-Jünger & Mutzel, *Simple and efficient bilayer cross counting*, 2002).
+structures*, IEEE Transactions on Systems, Man and Cybernetics 11 (1981): sweeps alternate
+downward and upward, and sort each layer by the mean position of each item's neighbors in the
+previous layer. After each sweep, adjacent items are exchanged where that saves crossings.
+Crossings are counted with a Fenwick tree (Barth, Jünger & Mutzel, *Simple and efficient
+bilayer cross counting*, 2002).
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from itertools import pairwise
 __all__ = ["count_crossings", "reduce_crossings"]
 
 Links = Sequence[Sequence[int]]
-"""For each item its neighbors in the next layer, or in the one before."""
+"""The neighbors of each item in the next layer, or in the previous one."""
 
 EXCHANGE_ROUNDS = 6
+"""The largest number of rounds of exchanges after a sweep."""
 PATIENCE = 6
-"""Sweeps without success before the search ends."""
+"""The search ends after this number of sweeps without fewer crossings."""
 
 
 def count_crossings(layers: Sequence[Sequence[int]], down: Links) -> int:
-    """Return how many pairs of links cross.
+    """Return the number of pairs of links that cross.
 
     >>> count_crossings([[0, 1], [2, 3]], [[3], [2], [], []])
     1
@@ -39,7 +41,7 @@ def _between(upper: Sequence[int], lower: Sequence[int], down: Links) -> int:
     for item in upper:
         ends = [place[other] for other in down[item]]
         for end in ends:
-            # Links so far that end further right.
+            # Count the earlier links that end further right.
             below, at = 0, end + 1
             while at > 0:
                 below += sums[at]
@@ -62,11 +64,11 @@ def reduce_crossings(
     Parameters
     ----------
     layers
-        The items of each layer in some order, which breaks ties.
+        The items of each layer. Their order breaks ties.
     down
-        For each item its neighbors in the next layer.
+        The neighbors of each item in the next layer.
     sweeps
-        Passes over all layers, at most; the work is counted, not timed.
+        The largest number of passes over all layers.
     """
     up: list[list[int]] = [[] for _ in down]
     for item, others in enumerate(down):
@@ -96,9 +98,9 @@ def reduce_crossings(
 def _by_barycenter(
     layer: Sequence[int], fixed: Sequence[int], links: Links, *, late: bool
 ) -> list[int]:
-    """Return the layer sorted; items without neighbors stay where they are."""
+    """Return the layer sorted by barycenters; items without neighbors keep their places."""
     place = {item: position for position, item in enumerate(fixed)}
-    # Items of equal means change sides in every other pair of sweeps.
+    # Every other pair of sweeps reverses items with equal means.
     movable = [item for item in (reversed(layer) if late else layer) if links[item]]
     ordered = iter(
         sorted(movable, key=lambda item: sum(place[o] for o in links[item]) / len(links[item]))
@@ -107,11 +109,11 @@ def _by_barycenter(
 
 
 def _exchange(layers: list[list[int]], up: Links, down: Links) -> None:
-    """Exchange neighbors in their layers as long as that saves crossings."""
+    """Exchange adjacent items of all layers in place while that saves crossings."""
     places = [{item: at for at, item in enumerate(layer)} for layer in layers]
     changed = set(range(len(layers)))
     for _ in range(EXCHANGE_ROUNDS):
-        # Only beside what has changed can there be more to save.
+        # An exchange affects only its own layer and the two adjacent ones.
         waiting = sorted({k + d for k in changed for d in (-1, 0, 1)} & set(range(len(layers))))
         changed = set()
         for k in waiting:
@@ -125,7 +127,7 @@ def _exchange(layers: list[list[int]], up: Links, down: Links) -> None:
 def _exchange_in(
     layer: list[int], k: int, places: Sequence[Mapping[int, int]], links: tuple[Links, Links]
 ) -> bool:
-    """Exchange neighbors in one layer, from left to right; return whether any were."""
+    """Exchange adjacent items of a layer in place; return whether there was an exchange."""
     sides = [
         (places[other], near)
         for other, near in zip((k - 1, k + 1), links, strict=True)
@@ -136,7 +138,7 @@ def _exchange_in(
     for at in range(len(layer) - 1):
         gain = 0
         for left, right in zip(ends[at], ends[at + 1], strict=True):
-            # Without an overlap there is nothing to save, as for most pairs.
+            # Most pairs do not overlap; an exchange of these saves nothing.
             if left and right and left[-1] > right[0]:
                 gain += _inversions(left, right) - _inversions(right, left)
             elif left and right:
@@ -149,7 +151,7 @@ def _exchange_in(
 
 
 def _inversions(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return how often an end of the left item lies beyond one of the right item."""
+    """Return the number of pairs of ends where the left item ends right of the right item."""
     count = at = 0
     for end in left:
         while at < len(right) and right[at] < end:

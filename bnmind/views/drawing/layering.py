@@ -1,8 +1,8 @@
-"""Layers of an acyclic graph such that its arcs are as short as can be: network simplex.
+"""Layers of an acyclic graph with the smallest total length of the arcs: network simplex.
 
 Gansner, Koutsofios, North & Vo, *A technique for drawing directed graphs*, IEEE
 Transactions on Software Engineering 19 (1993), section 2. The cut value of a tree arc is
-taken from one sum over the subtree below it: arcs inside cancel.
+the sum of (arcs out − arcs in) over the nodes of the subtree below it: arcs inside cancel.
 
 Notation
 --------
@@ -10,8 +10,8 @@ Notation
 paper          here
 =============  ==============================================
 rank λ         layer
-δ(v, w) = 1    every arc goes down by one layer at least
-slack          how many layers an arc is longer than that
+δ(v, w) = 1    every arc goes down by at least one layer
+slack          the length of an arc minus 1
 tight tree     a spanning tree of arcs without slack
 =============  ==============================================
 """
@@ -24,11 +24,11 @@ from graphlib import TopologicalSorter
 __all__ = ["assign_layers", "longest_path_layers"]
 
 PIVOTS_PER_NODE = 12
-"""The search for shorter arcs ends here, should it not have ended before."""
+"""The largest number of pivots for each node."""
 
 
 def longest_path_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
-    """Return for each node the length of the longest path that leads to it."""
+    """Return the length of the longest path to each node."""
     parents: list[list[int]] = [[] for _ in range(n_nodes)]
     for tail, head in arcs:
         parents[head].append(tail)
@@ -39,20 +39,20 @@ def longest_path_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[i
 
 
 def assign_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
-    """Return a layer for each node, from 0, arcs going down, their total length least.
+    """Return the layer of each node, from 0, with the smallest total length of the arcs.
 
     Parameters
     ----------
     n_nodes
-        The nodes are ``0, …, n_nodes − 1``.
+        The number of nodes; they are ``0, …, n_nodes − 1``.
     arcs
         Pairs (tail, head) of a connected graph without cycles.
 
     Notes
     -----
-    Where a node may as well be in several layers it goes to the one with the fewest.
-    The work is counted; if it does not suffice, which a degenerate tree can bring about,
-    the layers are valid and only not the best.
+    Arcs lead to higher layers. A node that fits into several layers goes to the one with the
+    fewest nodes. The number of pivots is limited: if degenerate pivots use it up, the layers are
+    valid, but the total length may not be the smallest.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def assign_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _tight_tree(layers: list[int], arcs: Sequence[tuple[int, int]]) -> set[int]:
-    """Return the arcs of a spanning tree, having moved layers so that they have no slack."""
+    """Return the arcs of a spanning tree without slack; change the layers in place to get one."""
     incident = _incident(len(layers), arcs, range(len(arcs)))
     reached, tree, frontier = {0}, set[int](), [0]
     while True:
@@ -106,6 +106,7 @@ def _tight_tree(layers: list[int], arcs: Sequence[tuple[int, int]]) -> set[int]:
 def _incident(
     n_nodes: int, arcs: Sequence[tuple[int, int]], chosen: Sequence[int] | set[int]
 ) -> list[list[int]]:
+    """Return the chosen arcs at each node."""
     incident: list[list[int]] = [[] for _ in range(n_nodes)]
     for arc in sorted(chosen):
         for node in arcs[arc]:
@@ -116,7 +117,7 @@ def _incident(
 def _pivot(
     layers: list[int], arcs: Sequence[tuple[int, int]], tree: set[int], surplus: Sequence[int]
 ) -> bool:
-    """Exchange the worst arc of the tree; return whether there was one to exchange."""
+    """Exchange the tree arc of the smallest cut value; return False if none is negative."""
     incident = _incident(len(layers), arcs, tree)
     above: dict[int, int] = {0: -1}
     order = [0]

@@ -149,7 +149,7 @@ def lay_out(
 
 
 def _connected(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Return the nodes of each connected part, in their order."""
+    """Return the nodes of each connected component, ascending."""
     near: list[list[int]] = [[] for _ in range(n_nodes)]
     for tail, head in arcs:
         near[tail].append(head)
@@ -171,7 +171,7 @@ def _connected(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]
 
 
 def _shelves(sizes: Sequence[tuple[float, float]], spacing: Spacing) -> list[tuple[float, float]]:
-    """Return upper left corners for the parts, in rows from the top, as given."""
+    """Return the upper left corner of each component; they are placed in rows, in their order."""
     gap = spacing.between_parts
     area = sum((width + gap) * (height + gap) for width, height in sizes)
     most = max(*(width for width, _ in sizes), (area * spacing.aspect) ** 0.5)
@@ -186,7 +186,7 @@ def _shelves(sizes: Sequence[tuple[float, float]], spacing: Spacing) -> list[tup
 
 
 class _Part:
-    """The drawing of one connected part; items are its boxes, then the bends of long arcs."""
+    """The layout of a connected component; items are its boxes, then the bends of long arcs."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Part:
         self.x = self._place()
 
     def _order(self, middle: Sequence[float] | None) -> None:
-        """Make the items and order them, from where the boxes stood before if that is given."""
+        """Make the items and order them, optionally from earlier positions of the boxes."""
         number = list(self.layers)
         around = list(middle or ())
         self.paths: list[list[int]] = []
@@ -235,7 +235,7 @@ class _Part:
         self.ordered = reduce_crossings(start, down, sweeps=sweeps)
 
     def _depth_first(self, down: Sequence[Sequence[int]]) -> list[int]:
-        """Return all items so that what hangs together comes together."""
+        """Return all items in depth-first order, so that linked items are close together."""
         up: list[list[int]] = [[] for _ in down]
         for item, others in enumerate(down):
             for other in others:
@@ -265,7 +265,7 @@ class _Part:
         return place_items(self.ordered, widths, links, gaps=gaps, sweeps=sweeps)
 
     def layout(self) -> Layout:
-        """Return the drawing."""
+        """Return the layout."""
         n_boxes = len(self.sizes)
         heights = [
             max((self.sizes[i][1] for i in layer if i < n_boxes), default=0.0)
@@ -308,7 +308,7 @@ class _Part:
         )
 
     def _ends(self) -> list[tuple[float, float]]:
-        """Return where each arc leaves its tail and meets its head: side by side, uncrossed."""
+        """Return the x of the two ends of each arc; arcs at a box are side by side, uncrossed."""
         leaving: list[list[tuple[float, int]]] = [[] for _ in self.sizes]
         meeting: list[list[tuple[float, int]]] = [[] for _ in self.sizes]
         for arc, path in enumerate(self.paths):
@@ -317,6 +317,7 @@ class _Part:
         return list(zip(self._spread(leaving), self._spread(meeting), strict=True))
 
     def _spread(self, arcs: Sequence[list[tuple[float, int]]]) -> list[float]:
+        """Return the x of one end of each arc, given (x of the next item, arc) for each box."""
         xs = [0.0] * len(self.arcs)
         for box, ends in enumerate(arcs):
             room = 0.7 * self.sizes[box][0]
@@ -327,18 +328,18 @@ class _Part:
 
 
 def _between_layers(spacing: Spacing, sideways: float) -> float:
-    """Return the room between two layers, given how far an arc goes sideways there."""
+    """Return the distance of two layers, given the largest sideways move of an arc between them."""
     room = spacing.between_layers + spacing.steepness * sideways
     return min(room, spacing.most_between_layers)
 
 
 def _split_layers(part: _Part) -> list[int]:
-    """Return the layers, wide ones split into several where that saves much room.
+    """Return the layers; wide layers are split if that saves much area.
 
-    The room is estimated, and counts more if the part is much higher than wide, or wider
-    than ``spacing.aspect`` asks.
-    Neighbors go to different layers by turns: what hangs on those above passes between them.
-    Of each few neighbors the ones without children go up and those without parents go down.
+    The area is an estimate. It counts more if the component is much higher than wide, or wider
+    than ``spacing.aspect``. Adjacent boxes go to different new layers, so that arcs from the upper
+    boxes pass between the lower ones. In each group of adjacent boxes, boxes without children go up
+    and boxes without parents go down.
     """
     spacing, sizes = part.spacing, part.sizes
     rows = [[item for item in row if item < len(sizes)] for row in part.ordered]
@@ -350,7 +351,7 @@ def _split_layers(part: _Part) -> list[int]:
     heights = [max(sizes[box][1] for box in row) + spacing.between_layers * 2 for row in rows]
 
     def widths(k: int) -> list[float]:
-        """Return how wide a layer is about to be in one piece, in two and so on."""
+        """Return the estimated width of a layer in one piece, in two pieces, and so on."""
         boxes = sum(sizes[box][0] + spacing.between_boxes for box in rows[k])
         return [
             boxes / n + spacing.between_arcs * (passing[k] + ends[k] * (n - 1) / (2 * n))
@@ -360,7 +361,7 @@ def _split_layers(part: _Part) -> list[int]:
     options = [widths(k) for k in range(len(rows))]
 
     def split(limit: float) -> tuple[list[int], float]:
-        """Return into how many pieces each layer goes, and the cost of it all."""
+        """Return the number of pieces of each layer for a largest width, and the cost."""
         chosen = [
             next((n for n, width in enumerate(option) if width <= limit), option.index(min(option)))
             for option in options

@@ -30,7 +30,7 @@ class Palette:
     track: str = "#edf0f4"
     arc: str = "#94a0b0"
     bars: tuple[str, str] = ("#4f86c6", "#b4c7de")
-    """Of the belief, and of the one that it is compared with."""
+    """The color of the belief, and of the belief that it is compared with."""
     evidence_border: str = "#d97706"
     evidence_ground: str = "#fff4e2"
     evidence_text: str = "#9a4a00"
@@ -49,7 +49,7 @@ NUMBER_SIZE = 10.5
 SMALL_SIZE = 9.5
 NARROWEST, WIDEST, WIDEST_OF_MANY = 96.0, 200.0, 174.0
 MANY = 30
-"""The number of boxes above which names are shortened more."""
+"""Names are shortened more if there are more boxes than this."""
 BESIDE_LABEL = 116.0
 """The width of a row besides its label: two paddings, two gaps, a bar and a number."""
 BAR = 48.0
@@ -83,7 +83,7 @@ class _Frame:
         return [f"= {finding}  ({title})" for title, finding in pairs if finding is not None]
 
     def badge(self, card: Card) -> str:
-        """Return what stands beside the name."""
+        """Return the text beside the name."""
         if card.is_evidence:
             return "" if self.notes(card) else f"= {card.findings[0]}"
         if card.moved is not None and card.moved >= SAME:
@@ -200,7 +200,7 @@ def _box(frame: _Frame, card: Card, at: tuple[float, float]) -> str:
     room = width - 2 * PADDING
     name = visible(card.variable.name)
     if badge:
-        # The name goes first; the badge has what is left, but enough for a number.
+        # The badge has the room that the name leaves, but enough for a number.
         least = min(text_width(badge, LABEL_SIZE, bold=True), LEAST_BADGE)
         name = shorten(name, room - least - 8.0, NAME_SIZE, bold=True)
         badge_room = room - text_width(name, NAME_SIZE, bold=True) - 8.0

@@ -57,7 +57,7 @@ def belief_table(
     marked = single and any(line[1][0] for line in lines if line[1])
     room = width - (3 if marked else 2 if single else 1)
     room -= sum(max(map(len, column)) + (3 if single else 4) for column in numbers)
-    # Names and states share what is left when bars have their least.
+    # Names and states share the room that bars of the least width leave.
     least = width // (8 * n_beliefs)
     names, marks, states, shares = zip(*lines, strict=True)
     name_room, state_room = _share(
