@@ -137,7 +137,7 @@ class FunctionalCPD(CheckedValue):
         The method does not compute the whole table.
         """
         child, *arguments = np.ix_(*state_positions(self.scope, states))
-        shape = tuple(len(kept) for kept in states)
+        shape = tuple(len(positions) for positions in states)
         same: Floats = (self.function(*arguments) == child).astype(np.float64)
         return np.broadcast_to(same, shape)
 
@@ -158,15 +158,15 @@ class FunctionalCPD(CheckedValue):
         """
         steps = self._steps(states[1:])
         if steps is None:
-            return tuple(tuple(kept) for kept in states)
+            return tuple(tuple(positions) for positions in states)
         results = frozenset(steps.possible_results())
         child = tuple(i for i in states[0] if i in results)
-        kept = steps.supports(child)
+        masks = steps.supports(child)
         return (
             child,
             *(
-                tuple(np.asarray(old, dtype=np.intp)[there].tolist())
-                for old, there in zip(states[1:], kept, strict=True)
+                tuple(np.asarray(positions, dtype=np.intp)[mask].tolist())
+                for positions, mask in zip(states[1:], masks, strict=True)
             ),
         )
 
@@ -190,10 +190,12 @@ class FunctionalCPD(CheckedValue):
         results = tuple(states.get(self.variable.name, range(self.variable.n_states)))
         child = self.variable.keep(results)
         parents = tuple(
-            v.keep(kept) for v, kept in zip(self.parents, keep, strict=True) if len(kept) > 1
+            v.keep(positions)
+            for v, positions in zip(self.parents, keep, strict=True)
+            if len(positions) > 1
         )
         if not parents:
-            value = self.value([kept[0] for kept in keep])
+            value = self.value([positions[0] for positions in keep])
             # If the certain result is removed, only zeros are left: an invalid table.
             return TabularCPD(child, (), np.array([float(i == value) for i in results]))
         function = self.function.restrict(keep)

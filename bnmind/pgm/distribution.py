@@ -106,9 +106,9 @@ class Distribution(Value, Mapping[Any, float]):
     def _cell(self, states: Any) -> tuple[int, ...]:
         names = self.names
         if isinstance(states, Mapping):
-            given = {name_text(name): state for name, state in states.items()}
-            if given.keys() == set(names):
-                return tuple([v.index(given[v.name]) for v in self.scope])
+            by_name = {name_text(name): state for name, state in states.items()}
+            if by_name.keys() == set(names):
+                return tuple([v.index(by_name[v.name]) for v in self.scope])
         elif len(names) == 1:
             return (self.scope[0].index(states),)
         elif isinstance(states, tuple) and len(states) == len(names):

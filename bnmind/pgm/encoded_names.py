@@ -82,13 +82,13 @@ class FileNames(Value):
         return bool(self.variables or self.states)
 
     def __str__(self) -> str:
-        told = [f"{name} is written as {text}" for name, text in self.variables.items()]
-        told += [
+        parts = [f"{name} is written as {text}" for name, text in self.variables.items()]
+        parts += [
             f"state {state!r} of {name} is written as {text}"
             for name, of in self.states.items()
             for state, text in of.items()
         ]
-        return "; ".join(told) or "no name is encoded"
+        return "; ".join(parts) or "no name is encoded"
 
     def applied_to(self, network: Network) -> Network:
         """Return the network with the names of the file."""

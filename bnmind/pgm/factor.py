@@ -39,21 +39,21 @@ def numbers_of(values: Any, what: str, *, real: bool = False) -> Values:
     [1.0, 2.0]
     """
     try:
-        given = np.asarray(values)
-        if given.dtype.kind not in "biufc":
-            given = given.astype(np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufc":
+            array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as fault:
         raise InvalidModelError([f"expected an array of numbers {what}, got: {fault}"]) from fault
-    if real and np.iscomplexobj(given):
+    if real and np.iscomplexobj(array):
         raise InvalidModelError([f"expected real numbers {what}, got complex ones"])
-    return given.astype(np.complex128 if np.iscomplexobj(given) else np.float64, copy=False)
+    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, copy=False)
 
 
 def frozen_array(values: ArrayLike) -> Values:
     """Return a read-only float64 or complex128 copy."""
-    given = np.asarray(values)
-    kind = np.complex128 if np.iscomplexobj(given) else np.float64
-    array = np.array(given, dtype=kind, order="C")
+    original = np.asarray(values)
+    kind = np.complex128 if np.iscomplexobj(original) else np.float64
+    array = np.array(original, dtype=kind, order="C")
     array.setflags(write=False)
     return array
 
@@ -132,9 +132,9 @@ class Factor(Value):
     def sum_to(self, names: Iterable[str]) -> Factor:
         """Return the factor with every variable but ``names`` summed out, in their order."""
         names = tuple(names)
-        kept = [self.axis(name) for name in names]
-        others = tuple(a for a in range(len(self.scope)) if a not in kept)
-        rest = [a for a in range(len(self.scope)) if a in kept]
+        axes = [self.axis(name) for name in names]
+        others = tuple(a for a in range(len(self.scope)) if a not in axes)
+        rest = [a for a in range(len(self.scope)) if a in axes]
         summed = Factor(tuple(self.scope[a] for a in rest), self.values.sum(axis=others))
         return summed.transpose(names)
 
@@ -217,8 +217,8 @@ class SparseFactor(Value):
     @checked
     def from_factor(cls, factor: Factor) -> SparseFactor:
         """Return the factor's entries that are not exactly zero."""
-        there = factor.values != 0
-        return cls(factor.scope, np.argwhere(there), factor.values[there])
+        nonzero = factor.values != 0
+        return cls(factor.scope, np.argwhere(nonzero), factor.values[nonzero])
 
     def to_factor(self) -> Factor:
         """Return the dense form."""

@@ -150,11 +150,11 @@ class Addition(CheckedValue):
     def restrict(self, states: Sequence[Sequence[int]]) -> Addition:
         """Return the sum of the remaining arguments; fixed arguments are added to the constant."""
         terms, constant = [], self.constant
-        for term, kept in zip(self.terms, states, strict=True):
-            if len(kept) == 1:
-                constant += term[kept[0]]
+        for term, positions in zip(self.terms, states, strict=True):
+            if len(positions) == 1:
+                constant += term[positions[0]]
             else:
-                terms.append(tuple(term[i] for i in kept))
+                terms.append(tuple(term[i] for i in positions))
         return Addition(tuple(terms), self.modulus, constant)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
@@ -182,7 +182,7 @@ class Minimum:
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
         """Return the steps: the state is the minimum of the arguments so far."""
-        most = max((max(kept) for kept in states), default=0)
+        most = max((max(positions) for positions in states), default=0)
         return Steps.follow(most, lambda _, a, x: np.minimum(a, x), states, lambda last: last)
 
 
@@ -213,7 +213,7 @@ class Parity:
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Addition:
         """Return the parity on fewer states, as a sum modulo 2."""
-        terms = tuple(tuple(i % 2 for i in range(max(kept) + 1)) for kept in states)
+        terms = tuple(tuple(i % 2 for i in range(max(positions) + 1)) for positions in states)
         return Addition(terms, 2).restrict(states)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
@@ -347,14 +347,14 @@ class Restricted(CheckedValue):
     @checked
     def of(cls, function: Function, states: Sequence[Sequence[int]]) -> Restricted:
         """Return the function on fewer states of its arguments."""
-        return cls(function, tuple(tuple(kept) for kept in states))
+        return cls(function, tuple(tuple(positions) for positions in states))
 
     def __call__(self, *arguments: Positions) -> Positions:
         """Return the positions of the results among the remaining results."""
-        given = iter(arguments)
+        passed = iter(arguments)
         full = [
-            np.asarray(kept, dtype=np.intp)[next(given) if len(kept) > 1 else 0]
-            for kept in self.states
+            np.asarray(positions, dtype=np.intp)[next(passed) if len(positions) > 1 else 0]
+            for positions in self.states
         ]
         return self.place(self.function(*full))
 
@@ -371,11 +371,11 @@ class Restricted(CheckedValue):
 
     def restrict(self, states: Sequence[Sequence[int]]) -> Restricted:
         """Return the function on fewer states."""
-        given = iter(states)
-        kept = tuple(
-            tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in self.states
+        remaining = iter(states)
+        composed = tuple(
+            tuple(old[i] for i in next(remaining)) if len(old) > 1 else old for old in self.states
         )
-        return Restricted(self.function, kept, self.results)
+        return Restricted(self.function, composed, self.results)
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
         """Return the whole function's steps; `InvalidModelError` if it has none."""
@@ -383,8 +383,10 @@ class Restricted(CheckedValue):
             raise InvalidModelError(
                 [f"{self.function!r} is not Stepwise: it cannot be computed in steps"]
             )
-        given = iter(states)
-        full = [tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in self.states]
+        remaining = iter(states)
+        full = [
+            tuple(old[i] for i in next(remaining)) if len(old) > 1 else old for old in self.states
+        ]
         whole = self.function.steps(full)
         moves: list[Positions] = []
         for move, old in zip(whole.moves, self.states, strict=True):
@@ -433,9 +435,9 @@ def _restricted_counts(
 ) -> tuple[tuple[tuple[int, ...], ...], int]:
     """Return the remaining positions that count, and the number of arguments that surely count."""
     remaining, certain = [], 0
-    for number, kept in enumerate(states):
-        counts = _counts(counted, number, np.asarray(kept, dtype=np.intp))
-        if len(kept) == 1:
+    for number, positions in enumerate(states):
+        counts = _counts(counted, number, np.asarray(positions, dtype=np.intp))
+        if len(positions) == 1:
             certain += int(counts[0])
         else:
             remaining.append(tuple(np.flatnonzero(counts).tolist()))

@@ -41,17 +41,17 @@ class Listed(Value):
 
     def __post_init__(self) -> None:
         try:
-            found = np.asarray(self.results)
+            results = np.asarray(self.results)
         except ValueError as fault:  # lists of different lengths
             raise InvalidModelError([f"expected the results as an array: {fault}"]) from fault
-        if found.dtype.kind not in "iu" or not found.size or found.min() < 0:
+        if results.dtype.kind not in "iu" or not results.size or results.min() < 0:
             raise InvalidModelError(
                 [
                     "expected the results of a function as positions of at least 0 with an axis"
-                    f" for each argument, got an array of shape {found.shape} of {found.dtype}"
+                    f" for each argument, got an array of shape {results.shape} of {results.dtype}"
                 ]
             )
-        object.__setattr__(self, "results", np.array(found, dtype=np.intp))
+        object.__setattr__(self, "results", np.array(results, dtype=np.intp))
         freeze(self, own=True)
 
     def __eq__(self, other: object) -> bool:
@@ -75,20 +75,20 @@ class Listed(Value):
         """Return the function on fewer states."""
         if not states:
             return self
-        rest = self.results[np.ix_(*[list(kept) for kept in states])]
-        axes = tuple(axis for axis, kept in enumerate(states) if len(kept) == 1)
+        rest = self.results[np.ix_(*[list(positions) for positions in states])]
+        axes = tuple(axis for axis, positions in enumerate(states) if len(positions) == 1)
         return Listed(rest.squeeze(axis=axes))
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
         """Return the steps: the state is the configuration of the arguments so far."""
         if not states:
             return Steps((), np.asarray(self.results, dtype=np.intp).ravel())
-        rest = self.results[np.ix_(*[list(kept) for kept in states])]
+        rest = self.results[np.ix_(*[list(positions) for positions in states])]
         moves: list[Positions] = []
         before = 1
-        for kept in states[:-1]:
-            moves.append(np.arange(before * len(kept), dtype=np.intp).reshape(before, -1))
-            before *= len(kept)
-        found, last = np.unique(rest, return_inverse=True)
+        for positions in states[:-1]:
+            moves.append(np.arange(before * len(positions), dtype=np.intp).reshape(before, -1))
+            before *= len(positions)
+        distinct, last = np.unique(rest, return_inverse=True)
         moves.append(np.asarray(last, dtype=np.intp).reshape(before, -1))
-        return Steps(tuple(moves), np.asarray(found, dtype=np.intp))
+        return Steps(tuple(moves), np.asarray(distinct, dtype=np.intp))

@@ -78,18 +78,18 @@ class FactorModel(CheckedValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        found, problems = _collect(self.potentials)
+        used, problems = _collect(self.potentials)
         if not self.potentials:
             problems.append("a model must have at least one factor")
-        wanted = tuple(self.variables) or tuple(found.values())
-        if not problems and (len(wanted) != len(found) or set(wanted) != set(found.values())):
+        variables = tuple(self.variables) or tuple(used.values())
+        if not problems and (len(variables) != len(used) or set(variables) != set(used.values())):
             problems.append(
-                f"expected the variables {', '.join(found)} of the potentials, each once, got"
-                f" {', '.join(v.name for v in wanted)}"
+                f"expected the variables {', '.join(used)} of the potentials, each once, got"
+                f" {', '.join(v.name for v in variables)}"
             )
         if problems:
             raise InvalidModelError(problems)
-        object.__setattr__(self, "variables", wanted)
+        object.__setattr__(self, "variables", variables)
 
     @cached_property
     def _variables_by_name(self) -> dict[str, Variable]:
@@ -291,7 +291,7 @@ class Network(CheckedValue):
             The remaining state positions of some variables. The removed states must be impossible
             given the remaining ones.
         """
-        single = {name for name, kept in states.items() if len(kept) == 1}
+        single = {name for name, positions in states.items() if len(positions) == 1}
         return Network(
             tuple(cpd.restrict(states) for cpd in self.cpds if cpd.variable.name not in single)
         )

@@ -96,12 +96,12 @@ class NoisyExtremum(ABC, Value):
         if len(self.links) != len(self.parents):
             problems.append(f"expected {len(self.parents)} links for {name}, got {len(self.links)}")
         leak = self._ordered(np.eye(n)[0]) if self.leak is None else self.leak
-        given: list[tuple[str, ArrayLike, tuple[int, ...]]] = [(f"leak of {name}", leak, (n,))]
-        given += [
+        entries: list[tuple[str, ArrayLike, tuple[int, ...]]] = [(f"leak of {name}", leak, (n,))]
+        entries += [
             (f"link from {v.name} to {name}", link, (n, v.n_states))
             for v, link in zip(self.parents, self.links, strict=False)
         ]
-        checked = [_distributions(*one, problems) for one in given]
+        checked = [_distributions(*one, problems) for one in entries]
         if problems:
             raise InvalidModelError(problems)
         object.__setattr__(self, "leak", frozen_array(checked[0]))
@@ -171,9 +171,9 @@ class NoisyExtremum(ABC, Value):
         state_positions(self.scope, states)
         leak, *links = self.contributions
         table = self._ordered(leak)[:, 0]
-        for axis, (link, kept) in enumerate(zip(links, states[1:], strict=True)):
-            columns = self._ordered(link)[:, list(kept)]
-            shape = (len(columns), *(1,) * axis, len(kept))
+        for axis, (link, positions) in enumerate(zip(links, states[1:], strict=True)):
+            columns = self._ordered(link)[:, list(positions)]
+            shape = (len(columns), *(1,) * axis, len(positions))
             table = combined(table[..., None], columns.reshape(shape))
         return self._ordered(table)[list(states[0])]
 
@@ -189,19 +189,21 @@ class NoisyExtremum(ABC, Value):
         allowed[list(states[0])] = True
         allowed = self._ordered(allowed)
         largest = np.maximum.outer(np.arange(n), np.arange(n))
-        columns = [link[:, list(kept)] for link, kept in zip(links, states[1:], strict=True)]
+        columns = [
+            link[:, list(positions)] for link, positions in zip(links, states[1:], strict=True)
+        ]
         reached = [leak[:, 0]]
         for column in columns:
             reached.append(_union(reached[-1], np.any(column, axis=1, keepdims=True)[:, 0]))
         child = self._ordered(reached[-1] & allowed)
-        good, found = allowed, []
-        for before, column, kept in zip(
+        good, supports = allowed, []
+        for before, column, positions in zip(
             reversed(reached[:-1]), reversed(columns), reversed(states[1:]), strict=True
         ):
             leads = good[largest] @ column  # (state before, state of the parent)
-            found.append(tuple(i for i, f in zip(kept, before @ leads, strict=True) if f))
+            supports.append(tuple(i for i, f in zip(positions, before @ leads, strict=True) if f))
             good = np.any(leads, axis=1, keepdims=True)[:, 0]
-        return (tuple(i for i in states[0] if child[i]), *reversed(found))
+        return (tuple(i for i in states[0] if child[i]), *reversed(supports))
 
     @checked
     def restrict(self: _Self, states: Mapping[str, Sequence[int]]) -> _Self | TabularCPD:
@@ -218,21 +220,21 @@ class NoisyExtremum(ABC, Value):
             )
         first, *links = (self._ordered(c) for c in self.contributions)
         leak, parents, remaining = first[:, 0], [], []
-        for parent, link, kept in zip(self.parents, links, keep[1:], strict=True):
-            if len(kept) == 1:
-                leak = combined(leak, link[:, kept[0]])
+        for parent, link, positions in zip(self.parents, links, keep[1:], strict=True):
+            if len(positions) == 1:
+                leak = combined(leak, link[:, positions[0]])
             else:
-                parents.append(parent.keep(kept))
-                remaining.append(link[:, list(kept)])
+                parents.append(parent.keep(positions))
+                remaining.append(link[:, list(positions)])
         child = self.variable.keep(results)
         if not parents:
             whole = TabularCPD(self.variable, (), self._ordered(leak))
             return whole.restrict({self.variable.name: results})
         # The maximum commutes with an increasing map of the states. Removed states are mapped to
         # the next remaining state; they cannot be reached.
-        there = np.zeros(self.variable.n_states, dtype=bool)
-        there[list(results)] = True
-        place = np.cumsum(self._ordered(there)) - self._ordered(there)
+        is_result = np.zeros(self.variable.n_states, dtype=bool)
+        is_result[list(results)] = True
+        place = np.cumsum(self._ordered(is_result)) - self._ordered(is_result)
         merge = np.eye(len(results))[:, np.minimum(place, len(results) - 1)]
         merged = [self._ordered(merge @ one) for one in (leak, *remaining)]
         return type(self)(child, tuple(parents), tuple(merged[1:]), merged[0])

@@ -60,8 +60,8 @@ class Steps:
         """
         current = np.array([start], dtype=np.intp)
         moves = []
-        for number, kept in enumerate(states):
-            after = step(number, current[:, None], np.asarray(kept, dtype=np.intp)[None, :])
+        for number, positions in enumerate(states):
+            after = step(number, current[:, None], np.asarray(positions, dtype=np.intp)[None, :])
             current, inverse = _numbered(after)
             moves.append(inverse)
         return cls(tuple(moves), np.asarray(finish(current), dtype=np.intp))
@@ -73,12 +73,12 @@ class Steps:
     def supports(self, results: Iterable[int]) -> tuple[NDArray[np.bool_], ...]:
         """Return, for each argument, which of its positions can lead to the given results."""
         good = np.isin(self.results, list(results))
-        found = []
+        supports = []
         for move in reversed(self.moves):
             leads = good[move]
-            found.append(np.any(leads, axis=0, keepdims=True)[0])
+            supports.append(np.any(leads, axis=0, keepdims=True)[0])
             good = np.any(leads, axis=1, keepdims=True)[:, 0]
-        return tuple(reversed(found))
+        return tuple(reversed(supports))
 
 
 def _numbered(values: Positions) -> tuple[Positions, Positions]:
@@ -86,12 +86,12 @@ def _numbered(values: Positions) -> tuple[Positions, Positions]:
     least = int(values.min())
     span = int(values.max()) - least + 1
     if span > 8 * values.size:
-        found, inverse = np.unique(values, return_inverse=True)
-        return found, np.asarray(inverse, dtype=np.intp).reshape(values.shape)
-    there = np.zeros(span, dtype=np.bool_)
-    there[values - least] = True
-    place = np.cumsum(there, dtype=np.intp) - 1
-    return np.flatnonzero(there) + least, place[values - least]
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return distinct, np.asarray(inverse, dtype=np.intp).reshape(values.shape)
+    present = np.zeros(span, dtype=np.bool_)
+    present[values - least] = True
+    place = np.cumsum(present, dtype=np.intp) - 1
+    return np.flatnonzero(present) + least, place[values - least]
 
 
 @runtime_checkable

@@ -121,7 +121,7 @@ class TabularCPD(Value):
         too; its row is normalized again. `InvalidModelError` if this holds for all configurations.
         """
         keep = [states.get(v.name, range(v.n_states)) for v in self.scope]
-        values = self.values[np.ix_(*[list(kept) for kept in keep])]
+        values = self.values[np.ix_(*[list(positions) for positions in keep])]
         sums = values.sum(axis=0)
         cut = sums < 1 - _ROW_TOLERANCE
         if cut.any() and not cut.all():
@@ -129,7 +129,9 @@ class TabularCPD(Value):
             values = np.where(cut, rows, values)
         dropped = tuple(axis for axis in range(1, len(keep)) if len(keep[axis]) == 1)
         parents = tuple(
-            v.keep(kept) for v, kept in zip(self.parents, keep[1:], strict=True) if len(kept) > 1
+            v.keep(positions)
+            for v, positions in zip(self.parents, keep[1:], strict=True)
+            if len(positions) > 1
         )
         return TabularCPD(self.variable.keep(keep[0]), parents, values.squeeze(axis=dropped))
 
@@ -148,25 +150,25 @@ def state_positions(
         raise InvalidArgumentError(
             f"expected states of each of the {len(scope)} variables, got {len(states)}"
         )
-    found = [np.asarray(kept, dtype=np.intp) for kept in states]
-    for v, kept in zip(scope, found, strict=True):
-        if kept.size and not 0 <= kept.min() <= kept.max() < v.n_states:
+    arrays = [np.asarray(positions, dtype=np.intp) for positions in states]
+    for v, positions in zip(scope, arrays, strict=True):
+        if positions.size and not 0 <= positions.min() <= positions.max() < v.n_states:
             raise InvalidArgumentError(
                 f"expected positions of the {v.n_states} states of {v.name}, got"
-                f" {kept.min()} to {kept.max()}"
+                f" {positions.min()} to {positions.max()}"
             )
-    return found
+    return arrays
 
 
 def refuse_large_table(scope: Sequence[Variable], max_cells: int) -> None:
     """Raise `TooLargeError` if the table over a child and its parents has too many cells."""
     needed = math.prod(v.n_states for v in scope)
     if needed > max_cells:
-        given = [v.name for v in scope[1:13]]
+        parents = [v.name for v in scope[1:13]]
         more = f" and {len(scope) - 13} more" if len(scope) > 13 else ""
         raise TooLargeError(
             f"expected at most {max_cells:,} cells, got {many(needed)} in the table of"
-            f" {scope[0].name} given {', '.join(given)}{more}",
+            f" {scope[0].name} given {', '.join(parents)}{more}",
             needed=needed,
             budget=max_cells,
         )

@@ -144,10 +144,10 @@ class Variable:
 
     def _as_texts(self) -> tuple[Any, ...] | None:
         """Return the states as texts where possible; None if they are not a sequence."""
-        given: Any = self.states
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        states: Any = self.states
+        if isinstance(states, str | bytes | Mapping) or not isinstance(states, Iterable):
             return None
-        return tuple([state_text(state) for state in given])
+        return tuple([state_text(state) for state in states])
 
     @classmethod
     @checked
@@ -193,10 +193,10 @@ class Variable:
     @checked
     def keep(self, positions: Iterable[int]) -> Variable:
         """Return the variable with only the states at these positions."""
-        kept = tuple(positions)
-        if kept == tuple(range(self.n_states)):
+        chosen = tuple(positions)
+        if chosen == tuple(range(self.n_states)):
             return self
-        return Variable(self.name, tuple(self.states[i] for i in kept))
+        return Variable(self.name, tuple(self.states[i] for i in chosen))
 
 
 def _equal_texts(state: Any) -> Iterator[str]:

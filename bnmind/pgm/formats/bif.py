@@ -197,13 +197,13 @@ def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
         child_last = values.reshape(size, n_rows).T
         return Numbers(scope, child_last, lambda k: place(k % size * n_rows + k // size))
     default = next((i for i, row in enumerate(rows) if row.kind == "default"), None)
-    given = {row.configuration: i for i, row in enumerate(rows) if row.kind == "row"}
-    if default is None and len(given) < n_rows:
+    row_of = {row.configuration: i for i, row in enumerate(rows) if row.kind == "row"}
+    if default is None and len(row_of) < n_rows:
         raise table.place.fault(
-            f"expected {n_rows} configurations of the parents of {scope[0].name}, got {len(given)}"
+            f"expected {n_rows} configurations of the parents of {scope[0].name}, got {len(row_of)}"
         )
     order = np.full(n_rows, default or 0, dtype=np.intp)
-    order[list(given)] = list(given.values())
+    order[list(row_of)] = list(row_of.values())
     return Numbers(
         scope,
         values.reshape(-1, size)[order],
@@ -228,7 +228,7 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
         if tokens is None:
             continue
         tokens = tokens.replace(",", " ").split()
-        what, configuration, wanted = kind, 0, child.n_states
+        what, configuration, n_expected = kind, 0, child.n_states
         if kind is None:
             states = _names(names)
             try:
@@ -241,14 +241,14 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
                     f" got {len(states)}"
                 )
         elif kind == "table":
-            wanted *= math.prod(shape)
+            n_expected *= math.prod(shape)
         if what in seen or (rows and "table" in (kind, rows[0].kind)):
             raise source.place(source.skip(match.start())).fault(
                 f"expected each configuration of {child.name} once, got another row"
             )
-        if len(tokens) != wanted:
+        if len(tokens) != n_expected:
             raise source.place(source.skip(match.start("numbers"))).fault(
-                f"expected {wanted} numbers for {child.name}, got {len(tokens)}"
+                f"expected {n_expected} numbers for {child.name}, got {len(tokens)}"
             )
         seen.add(what)
         numbers += tokens
@@ -284,15 +284,15 @@ def to_bif(network: Network, *, encoded: bool = False) -> str:
     for cpd in network.cpds:
         rows = rows_of(cpd).tolist()
         if cpd.parents:
-            given = " | " + ", ".join(v.name for v in cpd.parents)
+            condition = " | " + ", ".join(v.name for v in cpd.parents)
             configurations = itertools.product(*(v.states for v in cpd.parents))
             lines = [
                 f"  ({', '.join(states)}) {written(row, ', ')};\n"
                 for states, row in zip(configurations, rows, strict=True)
             ]
         else:
-            given, lines = "", [f"  table {written(rows[0], ', ')};\n"]
-        blocks.append(f"probability ( {cpd.variable.name}{given} ) {{\n{''.join(lines)}}}\n")
+            condition, lines = "", [f"  table {written(rows[0], ', ')};\n"]
+        blocks.append(f"probability ( {cpd.variable.name}{condition} ) {{\n{''.join(lines)}}}\n")
     return "".join(blocks)
 
 

@@ -91,8 +91,8 @@ class Faults:
         """Add a fault at a place, which is computed only if the error lists the fault."""
         self._count += 1
         if len(self._told) < _SHOWN_FAULTS:
-            there = place if isinstance(place, Place) else place()
-            self._told.append((one_line(message, longest=_LONGEST_FAULT), there))
+            computed = place if isinstance(place, Place) else place()
+            self._told.append((one_line(message, longest=_LONGEST_FAULT), computed))
 
     def refuse(self) -> None:
         """Raise the `ModelFileError` that lists what was added, if anything was."""
@@ -101,7 +101,7 @@ class Faults:
         message, first = self._told[0]
         if self._count == 1:
             raise first.fault(message)
-        listed = "; ".join(f"{told} at {place}" for told, place in self._told)
+        listed = "; ".join(f"{text} at {place}" for text, place in self._told)
         more = self._count - len(self._told)
         raise ModelFileError(
             f"expected a valid network, got these faults: {listed}"

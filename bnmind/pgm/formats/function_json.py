@@ -147,19 +147,19 @@ def function_to_record(function: Function) -> dict[str, Any] | None:
 
 def arity_fault(function: Function, n_arguments: int) -> str | None:
     """Return the fault of a function that does not have ``n_arguments`` arguments, or None."""
-    wanted: int | None = None
+    expected: int | None = None
     name = name_of(function)
     if isinstance(function, Restricted):
-        name, wanted = "restricted", sum(len(kept) > 1 for kept in function.states)
+        name, expected = "restricted", sum(len(positions) > 1 for positions in function.states)
         if inner := arity_fault(function.function, len(function.states)):
             return inner
     elif isinstance(function, Listed):
-        name, wanted = "listed", function.results.ndim
+        name, expected = "listed", function.results.ndim
     elif name is not None:
-        wanted = FUNCTIONS[name].n_arguments(function)
-    if wanted is None or wanted == n_arguments:
+        expected = FUNCTIONS[name].n_arguments(function)
+    if expected is None or expected == n_arguments:
         return None
-    return f"expected {wanted} arguments of the function {name}, got {n_arguments}"
+    return f"expected {expected} arguments of the function {name}, got {n_arguments}"
 
 
 def steps_work(function: Function, sizes: Sequence[int]) -> int:
@@ -169,7 +169,7 @@ def steps_work(function: Function, sizes: Sequence[int]) -> int:
     few partial results.
     """
     while isinstance(function, Restricted):
-        sizes = [max(kept) + 1 for kept in function.states]
+        sizes = [max(positions) + 1 for positions in function.states]
         function = function.function
     if isinstance(function, Listed):
         return function.results.size

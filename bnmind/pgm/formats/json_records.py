@@ -112,11 +112,11 @@ def _told(error: Mapping[str, Any]) -> str:
     path = [
         shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
     ]
-    told = " ".join(error["msg"].split())
+    message = " ".join(error["msg"].split())
     if path:
-        return f"{'.'.join(path)}: {told}"
+        return f"{'.'.join(path)}: {message}"
     # The message about a text that is no JSON names the line and the column.
-    return told if error["type"] == "json_invalid" else f"{told} (the whole file)"
+    return message if error["type"] == "json_invalid" else f"{message} (the whole file)"
 
 
 def listed(faults: Sequence[_Fault], told: Callable[[_Fault], str] = str) -> str:

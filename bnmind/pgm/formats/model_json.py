@@ -287,11 +287,11 @@ def _from_record(
 
 
 def _values(numbers: list[float], scope: tuple[Variable, ...]) -> Values:
-    wanted = math.prod(v.n_states for v in scope)
-    if len(numbers) != wanted:
+    n_cells = math.prod(v.n_states for v in scope)
+    if len(numbers) != n_cells:
         over = ", ".join(v.name for v in scope) or "nothing"
         raise InvalidModelError(
-            [f"expected {many(wanted)} numbers over {over}, got {len(numbers)}"]
+            [f"expected {many(n_cells)} numbers over {over}, got {len(numbers)}"]
         )
     return np.array(numbers).reshape([v.n_states for v in scope])
 

@@ -185,10 +185,10 @@ def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
     if isinstance(values, int):
         place = source.place_of_number(values, table.start, table.end)
         raise place.fault(f"expected a number for {name}, got {shown(tokens[values])}")
-    wanted = math.prod(v.n_states for v in scope)
+    n_cells = math.prod(v.n_states for v in scope)
     place = source.place(source.skip(table.start))
-    if len(values) != wanted:
-        raise place.fault(f"expected {wanted} numbers for {name}, got {len(values)}")
+    if len(values) != n_cells:
+        raise place.fault(f"expected {n_cells} numbers for {name}, got {len(values)}")
     brackets = re.sub(r"[^()]++", "", text)
     flat = text.strip()[:1] == "(" and text.strip()[-1:] == ")" and brackets == "()"
     if not flat and (
@@ -222,11 +222,13 @@ def to_net(network: Network, *, encoded: bool = False) -> str:
         states = " ".join(f'"{state}"' for state in variable.states)
         blocks.append(f"node {variable.name}\n{{\n  states = ({states});\n}}\n")
     for cpd in network.cpds:
-        given = " | " + " ".join(v.name for v in cpd.parents) if cpd.parents else ""
+        condition = " | " + " ".join(v.name for v in cpd.parents) if cpd.parents else ""
         groups = [f"({written(row)})" for row in rows_of(cpd).tolist()]
         for parent in reversed(cpd.parents):
             groups = [f"({''.join(part)})" for part in _chunks(groups, parent.n_states)]
-        blocks.append(f"potential ({cpd.variable.name}{given})\n{{\n  data = {groups[0]};\n}}\n")
+        blocks.append(
+            f"potential ({cpd.variable.name}{condition})\n{{\n  data = {groups[0]};\n}}\n"
+        )
     return "".join(blocks)
 
 

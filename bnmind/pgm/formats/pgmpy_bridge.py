@@ -73,10 +73,10 @@ def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None
     )
     if cells > max_cells:
         first, *rest = (variable.name for variable in scope)
-        given = f" given {', '.join(rest)}" if rest else ""
+        condition = f" given {', '.join(rest)}" if rest else ""
         raise TooLargeError(
             f"expected tables of at most {max_cells:,} cells, got {many(cells)} in the table of"
-            f" {first}{given}",
+            f" {first}{condition}",
             needed=cells,
             budget=max_cells,
         )

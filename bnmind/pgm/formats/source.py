@@ -84,16 +84,16 @@ class Source:
 
     def match(self, pattern: re.Pattern[str], at: int, *, expected: str) -> re.Match[str]:
         """Return the match of a pattern; else a fault that says what was expected."""
-        found = pattern.match(self.text, at)
-        if found is None:
+        match = pattern.match(self.text, at)
+        if match is None:
             raise self.fault(expected, at)
-        return found
+        return match
 
     def fault(self, expected: str, at: int) -> ModelFileError:
         """Return the error about what stands after blanks, where something else was expected."""
         at = self.skip(at)
-        got = _FAULTY.match(self.text, at)
-        what = shown(got[0]) if got else "the end of the file"
+        match = _FAULTY.match(self.text, at)
+        what = shown(match[0]) if match else "the end of the file"
         return self.place(at).fault(f"expected {expected}, got {what}")
 
     def place_of_number(self, number: int, start: int, end: int) -> Place:

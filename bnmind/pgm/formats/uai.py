@@ -90,9 +90,9 @@ class _Reader:
         return [self.source.place(word.start()) for word in words]
 
     def fault(self, expected: str, at: int) -> ModelFileError:
-        there = at < len(self.tokens)
-        got = shown(self.tokens[at]) if there else "the end of the file"
-        return self.place(at).fault(f"expected {expected}, got {got}")
+        is_word = at < len(self.tokens)
+        word = shown(self.tokens[at]) if is_word else "the end of the file"
+        return self.place(at).fault(f"expected {expected}, got {word}")
 
     def count(self, at: int, expected: str, *, least: int = 0, below: int = 10**_DIGITS) -> int:
         """Return the whole number at a word."""
@@ -299,17 +299,17 @@ def evidence_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, str
     if len(reader.tokens) % 2 == 0 and reader.tokens[:1] == ["1"]:
         at = 1
     n_findings = reader.count(at, "a number of findings")
-    found: dict[str, str] = {}
+    findings: dict[str, str] = {}
     for _ in range(n_findings):
         number = reader.count(at + 1, "the number of a variable", below=len(variables))
         variable = variables[number]
-        if variable.name in found:
+        if variable.name in findings:
             raise reader.fault(f"evidence on {variable.name} once", at + 1)
         state = reader.count(at + 2, f"a state of {variable.name}", below=variable.n_states)
-        found[variable.name] = variable.states[state]
+        findings[variable.name] = variable.states[state]
         at += 2
     _expect_end(reader, at + 1)
-    return found
+    return findings
 
 
 def network_to_uai(network: Network) -> str:

@@ -60,12 +60,12 @@ class Element:
 
     def one(self, tag: str) -> Element:
         """Return the only child with a tag; a fault if there is none, or another."""
-        found = list(self.each(tag))
-        if not found:
+        children = list(self.each(tag))
+        if not children:
             raise self.place.fault(f"expected <{tag}> in <{self.tag}>, got none")
-        if len(found) > 1:
-            raise found[1].place.fault(f"expected one <{tag}> in <{self.tag}>, got another")
-        return found[0]
+        if len(children) > 1:
+            raise children[1].place.fault(f"expected one <{tag}> in <{self.tag}>, got another")
+        return children[0]
 
     def attribute(self, name: str) -> str:
         """Return an attribute; a fault if it is missing."""
@@ -82,10 +82,10 @@ class Element:
                 f"expected numbers for {scope[0].name} in <{self.tag}>,"
                 f" got {shown(words[values])} as number {values + 1}"
             )
-        wanted = math.prod(v.n_states for v in scope)
-        if len(values) != wanted:
+        n_cells = math.prod(v.n_states for v in scope)
+        if len(values) != n_cells:
             raise self.place.fault(
-                f"expected {wanted} numbers for {scope[0].name} in <{self.tag}>, got {len(values)}"
+                f"expected {n_cells} numbers for {scope[0].name} in <{self.tag}>, got {len(values)}"
             )
         rows = values.reshape(-1, scope[0].n_states)
         return Numbers(scope, rows, lambda _: self.place)
@@ -124,9 +124,9 @@ def parse_xml(data: bytes) -> Element:
         If it is no XML, declares entities, has too many elements or too deep ones, or an
         element has too many attributes; with the place.
     """
-    if found := _MANY_ATTRIBUTES.search(data):
-        line = data.count(b"\n", 0, found.start()) + 1
-        column = found.start() - data.rfind(b"\n", 0, found.start())
+    if match := _MANY_ATTRIBUTES.search(data):
+        line = data.count(b"\n", 0, match.start()) + 1
+        column = match.start() - data.rfind(b"\n", 0, match.start())
         raise Place(line, column).fault(
             f"expected at most {_ATTRIBUTES:,} attributes of an element, got more"
         )

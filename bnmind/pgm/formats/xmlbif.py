@@ -59,7 +59,7 @@ def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
         variables,
         [
             DeclaredTable(
-                (entry.one("FOR").text, *(given.text for given in entry.each("GIVEN"))),
+                (entry.one("FOR").text, *(parent.text for parent in entry.each("GIVEN"))),
                 entry.place,
             )
             for entry in definitions
