@@ -60,8 +60,8 @@ def addition_terms(
     """
     nodes = nodes or RootsOfUnity()
     values = [
-        np.asarray(term, dtype=np.intp)[list(kept)]
-        for term, kept in zip(function.terms, states, strict=True)
+        np.asarray(term, dtype=np.intp)[list(positions)]
+        for term, positions in zip(function.terms, states, strict=True)
     ]
     step = math.gcd(*(int(v) for value in values for v in value - value.min())) or 1
     places = [(value - value.min()) // step for value in values]

@@ -73,11 +73,11 @@ def chain_form(
     total:5 total_of_3:4 vote3:2
     """
     prefix = name or f"{cpd.variable.name}_of"
-    kept = {v.name: tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.parents}
+    remaining = {v.name: tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.parents}
     if isinstance(cpd, TabularCPD):
         return None
     rest = cpd.restrict(
-        {name: positions for name, positions in kept.items() if len(positions) == 1}
+        {name: positions for name, positions in remaining.items() if len(positions) == 1}
     )
     if isinstance(rest, TabularCPD):
         return (rest,)
@@ -87,7 +87,7 @@ def chain_form(
         if len(rest.parents) <= 2:
             values = math.prod(v.n_states for v in rest.parents)
             return (rest,) if values <= max_cells else None
-        return _function_chain(rest, [kept[v.name] for v in rest.parents], prefix, max_cells)
+        return _function_chain(rest, [remaining[v.name] for v in rest.parents], prefix, max_cells)
     if len(rest.parents) <= 2:
         return (rest.to_tabular(),) if rest.n_cells <= max_cells else None
     return _noisy_chain(rest, prefix, max_cells)
@@ -108,10 +108,10 @@ def _function_chain(
     # There may be thousands of links, and they are valid by construction.
     numbers = tuple(map(str, range(max(sizes))))
     chain: list[FunctionalCPD] = []
-    for i, (parent, kept) in enumerate(zip(cpd.parents, states, strict=True)):
+    for i, (parent, positions) in enumerate(zip(cpd.parents, states, strict=True)):
         # Impossible positions may lead anywhere.
         move = np.zeros((len(moves[i]), parent.n_states), dtype=np.intp)
-        move[:, list(kept)] = moves[i]
+        move[:, list(positions)] = moves[i]
         if i == 0:
             # The first two parents give the first partial result.
             before, start = parent, move[0]

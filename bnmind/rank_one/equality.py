@@ -33,12 +33,12 @@ def equality_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> T
     results
         The results that are needed: 1 (all equal) or 0 (not all equal). Others are impossible.
     """
-    shared = sorted(set.intersection(*(set(kept) for kept in states)))
+    shared = sorted(set.intersection(*(set(positions) for positions in states)))
     equal = np.array([1.0] * len(shared) + [0.0])
     rows = {1: equal, 0: np.append(-equal[:-1], 1.0)}
     child = np.array([rows.get(result, np.zeros(len(equal))) for result in results])
     arguments = (
-        np.array([[float(position == v) for v in shared] + [1.0] for position in kept])
-        for kept in states
+        np.array([[float(position == v) for v in shared] + [1.0] for position in positions])
+        for positions in states
     )
     return Terms(child, tuple(arguments)).without_zeros()

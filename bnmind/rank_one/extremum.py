@@ -45,7 +45,7 @@ def extremum_terms(
     """
     # With opposite signs, the minimum is a maximum.
     sign = 1 if isinstance(function, Maximum) else -1
-    values = [sign * np.asarray(kept, dtype=np.intp) for kept in states]
+    values = [sign * np.asarray(positions, dtype=np.intp) for positions in states]
     columns: dict[tuple[int, ...], int] = {}
     chosen: list[int] = []
 

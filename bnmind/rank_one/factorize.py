@@ -55,14 +55,14 @@ def rank_one_form(
     >>> rank_one_form(total, states={"total": (15,)}).n_terms
     16
     """
-    kept = [tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.scope]
+    positions = [tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.scope]
     if isinstance(cpd, TabularCPD):
         return None
     if isinstance(cpd, FunctionalCPD):
-        terms = _function_terms(cpd.function, kept[1:], kept[0], nodes)
+        terms = _function_terms(cpd.function, positions[1:], positions[0], nodes)
     else:
-        terms = noisy_terms(cpd, kept[1:], kept[0])
-    return None if terms is None else RankOne.of(cpd, terms, kept, name=name)
+        terms = noisy_terms(cpd, positions[1:], positions[0])
+    return None if terms is None else RankOne.of(cpd, terms, positions, name=name)
 
 
 @checked
@@ -91,7 +91,7 @@ def factorize(
     model.variable(variable)
     potentials: list[Potential] = []
     replacements = list(model.replacements) if isinstance(model, FactorModel) else []
-    found = False
+    is_replaced = False
     for potential in model.potentials:
         form = None
         if not isinstance(potential, Factor) and potential.variable.name == variable:
@@ -99,7 +99,7 @@ def factorize(
         if form is None or isinstance(potential, Factor):
             potentials.append(potential)
             continue
-        found = True
+        is_replaced = True
         if any(v.name == form.auxiliary.name for v in model.variables):
             raise InvalidArgumentError(
                 f"the auxiliary variable needs a new name; {form.auxiliary.name!r} is taken",
@@ -107,7 +107,7 @@ def factorize(
             )
         potentials += form.factors
         replacements.append(Replacement(potential, form.factors))
-    if not found:
+    if not is_replaced:
         raise InvalidArgumentError(
             f"{variable} has no rank-one form: it must be a function of its parents, such as a sum,"
             " a maximum or a noisy-or",
@@ -139,19 +139,21 @@ def _restricted_terms(
     whole = function.function
     if not isinstance(whole, Stepwise):
         return None
-    given = iter(states)
-    full = [tuple(old[i] for i in next(given)) if len(old) > 1 else old for old in function.states]
+    remaining = iter(states)
+    full = [
+        tuple(old[i] for i in next(remaining)) if len(old) > 1 else old for old in function.states
+    ]
     # Removed results count for the remaining results at their places.
     possible = np.array(whole.steps(full).possible_results(), dtype=np.intp)
     place = function.place(possible)
-    asked = np.isin(place, list(results))
-    if not asked.any():
-        return Terms.constant([0.0] * len(results), [len(kept) for kept in states])
-    terms = _function_terms(whole, full, possible[asked].tolist(), nodes)
+    needed = np.isin(place, list(results))
+    if not needed.any():
+        return Terms.constant([0.0] * len(results), [len(positions) for positions in states])
+    terms = _function_terms(whole, full, possible[needed].tolist(), nodes)
     if terms is None:
         return None
     child = np.zeros((len(results), terms.child.shape[1]), dtype=terms.child.dtype)
-    for row, at in zip(terms.child, place[asked], strict=True):
+    for row, at in zip(terms.child, place[needed], strict=True):
         child[list(results).index(at)] += row
     arguments = []
     for old, argument in zip(function.states, terms.arguments, strict=True):

@@ -50,6 +50,7 @@ def noisy_terms(
     leak, *links = cpd.cumulative()
     child = np.array([[float(b == y) - float(b == y + before) for b in bounds] for y in results])
     arguments = tuple(
-        link[np.ix_(bounds, list(kept))].T for link, kept in zip(links, states, strict=True)
+        link[np.ix_(bounds, list(positions))].T
+        for link, positions in zip(links, states, strict=True)
     )
     return Terms(child * leak[bounds, 0], arguments).without_zeros()

@@ -37,6 +37,7 @@ def parity_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Ter
     rows = {0: (0.5, 0.5), 1: (0.5, -0.5)}
     child = np.array([rows.get(result, (0.0, 0.0)) for result in results])
     arguments = (
-        np.array([(1.0, -1.0 if position % 2 else 1.0) for position in kept]) for kept in states
+        np.array([(1.0, -1.0 if position % 2 else 1.0) for position in positions])
+        for positions in states
     )
     return Terms(child, tuple(arguments))

@@ -47,11 +47,11 @@ class Terms(Value):
 
     def without_zeros(self) -> Terms:
         """Return the same sum without zero terms; one is kept if all terms are zero."""
-        there = np.any(self.child != 0, axis=0, keepdims=True)[0]
+        nonzero = np.any(self.child != 0, axis=0, keepdims=True)[0]
         for argument in self.arguments:
-            there &= np.any(argument != 0, axis=0, keepdims=True)[0]
-        there[0] |= not there.any()
-        return Terms(self.child[:, there], tuple(a[:, there] for a in self.arguments))
+            nonzero &= np.any(argument != 0, axis=0, keepdims=True)[0]
+        nonzero[0] |= not nonzero.any()
+        return Terms(self.child[:, nonzero], tuple(a[:, nonzero] for a in self.arguments))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,9 @@ class RankOne(CheckedValue):
         auxiliary = Variable.of_integers(name or f"B_{cpd.variable.name}", range(count))
         parts = (terms.child, *terms.arguments)
         factors = []
-        for variable, kept, part in zip(cpd.scope, states, parts, strict=True):
+        for variable, positions, part in zip(cpd.scope, states, parts, strict=True):
             values: Values = np.zeros((variable.n_states, count), dtype=part.dtype)
-            values[list(kept)] = part
+            values[list(positions)] = part
             factors.append(Factor((variable, auxiliary), values))
         return cls(cpd, auxiliary, tuple(factors))
 

@@ -56,29 +56,29 @@ def count_terms(
         The nodes of the interpolation; by default roots of one and of minus one.
     """
     counts = [
-        np.array([_counts(function, i, position) for position in kept], dtype=np.intp)
-        for i, kept in enumerate(states)
+        np.array([_counts(function, i, position) for position in positions], dtype=np.intp)
+        for i, positions in enumerate(states)
     ]
     certain = sum(int(count.min()) for count in counts)
     open_counts = [count - count.min() for count in counts]
     k = sum(int(count.max()) for count in open_counts)
     exact = isinstance(function, Exactly)
-    wanted = (function.count if isinstance(function, Exactly) else function.least) - certain
-    if (exact and not 0 <= wanted <= k) or (not exact and not 0 < wanted <= k):
-        always = int(not exact and wanted <= 0)
+    needed = (function.count if isinstance(function, Exactly) else function.least) - certain
+    if (exact and not 0 <= needed <= k) or (not exact and not 0 < needed <= k):
+        always = int(not exact and needed <= 0)
         return Terms.constant(
             [float(result == always) for result in results], [len(s) for s in states]
         )
     if nodes is not None and not isinstance(nodes, RootsOfUnity):
-        x, true = _real(nodes, k, wanted, exact=exact)
+        x, true = _real(nodes, k, needed, exact=exact)
     elif exact:
-        order = max(wanted, k - wanted) + 1
+        order = max(needed, k - needed) + 1
         x = RootsOfUnity()(order)
-        true = x ** float(-wanted) / order
+        true = x ** float(-needed) / order
     else:
-        order = max(wanted, k - wanted + 1)
+        order = max(needed, k - needed + 1)
         roots = RootsOfMinusOne()(order)
-        window = np.arange(wanted - order, wanted)
+        window = np.arange(needed - order, needed)
         sums = -np.sum(roots[None, :] ** (-window[:, None].astype(np.float64)), axis=0) / order
         x, true = np.append(1.0, roots), np.append(0.5, sums / 2)
     # The first node is 1; its powers give the constant.
