@@ -90,23 +90,23 @@ def strategy_by_name(name: str) -> Strategy:
     try:
         with _current_directory_importable():
             module = importlib.import_module(module_name)
-            found = getattr(module, attribute, None)
-            given = found() if callable(found) and _is_maker(found) else found
+            item = getattr(module, attribute, None)
+            strategy = item() if callable(item) and _is_maker(item) else item
     except Exception as error:  # the user's module may raise anything
         reason = " ".join(str(error).split()) or "no message"
         raise InvalidArgumentError(
             f"cannot load the strategy {name!r}: {type(error).__name__}: {reason}", name
         ) from error
-    if found is None:
+    if item is None:
         known = [public for public in vars(module) if not public.startswith("_")]
         raise UnknownNameError(f"name in the module {module_name}", attribute, known)
-    missing = [needed for needed in _NEEDED if not hasattr(given, needed)]
+    missing = [needed for needed in _NEEDED if not hasattr(strategy, needed)]
     if missing:
         raise InvalidArgumentError(
-            f"{name!r} is not a strategy: {type(given).__name__} without {', '.join(missing)}",
-            given,
+            f"{name!r} is not a strategy: {type(strategy).__name__} without {', '.join(missing)}",
+            strategy,
         )
-    return cast(Strategy, given)
+    return cast(Strategy, strategy)
 
 
 def _is_maker(found: object) -> bool:

@@ -82,11 +82,11 @@ def exact_regret(
     codes_left(board, turns)  # raises if the last reply is impossible
     possible = codes_left(board, before)
     solve = _solver(board, possible, rules)
-    made = [board.index(earlier.guess) for earlier in before]
+    earlier_guesses = [board.index(earlier.guess) for earlier in before]
     replies = replies_to(board, turn.guess)[possible]
-    best, n = solve(possible, made), len(possible)
+    best, n = solve(possible, earlier_guesses), len(possible)
     own = n + sum(
-        solve(possible[replies == place], [*made, guess]).total
+        solve(possible[replies == place], [*earlier_guesses, guess]).total
         for place in np.unique(replies).tolist()
         if place != len(board.true_replies) - 1
     )

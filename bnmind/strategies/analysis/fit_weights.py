@@ -95,19 +95,19 @@ def fit_weights(
             f"expected initial weights for the board {board}, got weights for {start.board}", start
         )
     rng = np.random.default_rng(seed)
-    given = ((UNIT,) * len(board.true_replies),) if start is None else start.weights
-    rows = [given[min(turn, len(given) - 1)] for turn in range(turns)]
+    initial = ((UNIT,) * len(board.true_replies),) if start is None else start.weights
+    rows = [initial[min(turn, len(initial) - 1)] for turn in range(turns)]
     best = current = np.array(rows, dtype=np.int64)
     best_total = total = first = _total(board, current)
     for number in range(2, evaluations + 1):
         changed = _changed(current, rng)
-        found = _total(board, changed)
-        if found <= total + (rng.random() < _PASSED):
-            current, total = changed, found
+        changed_total = _total(board, changed)
+        if changed_total <= total + (rng.random() < _PASSED):
+            current, total = changed, changed_total
         elif total > best_total and rng.random() < _RETURN:
             current, total = best, best_total
-        if found < best_total:
-            best, best_total = changed, found
+        if changed_total < best_total:
+            best, best_total = changed, changed_total
         if progress is not None:
             progress(number, best_total)
     return FittedWeights(_score(board, best), best_total, first, evaluations)

@@ -94,11 +94,11 @@ def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) 
     """
     reveals = goal is Goal.REVEALING
     distribution = tree.distribution if reveals else tree.determining_distribution
-    if any(not found.is_integer() for found in distribution):
+    if any(not count.is_integer() for count in distribution):
         raise InvalidArgumentError(
             f"expected a tree of truthful replies, got {tree.channel.name}", tree
         )
-    counts = tuple(int(found) for found in distribution)
+    counts = tuple(int(count) for count in distribution)
     return Measured(strategy=name, board=tree.board, distribution=counts, is_exact=True, goal=goal)
 
 

@@ -73,7 +73,7 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     codes_left(board, turns)
     terms = score.terms(board, board.n_codes)
     possible = np.ones(board.n_codes, dtype=np.bool_)
-    found: list[GuessRegret] = []
+    results: list[GuessRegret] = []
     for number, turn in enumerate(turns):
         guess = board.index(turn.guess)
         n = int(np.count_nonzero(possible))
@@ -88,7 +88,7 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
         value = score.shown(board, int(terms.keys(own, number)[0]), n)
         best_value = score.shown(board, int(terms.keys(classes[[best]], number)[0]), n)
         lost = value - best_value if score.minimized else best_value - value
-        found.append(
+        results.append(
             GuessRegret(
                 guess=turn.guess,
                 best=board.code(int(plan.guesses[best])),
@@ -100,7 +100,7 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
             )
         )
         possible &= replies == board.true_replies.index(turn.reply)
-    return tuple(found)
+    return tuple(results)
 
 
 def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
@@ -116,16 +116,16 @@ def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
         If the board has too many codes for a belief.
     """
     require_believable(board)
-    left = np.ones(board.n_codes, dtype=np.bool_)
+    possible = np.ones(board.n_codes, dtype=np.bool_)
     for number, turn in enumerate(turns, start=1):
         replies = replies_to(board, turn.guess)
         if turn.reply in board.true_replies:
-            left &= replies == board.true_replies.index(turn.reply)
+            possible &= replies == board.true_replies.index(turn.reply)
         else:
-            left[:] = False
-        if not left.any():
+            possible[:] = False
+        if not possible.any():
             history = format_history(board, turns[:number])
             raise ImpossibleEvidenceError(
                 f"no code agrees with all replies: {history}", {"history": history}
             )
-    return np.flatnonzero(left)
+    return np.flatnonzero(possible)

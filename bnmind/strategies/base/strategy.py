@@ -123,5 +123,7 @@ def describe_guess(belief: Belief, guess: Sequence[int]) -> GuessInfo:
     """
     index = belief.board.index(guess)
     gained = float(information(belief.codes.masses(np.array([index]))[0], belief.channel.matrix))
-    left = max(0.0, belief.codes.entropy() - gained)
-    return GuessInfo(guess=index, score=left, information=gained, expected_entropy=left)
+    expected_entropy = max(0.0, belief.codes.entropy() - gained)
+    return GuessInfo(
+        guess=index, score=expected_entropy, information=gained, expected_entropy=expected_entropy
+    )

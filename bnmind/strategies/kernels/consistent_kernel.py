@@ -198,7 +198,7 @@ def list_ways(
         for i in range(width - 1, 0, -1):
             rest[t, i] = rest[t, i + 1] + standing[t, i]
     counts = np.full(width, -1)
-    left = np.full(width + 1, pegs)
+    pegs_left = np.full(width + 1, pegs)
     shared = np.zeros((width + 1, turns), dtype=np.int64)
     n, i, steps = 0, 1, 0
     while i > 0:
@@ -206,15 +206,15 @@ def list_ways(
         if steps > _MOST_STEPS:
             return ways[:0], False
         counts[i] += 1
-        if counts[i] > min(most, left[i]):
+        if counts[i] > min(most, pegs_left[i]):
             counts[i] = -1
             i -= 1
             continue
-        left[i + 1] = left[i] - counts[i]
-        fits = left[i + 1] <= most * (width - 1 - i)
+        pegs_left[i + 1] = pegs_left[i] - counts[i]
+        fits = pegs_left[i + 1] <= most * (width - 1 - i)
         for t in range(turns):
             shared[i + 1, t] = shared[i, t] + min(standing[t, i], counts[i])
-            could = shared[i + 1, t] + min(left[i + 1], rest[t, i + 1])
+            could = shared[i + 1, t] + min(pegs_left[i + 1], rest[t, i + 1])
             fits = fits and shared[i + 1, t] <= both[t] <= could
         if not fits:
             continue
@@ -245,16 +245,16 @@ def _fitting(
 
     Return their number, and the colors of which some of them has more pegs.
     """
-    kept, allowed = 0, 0
+    n_kept, allowed = 0, 0
     for i in range(n):
         way = order[i]
         if ways[way, color] >= placed[color]:
-            order[i], order[kept] = order[kept], way
-            kept += 1
+            order[i], order[n_kept] = order[n_kept], way
+            n_kept += 1
             for other in range(1, placed.size):
                 if ways[way, other] > placed[other]:
                     allowed |= 1 << (other - 1)
-    return kept, allowed
+    return n_kept, allowed
 
 
 @njit
@@ -264,7 +264,7 @@ def _narrow(facts: Facts, trail: Trail, depth: int, every: int) -> bool:
     placed, blacks, counted = trail.placed, trail.blacks, trail.counted
     start, domain = depth, trail.domains[depth]
     turns, pegs = guesses.shape
-    left = pegs - start
+    n_open = pegs - start
     allowed = every
     if not facts.repeats:
         for color in range(1, placed.size):
@@ -272,9 +272,9 @@ def _narrow(facts: Facts, trail: Trail, depth: int, every: int) -> bool:
                 allowed &= ~(1 << (color - 1))
     for t in range(turns):
         missing = both[t] - counted[t]
-        if missing < 0 or missing > left or blacks[t] > black[t]:
+        if missing < 0 or missing > n_open or blacks[t] > black[t]:
             return False
-        if missing == 0 or missing == left:
+        if missing == 0 or missing == n_open:
             counting = 0
             for i in range(pegs):
                 color = guesses[t, i]
@@ -289,17 +289,17 @@ def _narrow(facts: Facts, trail: Trail, depth: int, every: int) -> bool:
     while again:
         again = False
         for t in range(turns):
-            wanted, can = black[t] - blacks[t], 0
+            needed, can = black[t] - blacks[t], 0
             for i in range(start, pegs):
                 can += domain[i] >> (guesses[t, i] - 1) & 1
-            if can < wanted:
+            if can < needed:
                 return False
-            if can == 0 or 0 < wanted < can:
+            if can == 0 or 0 < needed < can:
                 continue
             for i in range(start, pegs):
                 bit = 1 << (guesses[t, i] - 1)
                 if domain[i] & bit:
-                    narrowed = domain[i] & ~bit if wanted == 0 else bit
+                    narrowed = domain[i] & ~bit if needed == 0 else bit
                     if narrowed != domain[i]:
                         if narrowed == 0:
                             return False

@@ -193,11 +193,11 @@ def play_by_search(
             guess = tuple(first)
             board.index(guess)
         else:
-            found = find_possible_code(board, turns, rng=rng, max_nodes=max_nodes)
-            if found.code is None:  # the secret is possible
+            result = find_possible_code(board, turns, rng=rng, max_nodes=max_nodes)
+            if result.code is None:  # the secret is possible
                 raise InvalidArgumentError(
                     f"expected replies of the secret {tuple(secret)}, got others", turns
                 )
-            guess = found.code
+            guess = result.code
         turns.append(Turn(guess, reply(guess, secret)))
     return tuple(turns)

@@ -183,24 +183,24 @@ def is_smallest(
             return False
     else:
         # The absent colors of the guess must be the first ones, in any order.
-        here = mask & absent
+        own_absent = mask & absent
         low = absent
-        while here:
+        while own_absent:
             lowest = low & (~low + np.uint64(1))
-            if not here & lowest:
+            if not own_absent & lowest:
                 return False
-            here ^= lowest
+            own_absent ^= lowest
             low ^= lowest
     met = mask & free
     if met == 0:
         return True
-    left = free
+    unused = free
     seen = np.uint64(0)
     for position in range(board.digits.shape[1]):
         bit = np.uint64(1) << np.uint64(board.digits[guess, position])
         if bit & free and not bit & seen:
-            if bit != left & (~left + np.uint64(1)):
+            if bit != unused & (~unused + np.uint64(1)):
                 return False
-            left ^= bit
+            unused ^= bit
             seen |= bit
     return True

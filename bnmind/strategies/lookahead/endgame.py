@@ -88,9 +88,9 @@ def set_estimates(board: Board) -> NDArray[np.int64]:
     logs = np.log(np.maximum(sizes, 1)) / math.log(len(board.true_replies))
     totals = np.where(sizes > 1, sizes * (1.22 + 7 / 6 * logs), sizes)
     # Rounded to thousandths, so the last digit of a logarithm does not matter.
-    found = np.asarray(np.rint(1000 * totals), dtype=np.int64)
-    found.setflags(write=False)
-    return found
+    estimates = np.asarray(np.rint(1000 * totals), dtype=np.int64)
+    estimates.setflags(write=False)
+    return estimates
 
 
 class Endgame:
@@ -234,12 +234,12 @@ def _pool(board: Board, codes: Codes, wanted: int) -> Codes:
     # A color that is interchangeable before the next guess is not after it.
     arrays, every = board_arrays(board), np.arange(board.n_codes, dtype=np.int32)
     sums = estimate_all(arrays, codes, every, free=np.uint64(0), estimates=set_estimates(board))
-    told = np.flatnonzero(sums < UNWANTED)
-    if len(told) > wanted:
-        last = np.partition(sums[told], wanted - 1)[wanted - 1]
+    useful = np.flatnonzero(sums < UNWANTED)
+    if len(useful) > wanted:
+        last = np.partition(sums[useful], wanted - 1)[wanted - 1]
         # Among guesses as good as the last one, take the smallest.
-        better, tied = told[sums[told] < last], told[sums[told] == last]
-        told = np.concatenate([better, tied[: wanted - len(better)]])
+        better, tied = useful[sums[useful] < last], useful[sums[useful] == last]
+        useful = np.concatenate([better, tied[: wanted - len(better)]])
     is_in = np.zeros(board.n_codes, dtype=bool)
-    is_in[told] = is_in[codes] = True
+    is_in[useful] = is_in[codes] = True
     return np.flatnonzero(is_in).astype(np.int32)

@@ -84,7 +84,7 @@ def _information_gain(channel: Channel) -> Gain:
 
     def gain(beliefs: Floats) -> Floats:
         total = beliefs.sum(axis=1)
-        told = information(masses(beliefs / total[:, None]), channel.matrix)
-        return np.asarray(told * total[:, None], dtype=np.float64)
+        bits = information(masses(beliefs / total[:, None]), channel.matrix)
+        return np.asarray(bits * total[:, None], dtype=np.float64)
 
     return gain

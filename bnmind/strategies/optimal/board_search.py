@@ -84,13 +84,13 @@ class SearchRules:
         """Reject limits that are not whole numbers, or too small."""
         problems: list[str] = []
         for name, least in (("max_guesses", 0), ("max_tried", 1)):
-            got = getattr(self, name)
-            if got is None and name == "max_guesses":
+            value = getattr(self, name)
+            if value is None and name == "max_guesses":
                 continue
             try:
-                number = operator.index(got)
+                number = operator.index(value)
             except TypeError:
-                problems.append(f"expected a whole number for {name}, got {got!r}")
+                problems.append(f"expected a whole number for {name}, got {value!r}")
                 continue
             if number < least:
                 problems.append(f"expected {name} of at least {least}, got {number}")
@@ -166,16 +166,18 @@ class BoardSearch:
         codes = require_set(self.board, codes)
         for guess in guesses:
             self.board.code(guess)  # raises for an invalid index
-        left = self._guesses_left(len(guesses))
-        if left < 0:
+        guesses_left = self._guesses_left(len(guesses))
+        if guesses_left < 0:
             return None
         distinct, symmetry = tuple(dict.fromkeys(guesses)), self._symmetry
         if len(distinct) > _MOST_GUESSES:
             distinct, symmetry = (), no_symmetry()
-        total = self._search(codes, np.array(distinct, dtype=np.int64), limit, left, symmetry)
+        total = self._search(
+            codes, np.array(distinct, dtype=np.int64), limit, guesses_left, symmetry
+        )
         if total >= limit:
             return None
-        return Solved(total, best_known(self._game, self._memo, codes, left))
+        return Solved(total, best_known(self._game, self._memo, codes, guesses_left))
 
     def solve_from(self, first: int) -> Solved | None:
         """Return the total of all codes after a first guess, or None if no strategy exists."""
@@ -184,8 +186,8 @@ class BoardSearch:
         masks[0] = 0
         masks[0, [first, -1]] = 1
         codes = np.arange(self.board.n_codes)
-        given = np.array([-1], dtype=np.int64)
-        total = self._search(codes, given, INFINITE, self._guesses_left(0), self._symmetry)
+        marker = np.array([-1], dtype=np.int64)
+        total = self._search(codes, marker, INFINITE, self._guesses_left(0), self._symmetry)
         return None if total >= INFINITE else Solved(total, first)
 
     def openings(self) -> dict[int, int]:
@@ -193,12 +195,12 @@ class BoardSearch:
 
         The result is empty unless all codes were searched.
         """
-        masks, found, by_classes = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
-        if not (found >= 0).any():
+        masks, bounds, by_classes = self._work.masks[0], self._work.openings, self._work.sets[0, 2]
+        if not (bounds >= 0).any():
             return {}
         looked_at = np.flatnonzero(masks[:-1]) if masks[-1] else np.arange(self.board.n_codes)
         # A guess with a bad bound was not tried.
-        shown = np.where(found >= 0, found, by_classes)
+        shown = np.where(bounds >= 0, bounds, by_classes)
         return dict(zip(looked_at.tolist(), shown[looked_at].tolist(), strict=True))
 
     def tree(self, first: int | None = None) -> StrategyTree:
@@ -216,10 +218,10 @@ class BoardSearch:
         def choose(path: Path) -> int:
             if not path and first is not None:
                 return first
-            left = np.arange(board.n_codes)
+            codes = np.arange(board.n_codes)
             for guess, outcome in path:
-                left = left[replies_of(board, guess)[left] == outcome]
-            solved = self.solve(left, [guess for guess, _ in path])
+                codes = codes[replies_of(board, guess)[codes] == outcome]
+            solved = self.solve(codes, [guess for guess, _ in path])
             if solved is None:
                 raise InvalidArgumentError(
                     f"no strategy takes at most {self.rules.max_guesses} guesses",
@@ -237,8 +239,8 @@ class BoardSearch:
         """
         if self.rules.max_guesses is None:
             return INFINITE
-        left = self.rules.max_guesses - n_made
-        return INFINITE if left >= self.board.n_codes else left
+        n_left = self.rules.max_guesses - n_made
+        return INFINITE if n_left >= self.board.n_codes else n_left
 
     def _search(
         self,
@@ -307,18 +309,18 @@ def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
     InvalidCodeError
         If one is not the index of a code of the board.
     """
-    found = np.asarray(codes, dtype=np.int64)
-    if found.ndim != 1 or found.size == 0:
+    indices = np.asarray(codes, dtype=np.int64)
+    if indices.ndim != 1 or indices.size == 0:
         raise InvalidArgumentError("expected a set of at least one code, got none", codes)
-    if found.size > 1 and not (np.diff(found) > 0).all():
+    if indices.size > 1 and not (np.diff(indices) > 0).all():
         raise InvalidArgumentError("expected a set of different codes in ascending order", codes)
-    if found[0] < 0 or found[-1] >= board.n_codes:
+    if indices[0] < 0 or indices[-1] >= board.n_codes:
         raise InvalidCodeError(
-            f"expected indices of the {board.n_codes:,} codes of {board}, got {found[0]} to "
-            f"{found[-1]}",
+            f"expected indices of the {board.n_codes:,} codes of {board}, got {indices[0]} to "
+            f"{indices[-1]}",
             codes,
         )
-    return found
+    return indices
 
 
 def require_searchable(board: Board) -> None:

@@ -56,9 +56,9 @@ def lower_bounds(largest: int, n_replies: int, goal: Goal) -> Integers:
             beyond = size - n_replies**depth
             waiting = -(-beyond // (n_replies - 1))
             bounds.append(size * depth + beyond + waiting)
-    found = np.array(bounds, dtype=np.int64)
-    found.setflags(write=False)
-    return found
+    array = np.array(bounds, dtype=np.int64)
+    array.setflags(write=False)
+    return array
 
 
 def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
@@ -73,12 +73,12 @@ def capacities(largest: int, n_replies: int, goal: Goal) -> Integers:
     [0, 1, 3, 7, 9, 9, 9, 9, 9]
     """
     reveals = goal is Goal.REVEALING
-    found = [0 if reveals else 1]
+    counts = [0 if reveals else 1]
     more = 1 if reveals else n_replies - 1  # additional codes for one more guess
     for _ in range(largest):
-        found.append(min(found[-1] + more, largest + 1))
+        counts.append(min(counts[-1] + more, largest + 1))
         more = min(more * (n_replies - 1 if reveals else n_replies), largest + 1)
-    return np.array(found, dtype=np.int64)
+    return np.array(counts, dtype=np.int64)
 
 
 def estimates(largest: int) -> Integers:

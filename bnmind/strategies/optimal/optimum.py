@@ -101,10 +101,10 @@ def optimal_on_average(
     >>> dict(optimum.openings)
     {(1, 1): 23, (1, 2): 21}
     """
-    found = _optimum(board, SearchRules(goal, among, max_guesses), first)
-    if found is None:
+    optimum = _optimum(board, SearchRules(goal, among, max_guesses), first)
+    if optimum is None:
         raise _none_of(board, max_guesses)
-    return found
+    return optimum
 
 
 def optimal_in_worst_case(
@@ -141,9 +141,9 @@ def optimal_in_worst_case(
     room = capacities(board.n_codes, len(board.true_replies), goal)
     worst = int(np.argmax(room >= board.n_codes))
     while max_guesses is None or worst <= max_guesses:
-        found = _optimum(board, SearchRules(goal, among, worst), first, value=float(worst))
-        if found is not None:
-            return found
+        optimum = _optimum(board, SearchRules(goal, among, worst), first, value=float(worst))
+        if optimum is not None:
+            return optimum
         worst += 1
     raise _none_of(board, max_guesses)
 

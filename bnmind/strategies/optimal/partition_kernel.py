@@ -68,15 +68,15 @@ def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> No
     frame[TRIED] += 1
     if work.counts[N_TRIED] > work.counts[BUDGET]:
         work.counts[STOPPED] = 1
-    left = one_less(frame[LEFT])
+    guesses_left = one_less(frame[LEFT])
     total = n
     for j in range(n_replies):
         size, known[j], bounds[j] = starts[j + 1], KNOWN, 0
         if size == 0 or j >= goes_on:
             continue
-        if left < INFINITE:
-            keys[j, 0] ^= key_of_left(left)
-            if size > game.room[left]:
+        if guesses_left < INFINITE:
+            keys[j, 0] ^= key_of_left(guesses_left)
+            if size > game.room[guesses_left]:
                 bounds[j] = INFINITE
                 total += INFINITE
                 continue
@@ -84,7 +84,7 @@ def open_guess(game: Game, memo: Memo, work: Work, depth: int, guess: int) -> No
             bounds[j] = last if size == 1 else 2 + last
         else:
             bounds[j], known[j] = game.tables[0, size], _UNKNOWN
-            if size > 3 or last == 0 or left < 3:
+            if size > 3 or last == 0 or guesses_left < 3:
                 entry = find(memo, keys[j, 0], keys[j, 1])
                 if entry >= 0:
                     bounds[j] = memo.values[entry, 0]
@@ -141,7 +141,7 @@ def _scan_classes(game: Game, memo: Memo, work: Work, depth: int) -> None:
     """Bound each class by a scan of its own, until the guess cannot be the best one."""
     frame = work.frames[depth]
     starts, bounds, known = work.classes[depth, 0], work.classes[depth, 1], work.classes[depth, 2]
-    left, last = one_less(frame[LEFT]), game.last
+    guesses_left, last = one_less(frame[LEFT]), game.last
     parted, scratch = work.sets[depth, 1], work.sets[work.sets.shape[0] - 1, 2]
     for turn in range(2):
         for j in range(game.winning + 1):
@@ -152,7 +152,7 @@ def _scan_classes(game: Game, memo: Memo, work: Work, depth: int) -> None:
                 continue
             codes = parted[starts[j] : starts[j + 1]]
             value = bounds[j]
-            if size == 3 and last == 1 and left >= 3:
+            if size == 3 and last == 1 and guesses_left >= 3:
                 value = total_of_three(game, codes)
                 known[j] = KNOWN
             elif turn == 1:

@@ -105,7 +105,7 @@ def search_slice(
     int
         The total or the bound, `PAUSED`, or `GIVEN_UP`.
     """
-    codes, guesses, limit, left = task.codes, task.guesses, task.limit, task.left
+    codes, guesses, limit, guesses_left = task.codes, task.guesses, task.limit, task.left
     is_given = guesses.size == 1 and guesses[0] < 0
     first = 0 if is_given else guesses.size
     depth = first
@@ -121,15 +121,15 @@ def search_slice(
             work.sets[first, 0, i] = codes[i]
             key ^= game.keys[codes[i], 0]
             check ^= game.keys[codes[i], 1]
-        if left < INFINITE:
-            key ^= key_of_left(left)
+        if guesses_left < INFINITE:
+            key ^= key_of_left(guesses_left)
         if is_given:
             key = ~key  # the best of the given guesses is not the best of all
         else:
             mark_kinds(symmetry, work, first)
         work.openings[:] = -1
         frame = work.frames[first]
-        frame[SIZE], frame[LEFT], frame[LIMIT] = codes.size, left, limit
+        frame[SIZE], frame[LEFT], frame[LIMIT] = codes.size, guesses_left, limit
         work.frame_keys[first, 0], work.frame_keys[first, 1] = key, check
         value = _enter(game, memo, work, first)
         if value >= 0:
@@ -163,15 +163,15 @@ def search_slice(
 def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
     """Return the value of a set if it is known, or else list the guesses to try and return −1."""
     frame = work.frames[depth]
-    n, left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
-    if left < INFINITE and n > game.room[left]:
+    n, guesses_left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
+    if guesses_left < INFINITE and n > game.room[guesses_left]:
         return INFINITE
     if n == 1:
         return int(last)
     codes = work.sets[depth, 0, :n]
     if n == 2 and depth > 0:
         return int(2 + last)
-    if n == 3 and last == 1 and left >= 3 and depth > 0:
+    if n == 3 and last == 1 and guesses_left >= 3 and depth > 0:
         return total_of_three(game, codes)
     if game.tables[0, n] >= limit:
         return int(game.tables[0, n])
@@ -197,7 +197,7 @@ def _enter(game: Game, memo: Memo, work: Work, depth: int) -> int:
 def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
     """List the guesses to try, best first; return −1, or a bound if there is none."""
     frame = work.frames[depth]
-    n, left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
+    n, guesses_left, limit, last = frame[SIZE], frame[LEFT], frame[LIMIT], game.last
     codes, bounds, order = work.sets[depth, 0, :n], work.sets[depth, 2], work.order[depth]
     mask = work.masks[depth]
     masked = mask[-1] == 1
@@ -210,7 +210,7 @@ def _list_guesses(game: Game, memo: Memo, work: Work, depth: int) -> int:
         work.counts[OPERATIONS] += n * game.places.shape[0] // 4
         scan(game, work, codes, bounds)
     # The last guess but one must leave only classes of one code.
-    top = n + n * last + 1 if left == 1 + last else INFINITE
+    top = n + n * last + 1 if guesses_left == 1 + last else INFINITE
     most = min(limit, top)
     floor, m = INFINITE, 0
     n_guesses = n if game.possible_only else game.places.shape[0]
@@ -259,12 +259,12 @@ def _keep_best(order: Integers, m: int, values: Integers, wanted: int) -> int:
     if m <= wanted:
         return m
     last = np.partition(values[order[:m]], wanted)[wanted]
-    kept = 0
+    n_kept = 0
     for i in range(m):
         if values[order[i]] <= last:
-            order[kept] = order[i]
-            kept += 1
-    return kept
+            order[n_kept] = order[i]
+            n_kept += 1
+    return n_kept
 
 
 @njit

@@ -64,8 +64,13 @@ class Entropy:
         )
         guess = int(plan.guesses[choice.question])
         gained = float(choice.information[choice.question])
-        left = max(0.0, codes.entropy() - gained)
+        expected_entropy = max(0.0, codes.entropy() - gained)
         tied = int(plan.sizes[choice.tied].sum())
         return guess, GuessInfo(
-            guess=guess, score=left, information=gained, expected_entropy=left, tied=tied, plan=plan
+            guess=guess,
+            score=expected_entropy,
+            information=gained,
+            expected_entropy=expected_entropy,
+            tied=tied,
+            plan=plan,
         )

@@ -93,8 +93,12 @@ class Myopic(Value):
         )
         classes, guesses, sizes = plan.run(counts), plan.guesses, plan.sizes
         if self.among is Among.POSSIBLE:
-            kept = possible[guesses]
-            classes, guesses, sizes = classes[kept], guesses[kept], sizes[kept]
+            is_candidate = possible[guesses]
+            classes, guesses, sizes = (
+                classes[is_candidate],
+                guesses[is_candidate],
+                sizes[is_candidate],
+            )
         terms = self.score.terms(board, n)
         turn = len(belief.history)
         tied = terms.best(classes, turn)

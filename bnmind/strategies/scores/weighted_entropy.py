@@ -152,10 +152,10 @@ def parse_weights(text: str, where: str) -> WeightedEntropy:
     try:
         return _weights(parse_json(text))
     except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
-        told = str(error) if isinstance(error, BnmindError) else "another form"
+        reason = str(error) if isinstance(error, BnmindError) else "another form"
         line, column = (getattr(error, name, None) for name in ("line", "column"))
         raise ModelFileError(
-            f"expected {_FORMAT} in {where}, got: {told}", where, line=line, column=column
+            f"expected {_FORMAT} in {where}, got: {reason}", where, line=line, column=column
         ) from error
 
 

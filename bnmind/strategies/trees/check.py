@@ -78,9 +78,9 @@ def check_tree(tree: StrategyTree) -> None:
             problems.append(f"expected weight {weight} at {where}, got {node.weight}")
         if node.possible != len(codes):
             problems.append(f"expected {len(codes)} codes at {where}, got {node.possible}")
-        left = float(entropy(weights / weight))
-        if not math.isclose(node.entropy, left, rel_tol=1e-9, abs_tol=1e-9):
-            problems.append(f"expected entropy {left} at {where}, got {node.entropy}")
+        expected_entropy = float(entropy(weights / weight))
+        if not math.isclose(node.entropy, expected_entropy, rel_tol=1e-9, abs_tol=1e-9):
+            problems.append(f"expected entropy {expected_entropy} at {where}, got {node.entropy}")
         if node.guess is None:
             if node.children:
                 problems.append(f"expected nothing below the leaf at {where}")
@@ -92,20 +92,20 @@ def check_tree(tree: StrategyTree) -> None:
             return
         replies = replies_among(board, node.guess, codes)
         after = weights * channel.matrix[replies].T
-        wanted = np.flatnonzero((after > 0).any(axis=1)).tolist()
-        got = [outcome for outcome, _ in node.children]
-        if got != wanted:
-            problems.append(f"expected nodes for outcomes {wanted} at {where}, got {got}")
+        expected = np.flatnonzero((after > 0).any(axis=1)).tolist()
+        outcomes = [outcome for outcome, _ in node.children]
+        if outcomes != expected:
+            problems.append(f"expected nodes for outcomes {expected} at {where}, got {outcomes}")
             return
         guess = board.code_text(node.guess)
         for outcome, child in node.children:
-            kept = after[outcome] > 0
-            here = codes[kept]
-            is_found = len(here) == 1 and int(here[0]) == node.guess
+            possible = after[outcome] > 0
+            remaining = codes[possible]
+            is_found = len(remaining) == 1 and int(remaining[0]) == node.guess
             step = f"{path}, {guess} {outcome}" if path else f"{guess} {outcome}"
             if child.found != is_found:
                 problems.append(f"expected found to be {is_found} at {step}, got {child.found}")
-            check(child, here, after[outcome][kept], step)
+            check(child, remaining, after[outcome][possible], step)
 
     every = np.arange(board.n_codes)
     check(tree.root, every, np.ones(len(every)), "")

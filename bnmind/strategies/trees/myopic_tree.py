@@ -194,8 +194,8 @@ def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
 def smallest_guesses(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
     """Return the smallest guess of each class; an empty array, for all, if that takes too long."""
     try:
-        found = guess_classes(board, guesses).representatives.astype(np.int32)
+        smallest = guess_classes(board, guesses).representatives.astype(np.int32)
     except TooLargeError:
-        found = np.zeros(0, dtype=np.int32)
-    found.setflags(write=False)
-    return found
+        smallest = np.zeros(0, dtype=np.int32)
+    smallest.setflags(write=False)
+    return smallest

@@ -126,10 +126,10 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
             )
         replies = replies_among(board, guess, codes)
         present = [int(place) for place in np.unique(replies)]
-        wanted = [names[place] for place in present]
-        if set(wanted) != set(entry.below):
-            missing = [name for name in wanted if name not in entry.below]
-            strange = [name for name in entry.below if name not in wanted]
+        possible = [names[place] for place in present]
+        if set(possible) != set(entry.below):
+            missing = [name for name in possible if name not in entry.below]
+            strange = [name for name in entry.below if name not in possible]
             raise ModelFileError(
                 f"expected an entry for each possible reply to {entry.text} {where}, got "
                 f"{', '.join(f'none for {name}' for name in missing[:3])}"
@@ -139,7 +139,7 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
             )
         children = tuple(
             (place, node(entry.below[name], codes[replies == place], (*before, _turn(entry, name))))
-            for place, name in zip(present, wanted, strict=True)
+            for place, name in zip(present, possible, strict=True)
         )
         return TreeNode(
             weight=float(n),

@@ -170,10 +170,10 @@ class StrategyTree:
     def _counted(self, length: Callable[[int, TreeNode], int]) -> tuple[float, ...]:
         """Return the weight of the leaves of each length from 1 on."""
         self._require_complete()
-        found: dict[int, list[float]] = {}
+        weights: dict[int, list[float]] = {}
         for guesses, leaf in self.leaves():
-            found.setdefault(length(guesses, leaf), []).append(leaf.weight)
-        return tuple(math.fsum(found.get(guess, ())) for guess in range(1, max(found) + 1))
+            weights.setdefault(length(guesses, leaf), []).append(leaf.weight)
+        return tuple(math.fsum(weights.get(guess, ())) for guess in range(1, max(weights) + 1))
 
     @cached_property
     def total(self) -> float:
@@ -184,7 +184,7 @@ class StrategyTree:
         InvalidArgumentError
             If the tree is not complete.
         """
-        return math.fsum(guess * found for guess, found in enumerate(self.distribution, start=1))
+        return math.fsum(guess * weight for guess, weight in enumerate(self.distribution, start=1))
 
     @property
     def mean(self) -> float:
@@ -317,18 +317,18 @@ def grow_tree(
 
     def node(path: Path, codes: NDArray[np.intp], weights: Floats) -> TreeNode:
         weight = float(weights.sum())
-        found = bool(path and len(codes) == 1 and codes[0] == path[-1][0])
+        is_found = bool(path and len(codes) == 1 and codes[0] == path[-1][0])
         if len(codes) == 1 or len(path) == max_guesses:
-            left = float(entropy(weights / weight))
+            bits = float(entropy(weights / weight))
             if progress is not None:
                 nonlocal told_apart
                 told_apart += weight
                 progress(round(told_apart), board.n_codes)
             return TreeNode(
                 weight=weight,
-                entropy=left,
+                entropy=bits,
                 possible=len(codes),
-                found=found,
+                found=is_found,
                 guess=None,
                 children=(),
             )
@@ -379,8 +379,8 @@ def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
     winning = len(channel.board.true_replies) - 1
     # All leaves with a known code are equal.
     known = [
-        TreeNode(weight=1.0, entropy=0.0, possible=1, found=found, guess=None, children=())
-        for found in (False, True)
+        TreeNode(weight=1.0, entropy=0.0, possible=1, found=is_found, guess=None, children=())
+        for is_found in (False, True)
     ]
     children: list[list[tuple[int, TreeNode]]] = [[] for _ in grown.parents]
     node = known[False]

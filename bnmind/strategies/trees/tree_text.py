@@ -61,13 +61,13 @@ def tree_from_text(text: str) -> StrategyTree:
             raise ModelFileError(
                 f"expected an entry below the one before it in line {number}", line
             )
-        reply, _, said = stripped.partition(" ") if depth else ("", "", stripped)
+        reply, _, entry = stripped.partition(" ") if depth else ("", "", stripped)
         del path[depth:]
         siblings = path[-1][1] if depth else top
         if reply in siblings:
             raise ModelFileError(f"expected one entry for {reply}, got two in line {number}", line)
         below: dict[str, Outline] = {}
-        siblings[reply] = Outline(said.strip(), below)
+        siblings[reply] = Outline(entry.strip(), below)
         path.append((reply, below))
     if not top:
         raise ModelFileError("expected a tree below the title, got none", text)

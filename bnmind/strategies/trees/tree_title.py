@@ -24,11 +24,11 @@ def title_of(board: Board) -> str:
 
 def board_of_title(title: str) -> Board:
     """Return the board that a title names."""
-    found = _HEADER.fullmatch(title.strip())
-    if found is None:
+    match = _HEADER.fullmatch(title.strip())
+    if match is None:
         raise ModelFileError(f"expected a first line like '# {FORMAT} 1, board 4x6'", title)
-    require_version(int(found[1]))
-    return board_of(int(found[2]), int(found[3]), repeats=found[4] is None)
+    require_version(int(match[1]))
+    return board_of(int(match[2]), int(match[3]), repeats=match[4] is None)
 
 
 def board_of(pegs: int, colors: int, *, repeats: bool) -> Board:
