@@ -64,11 +64,11 @@ class Board:
     def __post_init__(self) -> None:
         problems: list[str] = []
         for name, least in (("pegs", 1), ("colors", 2)):
-            got = getattr(self, name)
+            value = getattr(self, name)
             try:
-                number = operator.index(got)
+                number = operator.index(value)
             except TypeError:
-                problems.append(f"expected a whole number of {name}, got {shown(got)}")
+                problems.append(f"expected a whole number of {name}, got {shown(value)}")
                 continue
             if not least <= number <= _MOST:
                 problems.append(f"expected {least} to {_MOST} {name}, got {number}")
@@ -191,12 +191,12 @@ class Board:
         colors: list[int] = []
         unused = list(range(1, self.colors + 1))
         for position in range(self.pegs):
-            left = self.pegs - position - 1
+            n_left = self.pegs - position - 1
             if self.repeats:
-                rank, place = divmod(place, self.colors**left)
+                rank, place = divmod(place, self.colors**n_left)
                 colors.append(unused[rank])
             else:
-                rank, place = divmod(place, math.perm(len(unused) - 1, left))
+                rank, place = divmod(place, math.perm(len(unused) - 1, n_left))
                 colors.append(unused.pop(rank))
         return tuple(colors)
 

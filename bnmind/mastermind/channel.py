@@ -135,8 +135,8 @@ class Channel(Value):
         """
         counts = range(board.pegs + 1)
         tables: list[Floats] = []
-        for color, given in (("black", black), ("white", white)):
-            table = np.array(number_array(given, f"the {color} table"))
+        for color, values in (("black", black), ("white", white)):
+            table = np.array(number_array(values, f"the {color} table"))
             if table.shape != (len(counts), len(counts)):
                 raise InvalidChannelError(
                     f"channel {name}: expected a {color} table of shape "

@@ -55,21 +55,21 @@ class CodeDistribution(Value):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        given = number_array(self.probabilities, "the probabilities of the codes")
-        if given.shape != (self.board.n_codes,):
+        values = number_array(self.probabilities, "the probabilities of the codes")
+        if values.shape != (self.board.n_codes,):
             raise InvalidProbabilityError(
                 f"expected {self.board.n_codes:,} probabilities, one for each code of the board "
-                f"{self.board}, got an array of shape {given.shape}",
+                f"{self.board}, got an array of shape {values.shape}",
                 self.probabilities,
             )
         least, total = 0.0, 0.0
-        for part in blocks_of(given):
+        for part in blocks_of(values):
             least = min(least, float(part.min()))
             total += float(part.sum())
         # If no number is negative and the sum is one, no number is above one. A sum with NaN
         # fails the comparison.
         if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
-            lowest, highest = given.min(), given.max()
+            lowest, highest = values.min(), values.max()
             if lowest >= 0 and highest <= 1 + _TOLERANCE:
                 raise InvalidProbabilityError(
                     f"expected probabilities that sum to 1, got {total:.12g}", self.probabilities
@@ -78,10 +78,10 @@ class CodeDistribution(Value):
                 f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}",
                 self.probabilities,
             )
-        if _is_kept(given) and abs(total - 1) <= _ROUNDING:
-            object.__setattr__(self, "probabilities", given)
+        if _is_kept(values) and abs(total - 1) <= _ROUNDING:
+            object.__setattr__(self, "probabilities", values)
             return
-        probabilities = given / total
+        probabilities = values / total
         probabilities.setflags(write=False)
         object.__setattr__(self, "probabilities", probabilities)
 
@@ -230,12 +230,12 @@ def _largest(p: Floats, n: int) -> Floats:
 
 def _first_between(p: Floats, least: float, above: float, n: int) -> list[int]:
     """Return the first up to `n` indices of numbers in [least, above)."""
-    found: list[int] = []
+    indices: list[int] = []
     start = 0
     for part in blocks_of(p):
-        if len(found) >= n:
+        if len(indices) >= n:
             break
-        places = np.flatnonzero((part >= least) & (part < above))[: n - len(found)]
-        found += (start + places).tolist()
+        places = np.flatnonzero((part >= least) & (part < above))[: n - len(indices)]
+        indices += (start + places).tolist()
         start += len(part)
-    return found
+    return indices

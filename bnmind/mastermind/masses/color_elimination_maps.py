@@ -198,9 +198,9 @@ def _contracted(rows: _Rows, f: int, r: int, chosen: tuple[int, ...]) -> _Rows:
     seen = (rows.x == r).sum(axis=1) + rows.v[:, r - 1]
     counted = [rows.v[:, c - 1] + (on == c).sum(axis=1) for c in range(1, r)]
     v = np.minimum(np.stack(counted, axis=1), cap) if r > 1 else rows.v[:, :0]
-    left = rows.x[:, rest]
+    x = rows.x[:, rest]
     return _Rows(
-        np.where(left == r, 0, left),
+        np.where(x == r, 0, x),
         v,
         rows.black + (on == r).sum(axis=1),
         rows.both + np.minimum(len(chosen), seen),

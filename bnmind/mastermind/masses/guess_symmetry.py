@@ -156,14 +156,14 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
     comparisons = 0
     at_once = max(1, _BLOCK // board.colors)
     for _ in range(board.pegs):
-        kept: list[tuple[Colors, Indices]] = []
+        smallest: list[tuple[Colors, Indices]] = []
         for start in range(0, len(beginnings), at_once):
             longer = search.extended(beginnings[start : start + at_once])
             comparisons += len(longer) * len(group.moves)
-            _require_affordable(board, sum(len(codes) for codes, _ in kept), comparisons)
-            kept.append(search.smallest(longer))
-        beginnings = np.concatenate([codes for codes, _ in kept])
-        ties = np.concatenate([tied for _, tied in kept])
+            _require_affordable(board, sum(len(codes) for codes, _ in smallest), comparisons)
+            smallest.append(search.smallest(longer))
+        beginnings = np.concatenate([codes for codes, _ in smallest])
+        ties = np.concatenate([tied for _, tied in smallest])
     blocks = [slice(start, start + _BLOCK) for start in range(0, len(beginnings), _BLOCK)]
     sizes = np.concatenate([search.sizes(beginnings[block], ties[block]) for block in blocks])
     places = np.concatenate([_indices(board, beginnings[block]) for block in blocks])
@@ -240,26 +240,26 @@ class _Search:
                     continue
                 # The peg that moves to position i: one of each color that remains of the kind.
                 peg = self.positions[self.group.moves[move, self.group.kinds[i]]]
-                left = (peg < length) & ((picked[:, None] >> peg) & 1 == 0)
-                before = np.where(left, self.previous[peg], -1)
-                color = beginnings[row[:, None], np.where(left, peg, 0)]
+                available = (peg < length) & ((picked[:, None] >> peg) & 1 == 0)
+                before = np.where(available, self.previous[peg], -1)
+                color = beginnings[row[:, None], np.where(available, peg, 0)]
                 twin_left = (before >= 0) & ((picked[:, None] >> np.maximum(before, 0)) & 1 == 0)
-                left &= ~twin_left | (color != beginnings[row[:, None], before])
-                state, column = np.nonzero(left)
+                available &= ~twin_left | (color != beginnings[row[:, None], before])
+                state, column = np.nonzero(available)
                 row, move, peg = row[state], move[state], peg[state, column]
                 picked, labels, color = picked[state], labels[state], color[state, column]
                 # The color that it becomes there.
-                here = np.arange(len(row))
+                states = np.arange(len(row))
                 rank = ranks[row, peg]
-                label = labels[here, rank]
+                label = labels[states, rank]
                 first = label < 0
                 label = np.where(first, met[row, i], label)
                 image = np.where(rank < 0, self.group.images[move, color], self.unused[label])
                 twin = alike[row, rank]
-                told = (rank >= 0) & first & (twin >= 0) & (labels[here, twin] < 0)
+                redundant = (rank >= 0) & first & (twin >= 0) & (labels[states, twin] < 0)
                 target = beginnings[row, i]
                 smaller[row[image < target]] = True
-                equal = np.flatnonzero((image == target) & ~told & ~smaller[row])
+                equal = np.flatnonzero((image == target) & ~redundant & ~smaller[row])
                 labels = labels[equal]
                 labels[np.arange(len(equal)), rank[equal]] = label[equal]
                 picked = picked[equal] | (1 << peg[equal])

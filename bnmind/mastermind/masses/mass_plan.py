@@ -198,11 +198,11 @@ def plan_masses(
         ways += _brute_force(board, Method.REPRESENTATIVES, n_guesses, survivors, once)
     needed = elimination_bytes(board, threads=2) + map_bytes(board)
     # Index maps are not built where brute force is known to be faster without them.
-    wanted = method is Method.ELIMINATION or (
+    is_worthwhile = method is Method.ELIMINATION or (
         min(way.seconds for way in ways)
         > _elimination_seconds(board, least_additions(board), once=once)
     )
-    if needed <= MAX_BYTES and wanted:
+    if needed <= MAX_BYTES and is_worthwhile:
         padded = elimination_additions(board, padded=True)
         seconds = _elimination_seconds(board, padded, once=once)
         ways.append(Way(Method.ELIMINATION, True, elimination_additions(board), seconds))

@@ -143,9 +143,9 @@ def _shared(kinds: NDArray[np.uint8], pegs: NDArray[np.uint8], colors: int) -> N
             while position < n and kinds[i, position] == color:
                 position += 1
                 count += 1
-            cap, there = np.uint16(count), standing[color]
+            cap, in_codes = np.uint16(count), standing[color]
             for c in range(n_codes):
-                row[c] += min(cap, there[c]) * np.uint16(n + 1)
+                row[c] += min(cap, in_codes[c]) * np.uint16(n + 1)
     return shared
 
 

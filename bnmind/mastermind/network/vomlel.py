@@ -333,8 +333,8 @@ def _apart(joint: Floats) -> tuple[Floats, Floats] | None:
     """Return Q(P′ | P) and Q(C′ | C) if the reports depend on nothing else, else None."""
     possible = ~np.isnan(joint[:, :, 0, 0])
     tables = []
-    for heard, given in ((3, 0), (2, 1)):
-        rows = np.moveaxis(joint.sum(axis=heard), given, 0)  # [P or C, the other, heard]
+    for summed_axis, true_axis in ((3, 0), (2, 1)):
+        rows = np.moveaxis(joint.sum(axis=summed_axis), true_axis, 0)  # [P or C, the other, heard]
         table = np.full((len(rows), rows.shape[2]), 1 / rows.shape[2])
         for i, row in enumerate(rows):
             seen = row[~np.isnan(row[:, 0])]
