@@ -145,10 +145,10 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
         more = "; --salvage saves what is whole in another file" if cut else ""
         raise SessionFileError(f"{fault}, in {path}{more}", str(path)) from fault
     for name, text in asked.items():
-        kept = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
-        if text != kept:
+        saved_value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
+        if text != saved_value:
             raise BnmindError(
-                f"expected --{name} {kept or 'not given'} as in the test saved in {path}, got"
+                f"expected --{name} {saved_value or 'not given'} as in the test saved in {path}, got"
                 f" {text}; --session may name another file"
             )
     return saved.about
@@ -178,21 +178,21 @@ def _step(console: Console, session: Session) -> Session | None:
     if not reason:
         item = working("selecting an item", lambda _: session.next_item())
         _show_item(console, session, item)
-        given = _ask_answer(console, session, item)
+        answer = _ask_answer(console, session, item)
     else:
         console.print(f"\nThe test is over: {reason}.")
-        given = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
-    if given is Command.QUIT:
+        answer = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
+    if answer is Command.QUIT:
         return None
     try:
-        if given is Command.UNDO:
+        if answer is Command.UNDO:
             session = session.undo(at=_now())
             console.print("  undone")
-        elif given is Command.HINT:
+        elif answer is Command.HINT:
             _show_why(console, session)
-        elif isinstance(given, _Given):
+        elif isinstance(answer, _Given):
             was_possible = not session.impossible
-            session = _answered(session, given)
+            session = _answered(session, answer)
             if session.impossible and was_possible:
                 console.print(f"  {_IMPOSSIBLE}", soft_wrap=True)
     except SessionFileError as fault:

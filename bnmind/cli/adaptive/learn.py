@@ -152,7 +152,7 @@ def learn(options: LearnOptions) -> None:
         _check_place(start, options.out, options.title or "")
     data = Responses.from_csv(options.responses)
     most, starts = options.iterations, options.starts
-    found = working(
+    learned = working(
         "learning",
         lambda report: learned_from(
             data,
@@ -167,12 +167,12 @@ def learn(options: LearnOptions) -> None:
         ),
     )
     if options.out is not None:
-        write_bank(found.bank, options.out)
-        _tell_names(found.bank, options.out)
+        write_bank(learned.bank, options.out)
+        _tell_names(learned.bank, options.out)
     if options.json_output:
-        tell_json(_as_json(found, options.out))
+        tell_json(_as_json(learned, options.out))
     else:
-        _show(found, options.out)
+        _show(learned, options.out)
 
 
 def _model(
@@ -187,8 +187,8 @@ def _model(
         )
     if bank is not None:
         if gate is not None or skills is not None:
-            given = "--gate" if gate is not None else "--skills"
-            raise BnmindError(f"expected {given} with --qmatrix, got it with --bank")
+            option = "--gate" if gate is not None else "--skills"
+            raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
         return read_bank(bank)
     assert qmatrix is not None
     return read_qmatrix(qmatrix)

@@ -201,10 +201,10 @@ def _require_same(options: AssistOptions, saved: SavedGame) -> None:
         "--no-repeats": (options.no_repeats, not board.repeats),
         "--noise": (options.noise, saved.noise),
     }
-    for option, (wanted, kept) in asked.items():
-        if wanted is not None and wanted != kept:
+    for option, (requested, saved_value) in asked.items():
+        if requested is not None and requested != saved_value:
             raise BnmindError(
-                f"expected {option} {kept} of the game saved in {options.save}, got {wanted}; "
+                f"expected {option} {saved_value} of the game saved in {options.save}, got {requested}; "
                 f"--new begins a new game, --save names another file"
             )
 

@@ -142,10 +142,10 @@ def _played(contest: Contest) -> Comparison:
         working("playing", play)
     except KeyboardInterrupt:
         stopped.set()
-        kept = tuple(rows)
-        if len(kept) < len(contest.strategies):
+        played = tuple(rows)
+        if len(played) < len(contest.strategies):
             raise
-        comparison = contest.comparison(kept)
+        comparison = contest.comparison(played)
         say_interrupted(
             f"interrupted after {comparison.games:,} of {contest.n_games:,} games, which are kept"
         )

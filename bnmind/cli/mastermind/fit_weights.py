@@ -70,7 +70,7 @@ def fit_weights(options: FitWeightsOptions) -> None:
 
     check_writable(options.out)
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
-    given = None if options.start is None else read_weights(options.start)
+    start = None if options.start is None else read_weights(options.start)
     fitted = working(
         "fitting",
         lambda report: fit(
@@ -78,7 +78,7 @@ def fit_weights(options: FitWeightsOptions) -> None:
             turns=options.turns,
             evaluations=options.evaluations,
             seed=options.seed or 0,
-            start=given,
+            start=start,
             progress=lambda number, _: report(number, options.evaluations),
         ),
     )

@@ -250,8 +250,8 @@ def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None
         f"{measured.strategy} on {board}: {measured.total:,} guesses for {what}, "
         f"mean {measured.mean:.4f}, at most {measured.max}"
     )
-    for guess, found in enumerate(measured.distribution, start=1):
-        tell(f"  {counted(guess, 'guess', 'guesses'):<10} {found:>9,}")
+    for guess, count in enumerate(measured.distribution, start=1):
+        tell(f"  {counted(guess, 'guess', 'guesses'):<10} {count:>9,}")
     if tree is not None:
         lengths = tree.lengths
         tell(

@@ -110,8 +110,8 @@ def query(
         check_writable(picture)
     network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
     known = _evidence(evidence or [], {v.name: v.states for v in network.variables})
-    wanted = _targets(targets or [], {v.name for v in network.variables})
-    names = wanted or [v.name for v in network.variables if v.name not in known]
+    chosen = _targets(targets or [], {v.name for v in network.variables})
+    names = chosen or [v.name for v in network.variables if v.name not in known]
 
     def planned() -> tuple[Plan, dict[str, str]]:
         targets = [[name] for name in names]
@@ -119,8 +119,8 @@ def query(
         # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
-    plan, given = working("planning", lambda _: planned())
-    posterior = working("computing", lambda _: plan.run(given))
+    plan, remaining = working("planning", lambda _: planned())
+    posterior = working("computing", lambda _: plan.run(remaining))
     view = interruptible(lambda: belief_view(network, posterior, evidence=known))
     if picture is not None:
         write_file(picture, working("drawing", lambda _: view.svg()))
@@ -142,7 +142,7 @@ def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict
     """Return the findings; a state may contain ``=`` and commas if only one reading is possible."""
     from bnmind.errors import BnmindError
 
-    found: dict[str, str] = {}
+    findings: dict[str, str] = {}
     for text in texts:
         readings = _readings(text.split(","), states)
         if len(readings) > 1:
@@ -151,19 +151,19 @@ def _evidence(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict
         for name, state in readings[0] if readings else map(_entry, text.split(",")):
             if not (name and state):
                 raise BnmindError(f"expected evidence as VARIABLE=STATE, got {shown(text)}")
-            if name in found:
+            if name in findings:
                 raise BnmindError(f"the evidence on {one_line(name)} is given twice")
-            found[name] = state
-    return found
+            findings[name] = state
+    return findings
 
 
 def _targets(texts: Sequence[str], known: Set[str]) -> list[str]:
     """Return the targets; a text that is the name of a variable stands for that variable."""
-    wanted: list[str] = []
+    targets: list[str] = []
     for text in texts:
         names = (text,) if text in known else listed_names(text, ",")
-        wanted += [name for name in names if name]
-    return wanted
+        targets += [name for name in names if name]
+    return targets
 
 
 def _entry(text: str) -> tuple[str, str]:
@@ -191,18 +191,18 @@ def _readings(
     """Return up to two ways to read parts between commas as states of known variables."""
     # The readings of the first n parts, for each n. A reading is its last entry and the
     # reading before it, so that long readings need not be copied.
-    found: list[list[_Reading | None]] = [[None]]
+    readings: list[list[_Reading | None]] = [[None]]
     of_states = max((state.count(",") for known in states.values() for state in known), default=0)
     most = 1 + of_states + max((name.count(",") for name in states), default=0)
     signs = 1 + max((name.count("=") for name in states), default=0)
     for end in range(1, len(parts) + 1):
-        here: list[_Reading | None] = []
+        current: list[_Reading | None] = []
         for start in range(max(0, end - most), end):
             for name, state in _entries(",".join(parts[start:end]), signs):
                 if state in states.get(name, ()):
-                    here += [_Reading((name, state), before) for before in found[start]]
-        found.append(here[:2])
-    return [_unrolled(reading) for reading in found[-1]]
+                    current += [_Reading((name, state), before) for before in readings[start]]
+        readings.append(current[:2])
+    return [_unrolled(reading) for reading in readings[-1]]
 
 
 class _Reading(NamedTuple):

@@ -132,8 +132,8 @@ def show_advice(advice: Advice) -> None:
 
 def _lines(codes: Sequence[str]) -> list[str]:
     """Return codes on lines that end between codes, which may hold spaces themselves."""
-    kept = "  ".join(code.replace(" ", "\u00a0") for code in codes)
-    return [line.replace("\u00a0", " ") for line in textwrap.wrap(kept, 64)]
+    joined = "  ".join(code.replace(" ", "\u00a0") for code in codes)
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(joined, 64)]
 
 
 def show_in_brief(console: Console, advice: Advice) -> None:
