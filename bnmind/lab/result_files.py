@@ -27,14 +27,14 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, .
     FileWriteError
         If a file cannot be written; the error names it. The directory is then unchanged.
     """
-    made: list[Path] = []
+    created: list[Path] = []
     places = {directory / name: content for name, content in contents.items()}
     try:
         with _text_files.naming(str(directory)):
-            _make(directory, made)
+            _make(directory, created)
         _text_files.write_files(places)
     except BaseException:
-        for empty in reversed(made):
+        for empty in reversed(created):
             with suppress(OSError):
                 empty.rmdir()
         raise

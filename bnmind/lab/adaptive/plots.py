@@ -211,9 +211,9 @@ def _bars(
     """Draw bars side by side, those of a place around its number."""
     width = 0.84 / len(shares)
     for number, (share, label) in enumerate(zip(shares, labels, strict=True)):
-        left = np.arange(len(share)) - 0.42 + number * width
+        edges = np.arange(len(share)) - 0.42 + number * width
         axes.bar(
-            left,
+            edges,
             share,
             0.94 * width,
             align="edge",

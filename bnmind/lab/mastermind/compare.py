@@ -239,9 +239,9 @@ class Contest:
         strategies = tuple(self.strategies)
         names = [strategy.name for strategy in strategies]
         if not names or len(set(names)) < len(names):
-            got = ", ".join(names) or "none"
+            listed = ", ".join(names) or "none"
             raise InvalidArgumentError(
-                f"expected one or more strategies of different names, got {got}", strategies
+                f"expected one or more strategies of different names, got {listed}", strategies
             )
         object.__setattr__(self, "strategies", strategies)
         object.__setattr__(self, "max_guesses", Revealed(self.max_guesses).limit)

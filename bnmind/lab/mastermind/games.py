@@ -124,19 +124,19 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
             f"the revealed channel {real.name}",
             real.name,
         )
-    wanted = real if assumed is None else assumed
-    if wanted.board != real.board:
+    channel = real if assumed is None else assumed
+    if channel.board != real.board:
         raise InvalidChannelError(
-            f"expected an assumed channel of the board {real.board}, got one of {wanted.board}",
-            wanted.name,
+            f"expected an assumed channel of the board {real.board}, got one of {channel.board}",
+            channel.name,
         )
     if ending.reveals:
-        real, wanted = real.revealed(), wanted.revealed()
-    if wanted.is_exact:
+        real, channel = real.revealed(), channel.revealed()
+    if channel.is_exact:
         # The limit of vanishing noise is defined for any report.
-        return wanted if set(real.reports) <= set(wanted.reports) else trusting_channel(real)
-    _require_possible(real, wanted)
-    return wanted
+        return channel if set(real.reports) <= set(channel.reports) else trusting_channel(real)
+    _require_possible(real, channel)
+    return channel
 
 
 def _require_possible(real: Channel, assumed: Channel) -> None:

@@ -47,10 +47,10 @@ def plot_lengths(comparison: Comparison) -> Figure:
     ):
         counts = Counter(min(guesses, last) for guesses in lengths[name])
         shares = [100 * counts[place] / summary.games for place in places]
-        left = [place - 0.42 + number * width for place in places]
+        edges = [place - 0.42 + number * width for place in places]
         color = _COLORS[number % len(_COLORS)]
         axes.bar(
-            left, shares, 0.94 * width, align="edge", color=color, label=_label(summary), zorder=2
+            edges, shares, 0.94 * width, align="edge", color=color, label=_label(summary), zorder=2
         )
         axes.axvline(summary.mean, color=color, linewidth=1.3, linestyle=(0, (4, 2)), zorder=1)
     ticks = [str(place) for place in places]
