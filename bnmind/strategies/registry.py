@@ -90,14 +90,14 @@ def strategy_by_name(name: str) -> Strategy:
     try:
         with _current_directory_importable():
             module = importlib.import_module(module_name)
-            item = getattr(module, attribute, None)
-            strategy = item() if callable(item) and _is_maker(item) else item
+            loaded = getattr(module, attribute, None)
+            strategy = loaded() if callable(loaded) and _is_maker(loaded) else loaded
     except Exception as error:  # the user's module may raise anything
         reason = " ".join(str(error).split()) or "no message"
         raise InvalidArgumentError(
             f"cannot load the strategy {name!r}: {type(error).__name__}: {reason}", name
         ) from error
-    if item is None:
+    if loaded is None:
         known = [public for public in vars(module) if not public.startswith("_")]
         raise UnknownNameError(f"name in the module {module_name}", attribute, known)
     missing = [needed for needed in _NEEDED if not hasattr(strategy, needed)]

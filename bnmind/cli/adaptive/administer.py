@@ -145,10 +145,10 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
         more = "; --salvage saves what is whole in another file" if cut else ""
         raise SessionFileError(f"{fault}, in {path}{more}", str(path)) from fault
     for name, text in asked.items():
-        saved_value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
-        if text != saved_value:
+        value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
+        if text != value:
             raise BnmindError(
-                f"expected --{name} {saved_value or 'not given'} as in the test saved in {path}, got"
+                f"expected --{name} {value or 'not given'} as in the test saved in {path}, got"
                 f" {text}; --session may name another file"
             )
     return saved.about

@@ -201,10 +201,10 @@ def _require_same(options: AssistOptions, saved: SavedGame) -> None:
         "--no-repeats": (options.no_repeats, not board.repeats),
         "--noise": (options.noise, saved.noise),
     }
-    for option, (requested, saved_value) in asked.items():
-        if requested is not None and requested != saved_value:
+    for option, (requested, stored) in asked.items():
+        if requested is not None and requested != stored:
             raise BnmindError(
-                f"expected {option} {saved_value} of the game saved in {options.save}, got {requested}; "
+                f"expected {option} {stored} of the game saved in {options.save}, got {requested}; "
                 f"--new begins a new game, --save names another file"
             )
 

@@ -119,8 +119,8 @@ def query(
         # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
-    plan, remaining = working("planning", lambda _: planned())
-    posterior = working("computing", lambda _: plan.run(remaining))
+    plan, findings = working("planning", lambda _: planned())
+    posterior = working("computing", lambda _: plan.run(findings))
     view = interruptible(lambda: belief_view(network, posterior, evidence=known))
     if picture is not None:
         write_file(picture, working("drawing", lambda _: view.svg()))

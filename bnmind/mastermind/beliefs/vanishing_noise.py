@@ -68,20 +68,16 @@ class VanishingBelief(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         try:
-            values: NDArray[Any] = np.asarray(self.counts)
+            array: NDArray[Any] = np.asarray(self.counts)
         except ValueError:  # lists of different lengths
-            values = np.zeros(0)
-        if (
-            values.shape != (self.board.n_codes,)
-            or values.dtype.kind not in "iu"
-            or values.min() < 0
-        ):
+            array = np.zeros(0)
+        if array.shape != (self.board.n_codes,) or array.dtype.kind not in "iu" or array.min() < 0:
             raise InvalidArgumentError(
                 f"expected a count of at least 0 for each of the {self.board.n_codes:,} codes of"
                 f" the board {self.board}, got {shown(self.counts)}",
                 self.counts,
             )
-        counts = values.astype(_counts_type(len(self.history)))
+        counts = array.astype(_counts_type(len(self.history)))
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
 

@@ -334,7 +334,9 @@ def _apart(joint: Floats) -> tuple[Floats, Floats] | None:
     possible = ~np.isnan(joint[:, :, 0, 0])
     tables = []
     for summed_axis, true_axis in ((3, 0), (2, 1)):
-        rows = np.moveaxis(joint.sum(axis=summed_axis), true_axis, 0)  # [P or C, the other, heard]
+        rows = np.moveaxis(
+            joint.sum(axis=summed_axis), true_axis, 0
+        )  # [P or C, the other, reported]
         table = np.full((len(rows), rows.shape[2]), 1 / rows.shape[2])
         for i, row in enumerate(rows):
             seen = row[~np.isnan(row[:, 0])]

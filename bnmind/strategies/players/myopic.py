@@ -93,12 +93,8 @@ class Myopic(Value):
         )
         classes, guesses, sizes = plan.run(counts), plan.guesses, plan.sizes
         if self.among is Among.POSSIBLE:
-            is_candidate = possible[guesses]
-            classes, guesses, sizes = (
-                classes[is_candidate],
-                guesses[is_candidate],
-                sizes[is_candidate],
-            )
+            mask = possible[guesses]
+            classes, guesses, sizes = classes[mask], guesses[mask], sizes[mask]
         terms = self.score.terms(board, n)
         turn = len(belief.history)
         tied = terms.best(classes, turn)
