@@ -304,7 +304,7 @@ def _report_cpds(
     """
     n = board.pegs
     states = [str(i) for i in range(n + 1)] + ([WON] if channel.ends else [])
-    heard_black, heard_white = (Variable(name, tuple(states)) for name in REPORTS)
+    reported_black, reported_white = (Variable(name, tuple(states)) for name in REPORTS)
     size = len(states)
     joint = np.full((n + 1, n + 1, size, size), np.nan)  # [P, C, P′, C′]
     for true, row in zip(board.true_replies, channel.matrix, strict=True):
@@ -316,16 +316,16 @@ def _report_cpds(
     apart = _apart(joint)
     if apart is not None:
         return [
-            TabularCPD(heard_black, (black,), apart[0].T),
-            TabularCPD(heard_white, (white,), apart[1].T),
+            TabularCPD(reported_black, (black,), apart[0].T),
+            TabularCPD(reported_white, (white,), apart[1].T),
         ]
     joint = np.where(np.isnan(joint), 1 / size**2, joint)
     first = joint.sum(axis=3)  # [P, C, P′]
     safe = np.where(first > 0, first, 1.0)[..., None]
     second = np.where(first[..., None] > 0, joint / safe, 1 / size)  # [P, C, P′, C′]
     return [
-        TabularCPD(heard_black, (black, white), np.moveaxis(first, 2, 0)),
-        TabularCPD(heard_white, (heard_black, black, white), second.transpose(3, 2, 0, 1)),
+        TabularCPD(reported_black, (black, white), np.moveaxis(first, 2, 0)),
+        TabularCPD(reported_white, (reported_black, black, white), second.transpose(3, 2, 0, 1)),
     ]
 
 
@@ -334,9 +334,8 @@ def _apart(joint: Floats) -> tuple[Floats, Floats] | None:
     possible = ~np.isnan(joint[:, :, 0, 0])
     tables = []
     for summed_axis, true_axis in ((3, 0), (2, 1)):
-        rows = np.moveaxis(
-            joint.sum(axis=summed_axis), true_axis, 0
-        )  # [P or C, the other, reported]
+        # The axes of the rows are P or C, the other of these, and the report.
+        rows = np.moveaxis(joint.sum(axis=summed_axis), true_axis, 0)
         table = np.full((len(rows), rows.shape[2]), 1 / rows.shape[2])
         for i, row in enumerate(rows):
             seen = row[~np.isnan(row[:, 0])]

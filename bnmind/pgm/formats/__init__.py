@@ -1,4 +1,4 @@
-"""Bridges and formats of network files, one in each module."""
+"""The formats of network files and the bridge to pgmpy, one in each module."""
 
 from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy, pgmpy_object, quiet_pgmpy, to_pgmpy
 

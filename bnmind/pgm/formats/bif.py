@@ -1,4 +1,4 @@
-"""BIF, the interchange format of bnlearn's repository: text to network and back.
+"""Reader and writer of BIF, the interchange format of bnlearn's repository.
 
 ::
 
@@ -9,9 +9,9 @@
       (low) 0.9, 0.1;
     }
 
-Commas and the bar are blanks, as in the format's first description; a ``table`` has
-the child slowest and the last parent fastest. Comments are ``//`` and ``/* */``,
-properties are passed over, names and states may be quoted.
+Commas and the bar count as blanks, as in the first description of the format. In a ``table``
+the child varies slowest and the last parent fastest. Comments are ``//`` and ``/* */``. The
+reader ignores properties, and accepts quotes around names and states.
 
 References
 ----------
@@ -49,8 +49,8 @@ from bnmind.pgm.variable import Variable
 
 __all__ = ["BIF", "from_bif", "to_bif"]
 
-# What is kept is a group: quoted strings, and a comment that does not end. Up to Python 3.11.4
-# a possessive group that looks ahead never matches; this lazy one always ends, at \Z at the latest.
+# The groups match text that stays: quoted strings, and a comment without an end. Up to Python
+# 3.11.4 a possessive group with a lookahead never matches; this lazy one ends at \Z at the latest.
 _COMMENTS = re.compile(r'("[^"\n]*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|(\Z))')
 _NAME = r'(?:"[^"]*+"|[^\s,;|(){}"]++)'
 _WORD = re.compile(_NAME)
@@ -75,16 +75,16 @@ _ROW = re.compile(
 
 @dataclass(frozen=True)
 class _Table(DeclaredTable):
-    """A table's head, and where its body starts."""
+    """The head of a table, and the offset where its body starts."""
 
     body: int
 
 
 class _Row(NamedTuple):
-    """The head of a row, and the place of its numbers."""
+    """The head of a row, and the offset of its numbers."""
 
     kind: str
-    """"row", "default", or "table" for all of them in one."""
+    """"row", "default", or "table" for a row with all numbers."""
     configuration: int
     start: int
 
@@ -95,14 +95,14 @@ def from_bif(text: str, *, max_cells: int) -> ReadNetwork:
     Parameters
     ----------
     text
-        The file's.
+        The text of the file.
     max_cells
-        Cells that all the tables may have together.
+        The largest number of cells of all tables together.
 
     Raises
     ------
     ModelFileError
-        If the text is not of this form, or no valid network, with the place.
+        If the text is not of this form, or is no valid network; the error names the place.
     TooLargeError
         If there are more cells; nothing is allocated.
     """
@@ -123,7 +123,7 @@ def _names(text: str) -> list[str]:
 
 
 def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
-    """Return what is declared, and whether its names are encoded."""
+    """Return the declared variables and tables, and whether the names are encoded."""
     variables: list[DeclaredVariable] = []
     tables: list[_Table] = []
     encoded = False
@@ -168,7 +168,7 @@ def _variable(source: Source, at: int) -> tuple[DeclaredVariable, int]:
         if states is not None:
             raise source.fault(f"one type of {shown(name)}", part.start())
         states = tuple(_names(part["states"]))
-        # The number itself may have thousands of digits.
+        # Do not show the number: it may have thousands of digits.
         if part["count"].lstrip("0") != str(len(states)).lstrip("0"):
             raise source.place(part.start("count")).fault(
                 f"expected as many states of {shown(name)} as declared,"
@@ -212,7 +212,7 @@ def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
 
 
 def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]:
-    """Return a table's rows, each configuration once or a single whole table, and all numbers."""
+    """Return the rows of a table, without duplicates, and all numbers."""
     child, *parents = scope
     shape = tuple(v.n_states for v in parents)
     offsets = [
@@ -270,9 +270,9 @@ def _unknown_state(
 
 
 def to_bif(network: Network, *, encoded: bool = False) -> str:
-    """Return the network as a BIF text, a row for each configuration of the parents.
+    """Return the network as a BIF text, with a row for each configuration of the parents.
 
-    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    ``encoded`` says whether its names are encoded, see `bnmind.pgm.encoded_names`.
     """
     note = f"  property bnmind_names {ENCODING} ;\n" if encoded else ""
     blocks = [f"network bnmind {{\n{note}}}\n"]
@@ -300,13 +300,13 @@ BIF = TableFormat(
     "BIF, of bnlearn's repository",
     to_bif,
     text_reader(from_bif),
-    # Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
+    # All other names are encoded; pgmpy, which reads many of these files, needs that too.
     Alphabet(
         re.compile(r"[^\s,;|(){}\"/]+"),
         re.compile(r"[^\s,;|(){}\"/]+"),
-        # "table1" is read as the keyword and a number.
+        # Readers take "table1" for the keyword and a number.
         mistaken=re.compile(r"(table|default)[-0-9eE]"),
         fold=True,
     ),
 )
-"""The format, and the names that it can hold."""
+"""The format with the names that it can hold."""

@@ -41,7 +41,7 @@ Scope = tuple[Variable, ...]
 """The child, then its parents."""
 
 MOST_AXES = 64
-"""Variables that one table may have: as many as NumPy has axes."""
+"""The largest number of variables in a table: the number of axes of a NumPy array."""
 
 _SHOWN_FAULTS = 5
 _LONGEST_FAULT = 160
@@ -49,7 +49,7 @@ _LONGEST_FAULT = 160
 
 @dataclass(frozen=True)
 class DeclaredVariable:
-    """A variable as it stands in a file, not checked yet."""
+    """An unchecked variable of a file."""
 
     name: str
     states: tuple[str, ...]
@@ -58,7 +58,7 @@ class DeclaredVariable:
 
 @dataclass(frozen=True)
 class DeclaredTable:
-    """The head of a table as it stands in a file, not checked yet."""
+    """The unchecked head of a table in a file."""
 
     names: tuple[str, ...]
     """The child, then its parents."""
@@ -67,11 +67,11 @@ class DeclaredTable:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The numbers of a table, and where each stands."""
+    """The numbers of a table, and their places in the file."""
 
     scope: Scope
     rows: Floats
-    """``(configurations of the parents, states of the child)``, the last parent fastest."""
+    """``(configurations of the parents, states of the child)``; the last parent varies fastest."""
     place: Callable[[int], Place]
     """Returns the exact or approximate place of a number, given its index in ``rows``."""
 
@@ -95,7 +95,7 @@ class Faults:
             self._told.append((one_line(message, longest=_LONGEST_FAULT), computed))
 
     def refuse(self) -> None:
-        """Raise the `ModelFileError` that lists what was added, if anything was."""
+        """Raise a `ModelFileError` that lists the faults, if there are any."""
         if not self._told:
             return
         message, first = self._told[0]
@@ -200,10 +200,10 @@ class ReadNetwork:
 
     network: Network
     variables: tuple[Variable, ...]
-    """In the order in which the file declares them."""
+    """The variables in the order in which the file declares them."""
 
     def as_model(self) -> FactorModel:
-        """Return the product of the network's distributions, its variables in the file's order."""
+        """Return the product of the distributions, with the variables in the order of the file."""
         return FactorModel(self.network.potentials, self.variables)
 
 
@@ -224,9 +224,8 @@ def network_of(
     Raises
     ------
     ModelFileError
-        If a number is no probability, or a row does not sum to one within 1e-6; the
-        place of the first in each table, all tables at once. Or if an encoded name stands
-        for none.
+        If a number is no probability, a row does not sum to one within 1e-6, or a name is not
+        encoded correctly. The error names the place of the first fault of each table.
     """
     faults = Faults()
     cpds = []
@@ -251,7 +250,7 @@ def network_of(
     try:
         network = Network(tuple(cpds))
     except InvalidModelError as fault:
-        # Two names that are the same when decoded.
+        # Two different encoded names may stand for the same name.
         raise ModelFileError(f"expected distinct encoded names: {fault}") from fault
     return ReadNetwork(network, tuple(named[v.name] for v in variables))
 
@@ -261,7 +260,7 @@ def _place_of_fault(table: Numbers) -> Place:
 
 
 def _first_fault(rows: Floats) -> int:
-    """Return the index of the first number that is no probability, or of the worst row."""
+    """Return the index of the first number that is no probability, else of the worst row."""
     wrong = ~((rows >= 0) & np.isfinite(rows))
     if np.any(wrong):
         return int(np.argmax(wrong))

@@ -39,7 +39,7 @@ from bnmind.pgm.listed import Listed
 
 __all__ = ["FunctionRecord", "arity_fault", "function_to_record", "steps_work"]
 
-# Small enough for sums of very many in 64 bits.
+# Sums of very many such numbers fit into 64 bits.
 _MOST = 2**31
 _Position = Annotated[int, Field(ge=0, le=_MOST)]
 _Positions: TypeAlias = Annotated[tuple[_Position, ...], Field(fail_fast=True)]
@@ -56,7 +56,7 @@ class _OfNumbers(Strict):
 
 
 def _annotation(hint: Any, least: int) -> Any:
-    """Return the type of a field in a file: whole numbers within bounds, and tuples of them."""
+    """Return the type of a field in a file: bounded whole numbers, or tuples of them."""
     if get_origin(hint) in (Union, UnionType):
         either = [_annotation(one, least) for one in get_args(hint)]
         return functools.reduce(operator.or_, either)
@@ -67,7 +67,7 @@ def _annotation(hint: Any, least: int) -> Any:
 
 
 def _record(name: str, row: RegisteredFunction) -> type[_OfNumbers]:
-    """Return the record of a registered function, made of the fields of its class."""
+    """Return the record class of a registered function, with the fields of its class."""
     kind: Any = row.make
     hints = get_type_hints(kind)
     parts: dict[str, Any] = {"function": (Literal[name], ...)}
@@ -117,13 +117,13 @@ else:
     ]
 
 FunctionRecord: TypeAlias = _AnyRecord
-"""A record of any of the functions, told apart by its field ``function``."""
+"""A record of any function; the field ``function`` says which one."""
 
 _Restricted.model_rebuild()
 
 
 def function_to_record(function: Function) -> dict[str, Any] | None:
-    """Return the record of a function, or None if it is not one of ours.
+    """Return the record of a function, or None if it is not a function of bnmind.
 
     >>> from bnmind.pgm import Threshold
     >>> function_to_record(Threshold(2))
@@ -146,7 +146,7 @@ def function_to_record(function: Function) -> dict[str, Any] | None:
 
 
 def arity_fault(function: Function, n_arguments: int) -> str | None:
-    """Return the fault of a function that does not have ``n_arguments`` arguments, or None."""
+    """Return a message if a function does not have ``n_arguments`` arguments, else None."""
     expected: int | None = None
     name = name_of(function)
     if isinstance(function, Restricted):
@@ -165,8 +165,8 @@ def arity_fault(function: Function, n_arguments: int) -> str | None:
 def steps_work(function: Function, sizes: Sequence[int]) -> int:
     """Return a bound on the work of computing a function's steps, in cells.
 
-    Partial sums may be as many as there are configurations; the other functions have
-    few partial results.
+    The number of partial sums may equal the number of configurations. Other functions have few
+    partial results.
     """
     while isinstance(function, Restricted):
         sizes = [max(positions) + 1 for positions in function.states]
@@ -174,5 +174,5 @@ def steps_work(function: Function, sizes: Sequence[int]) -> int:
     if isinstance(function, Listed):
         return function.results.size
     name = name_of(function)
-    assert name is not None  # as whatever comes from a record
+    assert name is not None  # every function of a record has one
     return FUNCTIONS[name].partial_results(function, sizes) * sum(sizes)

@@ -1,4 +1,4 @@
-"""Our JSON as a format of model files; pydantic is imported when a file is read or written."""
+"""bnmind's JSON as a format of model files; pydantic is imported when first needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["JsonFormat"]
 
 @dataclass(frozen=True)
 class JsonFormat:
-    """Our own format: it keeps functions, factors and all names."""
+    """bnmind's own format: it keeps functions, factors and all names."""
 
     about: str = "JSON of our own, which keeps functions as functions"
     """The format, in a few words."""
@@ -30,13 +30,13 @@ class JsonFormat:
         return True
 
     def names_of(self, variables: Sequence[Variable]) -> FileNames:
-        """Return no names: all are written as they are."""
+        """Return no names: the format holds every name unchanged."""
         return FileNames()
 
     def contents(
         self, model: Network | FactorModel, path: Path, *, max_cells: int
     ) -> dict[Path, str]:
-        """Return the content of the file, functions kept as they are."""
+        """Return the content of the file; functions stay functions."""
         from bnmind.pgm.formats.model_json import model_to_json
 
         tables = [p for p in model.potentials if isinstance(p, Factor | TabularCPD)]

@@ -1,6 +1,6 @@
-"""The common parts of our JSON files: strict records, and messages for their faults.
+"""The common parts of bnmind's JSON files: strict records, and messages for their faults.
 
-pydantic is imported with this module, which is therefore imported when first needed.
+This module imports pydantic, so it is itself imported when first needed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from bnmind.pgm.variable import Variable
 __all__ = ["LONG_TEXT", "Names", "Strict", "VariableRecord", "listed", "validated", "variables_of"]
 
 LONG_TEXT = 2**20
-"""Characters from which a text is read by records that look for one fault of each list only.
+"""For texts of at least this length, records report only the first fault of each list.
 
-A fault takes a hundred times the memory of the entry that is wrong, and a file of ours may have
-twenty million entries.
+A fault takes a hundred times the memory of the wrong entry, and a file may have twenty million
+entries.
 """
 
 _SHOWN_FAULTS = 5
@@ -33,9 +33,9 @@ _Fault = TypeVar("_Fault")
 
 
 class Strict(BaseModel):
-    """A record that has these fields, of these types, and no others."""
+    """A record with exactly the declared fields and types."""
 
-    # Other fields are refused below, as one fault: "forbid" makes a fault of each of them.
+    # `_no_others` reports all unknown fields as one fault; "forbid" would report each of them.
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class Strict(BaseModel):
 
 
 Names: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
-"""Names or states; errors name only the first one that is not text."""
+"""Names or states; an error names only the first one that is not text."""
 
 
 class VariableRecord(Strict):
@@ -83,8 +83,8 @@ def validated(text: str, schema: str, versions: Mapping[int, type[_Record]]) -> 
     Raises
     ------
     ModelFileError
-        If it has another schema, or a version that is not known; or is not of its
-        form: all faults, each with its path in the file.
+        If the schema or the version is another one, or the text is not such a record. The error
+        lists all faults, each with its path in the file.
     """
     head = _parsed(_Head, text, schema)
     if head.schema_name != schema:
@@ -108,19 +108,19 @@ def _parsed(record: type[_Record], text: str, what: str) -> _Record:
 
 
 def _told(error: Mapping[str, Any]) -> str:
-    # The path may hold keys of the file, of any length.
+    # The path may contain keys of the file, which may be long.
     path = [
         shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
     ]
     message = " ".join(error["msg"].split())
     if path:
         return f"{'.'.join(path)}: {message}"
-    # The message about a text that is no JSON names the line and the column.
+    # The message about invalid JSON already names the line and the column.
     return message if error["type"] == "json_invalid" else f"{message} (the whole file)"
 
 
 def listed(faults: Sequence[_Fault], told: Callable[[_Fault], str] = str) -> str:
-    """Return the first faults, each not too long, and how many more there are."""
+    """Return the first faults, shortened if long, and the number of the others."""
     first = [told(fault) for fault in faults[:_SHOWN_FAULTS]]
     cut = [f if len(f) <= _LONGEST_FAULT else f"{f[: _LONGEST_FAULT - 1]}…" for f in first]
     more = f"; and {len(faults) - _SHOWN_FAULTS} more" if len(faults) > _SHOWN_FAULTS else ""
@@ -133,7 +133,7 @@ def variables_of(records: Iterable[VariableRecord]) -> dict[str, Variable]:
     Raises
     ------
     InvalidModelError
-        If one is not valid or there twice; all faults at once.
+        If a variable is invalid or occurs twice; the error lists all faults.
     """
     problems: list[str] = []
     variables: dict[str, Variable] = {}

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FILE_BYTES = 2**28
-"""Bytes that a file may have, unpacked."""
+"""The largest size of a file in bytes, unpacked."""
 
 _Read = TypeVar("_Read")
 
@@ -41,11 +41,11 @@ class ModelSource:
     data: bytes
     """Its bytes, unpacked."""
     max_cells: int
-    """Cells that the tables of the model may have together."""
+    """The largest number of cells of all tables of the model together."""
 
     @property
     def text(self) -> str:
-        """The file's text; `ModelFileError` with the place if it is not UTF-8."""
+        """The text of the file; raises `ModelFileError` with the place if it is not UTF-8."""
         return text_of(self.data)
 
 
@@ -61,21 +61,21 @@ class ModelFormat(Protocol):
         """Whether it holds a `FactorModel` whose factors are no probabilities."""
 
     def names_of(self, variables: Sequence[Variable]) -> FileNames:
-        """Return the names that a file holds in another form."""
+        """Return the names that the format encodes."""
 
     def contents(
         self, model: Network | FactorModel, path: Path, *, max_cells: int
     ) -> dict[Path, str]:
-        """Return the content of each file to be written, in the order to be written.
+        """Return the content of each file to write, in the order of writing.
 
-        A `FactorModel` comes only if `holds_factors` is true.
+        The model is a `FactorModel` only if `holds_factors` is true.
         """
 
     def read_network(self, source: ModelSource) -> Network:
         """Return the network; raise `ModelFileError` if there is none."""
 
     def read_model(self, source: ModelSource) -> FactorModel:
-        """Return the model, that of a network as the product of its tables."""
+        """Return the model; for a network, the product of its tables."""
 
     def read(self, source: ModelSource) -> Network | FactorModel:
         """Return the network, or the product of factors if there is no network."""
@@ -133,7 +133,7 @@ class TableFormat:
     def contents(
         self, model: Network | FactorModel, path: Path, *, max_cells: int
     ) -> dict[Path, str]:
-        """Return the content of the file, functions expanded to tables."""
+        """Return the content of the file; functions are expanded to tables."""
         assert isinstance(model, Network)  # as `holds_factors` says
         check_tables_fit(model.cpds, max_cells=max_cells)
         names = self.names_of(model.variables)
@@ -144,7 +144,7 @@ class TableFormat:
         return self.parse(source.data, max_cells=source.max_cells).network
 
     def read_model(self, source: ModelSource) -> FactorModel:
-        """Return the product of the tables, the variables in the order of the file."""
+        """Return the product of the tables, with the variables in the order of the file."""
         return self.parse(source.data, max_cells=source.max_cells).as_model()
 
     def read(self, source: ModelSource) -> Network:
@@ -153,14 +153,14 @@ class TableFormat:
 
 
 def read_from(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:
-    """Return what a reader makes of a file; its errors name the file."""
+    """Return the result of a reader; its errors name the file."""
     data = read_bytes(path, most=FILE_BYTES, packed=str(path).endswith(".gz"))
     if not data.strip():
         raise ModelFileError(f"expected a model in {path}, got an empty file", str(path))
     try:
         return read(data)
     except ModelFileError as fault:
-        # A fault of another file beside it has that file's name already.
+        # An error about the file of names already names that file.
         if fault.value is not None:
             raise
         raise ModelFileError(

@@ -1,8 +1,8 @@
-"""Our own JSON form of a model, which keeps functions as functions.
+"""bnmind's own JSON form of a model, which keeps functions as functions.
 
-Formats of other programs expand functions to tables, and cannot hold the negative
-and complex factors of a rank-one factorization; this one holds any `Network` and
-`FactorModel`, in full precision::
+Formats of other programs expand functions to tables, and cannot hold the negative and complex
+factors of a rank-one factorization. This one holds any `Network` or `FactorModel` in full
+precision::
 
     {"schema": "bnmind-model", "version": 2,
      "variables": [{"name": "B", "states": ["0", "1"]}, …],
@@ -13,11 +13,10 @@ and complex factors of a rank-one factorization; this one holds any `Network` an
        {"kind": "noisy_maximum", "scope": ["D", "A"],
         "links": [[[1.0, 0.2], [0.0, 0.8]]], "leak": [1.0, 0.0]}, …]}
 
-``values`` run over the scope with its last variable fastest; ``imaginary`` is
-there only for complex tables. For a distribution the scope is the child, then its
-parents; functions are those of `bnmind.pgm.formats.function_json`. Version 1 had factors
-only, without a ``kind``, and is still read. pydantic is imported with this module,
-which `bnmind.pgm.files` therefore imports when first needed.
+The last variable of the scope varies fastest in ``values``. Only complex tables have
+``imaginary``. The scope of a distribution is the child and then its parents. Functions are those of
+`bnmind.pgm.formats.function_json`. Version 1, which is still read, had only factors, without a
+``kind``. This module imports pydantic, so `bnmind.pgm.files` imports it when first needed.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ __all__ = [
 ]
 
 JSON_VERSION = 2
-"""The version that is written."""
+"""The version of the files that bnmind writes."""
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _Numbers = Annotated[list[_Number], Field(fail_fast=True)]
@@ -129,14 +128,14 @@ _LONG_VERSIONS = {1: _LongVersion1, 2: _LongVersion2}
 def model_to_json(model: Network | FactorModel, *, max_cells: int) -> str:
     """Return the model as JSON text.
 
-    Functions that are not ours are expanded to tables of at most ``max_cells``.
+    Functions that are not classes of bnmind are expanded to tables of at most ``max_cells``.
     """
     variables = [
         json.dumps({"name": v.name, "states": list(v.states)}, ensure_ascii=False)
         for v in model.variables
     ]
     potentials = [json.dumps(_to_record(p, max_cells)) for p in model.potentials]
-    # One variable and one table a line: readable, and differences stay small.
+    # With one variable or table on a line, files are readable and diffs small.
     return (
         f'{{"schema": "bnmind-model", "version": {JSON_VERSION},\n'
         f' "variables": [\n  {_lines(variables)}\n ],\n'
@@ -174,20 +173,21 @@ def _to_record(potential: Potential, max_cells: int) -> dict[str, Any]:
 
 
 def model_from_json(text: str, *, max_cells: int) -> FactorModel:
-    """Return the model that JSON text holds, as the product of its potentials.
+    """Return the model in a JSON text, as the product of its potentials.
 
     Parameters
     ----------
     text
         The file's.
     max_cells
-        Cells that checking a function may take; tables are as large as the text.
+        The largest number of cells for the check of a function. Tables are never larger than the
+        text.
 
     Raises
     ------
     ModelFileError
-        If the text is not JSON of this form, or its parts contradict each other; all
-        faults at once, each with its path.
+        If the text is not JSON of this form, or its parts contradict each other. The error lists
+        all faults, each with its path.
     """
     try:
         return FactorModel(*_potentials(text, max_cells))
@@ -196,7 +196,7 @@ def model_from_json(text: str, *, max_cells: int) -> FactorModel:
 
 
 def network_from_json(text: str, *, max_cells: int) -> Network:
-    """Return the network that JSON text holds; else as `model_from_json`."""
+    """Return the network in a JSON text; see `model_from_json`."""
     potentials, _ = _potentials(text, max_cells)
     factors = [
         f"at potentials.{i}: a factor over {', '.join(p.names) or 'nothing'}, no distribution"
@@ -280,7 +280,7 @@ def _from_record(
             return _functional(entry, scope, max_cells)
         case _Noisy():
             make = NoisyMaximum if entry.kind == "noisy_maximum" else NoisyMinimum
-            # Ragged lists are no arrays; the constructor says so for a list of them.
+            # The constructor reports lists of different lengths, which are no arrays.
             links: tuple[Any, ...] = tuple(entry.links)
             leak: Any = entry.leak
             return make(scope[0], scope[1:], links, leak)
@@ -309,7 +309,7 @@ def _functional(entry: _Function, scope: tuple[Variable, ...], max_cells: int) -
         return FunctionalCPD(scope[0], scope[1:], function)
     except InvalidModelError:
         raise
-    # Positions that an argument does not have.
+    # The function may use positions that an argument does not have.
     except (LookupError, TypeError, ValueError) as error:
         raise InvalidModelError(
             [f"expected a function of {', '.join(v.name for v in scope[1:])}: {error}"]

@@ -1,4 +1,4 @@
-"""NET, Hugin's format: text to network and back.
+"""Reader and writer of NET, the format of Hugin.
 
 ::
 
@@ -6,9 +6,9 @@
     node B { states = ("no" "yes"); … }
     potential (B | A) { data = ((0.9 0.1) (0.2 0.8)); }
 
-A pair of brackets for each parent, the last one fastest, and in the innermost the
-states of the child; or all the numbers in one pair. Comments are ``%`` to the end of
-the line, and fields of other names are passed over.
+The data have a pair of brackets for each parent, and the states of the child in the innermost
+pair; the last parent varies fastest. Alternatively, one pair contains all numbers. Comments start
+with ``%`` and end with the line. The reader ignores other fields.
 
 References
 ----------
@@ -40,7 +40,7 @@ from bnmind.pgm.network import Network
 __all__ = ["NET", "from_net", "to_net"]
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
-# Strings are kept, whether they end or not.
+# The group matches text that stays: strings, with or without an end.
 _COMMENTS = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|%[^\n]*+', re.DOTALL)
 _BLOCK = re.compile(r"\s*+(?:(?P<kind>[A-Za-z_]++)|\Z)")
 _KINDS = "'net', 'node', 'discrete node' or 'potential'"
@@ -61,7 +61,7 @@ _OTHER_NODES = ("continuous", "utility", "decision", "function", "class")
 
 @dataclass(frozen=True)
 class _Table(DeclaredTable):
-    """A potential's head, and its numbers as text."""
+    """The head of a potential, and the offsets of its numbers."""
 
     start: int
     end: int
@@ -73,15 +73,15 @@ def from_net(text: str, *, max_cells: int) -> ReadNetwork:
     Parameters
     ----------
     text
-        The file's.
+        The text of the file.
     max_cells
-        Cells that all the tables may have together.
+        The largest number of cells of all tables together.
 
     Raises
     ------
     ModelFileError
-        If the text is not of this form, or no valid network of discrete chance
-        nodes, with the place.
+        If the text is not of this form, or is no valid network of discrete chance nodes; the
+        error names the place.
     TooLargeError
         If there are more cells; nothing is allocated.
     """
@@ -96,7 +96,7 @@ def from_net(text: str, *, max_cells: int) -> ReadNetwork:
 
 
 def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
-    """Return what is declared, and whether its names are encoded."""
+    """Return the declared variables and tables, and whether the names are encoded."""
     variables: list[DeclaredVariable] = []
     tables: list[_Table] = []
     encoded = False
@@ -127,7 +127,7 @@ def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table],
 
 
 def _fields(source: Source, at: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the name of each field and where its value starts and ends; at last, the end twice."""
+    """Yield the name of each field and the offsets of its value; last, "" and the end twice."""
     expected = "a field 'name = value;' or '}'"
     while not (field := source.match(_FIELD, at, expected=expected))["end"]:
         at = field.end()
@@ -204,7 +204,7 @@ def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
 
 
 def _nested(shape: tuple[int, ...]) -> str:
-    """Return the brackets of a table of a shape."""
+    """Return the brackets of a table of this shape, without its numbers."""
     brackets = "()"
     for size in reversed(shape):
         brackets = f"({brackets * size})"
@@ -214,7 +214,7 @@ def _nested(shape: tuple[int, ...]) -> str:
 def to_net(network: Network, *, encoded: bool = False) -> str:
     """Return the network as a NET text.
 
-    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    ``encoded`` says whether its names are encoded, see `bnmind.pgm.encoded_names`.
     """
     note = f'  bnmind_names = "{ENCODING}";\n' if encoded else ""
     blocks = [f"net\n{{\n{note}}}\n"]
@@ -240,12 +240,12 @@ NET = TableFormat(
     "Hugin",
     to_net,
     text_reader(from_net),
-    # Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
+    # All other names are encoded; pgmpy, which reads many of these files, needs that too.
     Alphabet(
         re.compile(r"[A-Za-z0-9_-]+"),
         re.compile(r"[!#$&'*+.0-9:;<=>?@A-Z\[\]^_`a-z|~\-]+"),
-        # "(a | node b)" is read as the declaration of a node b.
+        # Readers take "(a | node b)" for the declaration of a node b.
         mistaken=re.compile(r"node$"),
     ),
 )
-"""The format, and the names that it can hold."""
+"""The format with the names that it can hold."""

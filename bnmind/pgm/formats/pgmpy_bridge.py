@@ -3,9 +3,8 @@
 pgmpy takes seconds to import, and it warns and logs. This is the only module that imports it, when
 it is first needed, and without its warnings.
 
-Two of its habits are not taken over: pgmpy accepts tables whose columns do not
-sum to one (its own check passes 1.009), and it identifies variables by bare
-strings repeated in every table. This module checks everything that comes from pgmpy.
+pgmpy accepts tables whose columns do not sum to one (its own check passes 1.009), and it identifies
+variables by strings that every table repeats. This module therefore checks all models from pgmpy.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ __all__ = ["check_tables_fit", "from_pgmpy", "pgmpy_object", "quiet_pgmpy", "to_
 
 @contextmanager
 def quiet_pgmpy() -> Iterator[None]:
-    """Silence pgmpy's warnings and its logger, for the time of a ``with`` block."""
+    """Silence pgmpy's warnings and its logger within a ``with`` block."""
     logger = logging.getLogger("pgmpy")
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -43,7 +42,7 @@ def quiet_pgmpy() -> Iterator[None]:
 
 
 def pgmpy_object(module: str, name: str) -> Any:
-    """Return an object of pgmpy, imported without noise.
+    """Return an object of pgmpy, imported without warnings.
 
     Raises
     ------
@@ -129,9 +128,9 @@ def from_pgmpy(model: Any) -> Network:
     Raises
     ------
     InvalidModelError
-        If it is no such network, a table is missing, contradicts the graph or is
-        no distribution, a name cannot be held, or two states of a variable are the
-        same as strings; all faults at once.
+        If it is not such a network; a table is missing, contradicts the graph, or is no
+        distribution; a name is not valid; or two states of a variable are equal as strings. The
+        error lists all faults.
     """
     if not isinstance(model, pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")):
         raise InvalidModelError(

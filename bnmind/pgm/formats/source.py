@@ -36,7 +36,7 @@ class Place:
         return f"line {self.line}, column {self.column}"
 
     def fault(self, message: str) -> ModelFileError:
-        """Return the error that says what is wrong, and that it is here."""
+        """Return an error with a message and this place."""
         return ModelFileError(f"{message} at {self}", line=self.line, column=self.column)
 
 
@@ -47,22 +47,22 @@ class Source:
     Parameters
     ----------
     text
-        With comments replaced by as many blanks, so that places stay.
+        The text. Blanks replace comments, so that places do not change.
     """
 
     text: str
 
     @classmethod
     def without(cls, comments: re.Pattern[str], text: str) -> Source:
-        """Return the source with comments made blank.
+        """Return the source of a text, with comments replaced by blanks.
 
         Parameters
         ----------
         comments
-            Matches what is to stay too, as a group: quoted strings, which may hold what
-            looks like the start of a comment.
+            The pattern of comments. It also matches, as a group, text that stays: quoted strings,
+            which may contain the start of a comment.
         text
-            The file's.
+            The text of the file.
         """
         return cls(comments.sub(lambda m: m[0] if m.lastindex else _blank(m[0]), text))
 
@@ -77,27 +77,27 @@ class Source:
         return Place(line + 1, at - start + 1)
 
     def skip(self, at: int) -> int:
-        """Return the offset after blanks."""
+        """Return the offset of the first character that is not blank."""
         match = _BLANKS.match(self.text, at)
-        assert match is not None  # it matches nothing at all too
+        assert match is not None  # it matches the empty string too
         return match.end()
 
     def match(self, pattern: re.Pattern[str], at: int, *, expected: str) -> re.Match[str]:
-        """Return the match of a pattern; else a fault that says what was expected."""
+        """Return the match of a pattern at an offset; raise `fault` if there is none."""
         match = pattern.match(self.text, at)
         if match is None:
             raise self.fault(expected, at)
         return match
 
     def fault(self, expected: str, at: int) -> ModelFileError:
-        """Return the error about what stands after blanks, where something else was expected."""
+        """Return an error that names the expected and the actual text after blanks."""
         at = self.skip(at)
         match = _FAULTY.match(self.text, at)
         what = shown(match[0]) if match else "the end of the file"
         return self.place(at).fault(f"expected {expected}, got {what}")
 
     def place_of_number(self, number: int, start: int, end: int) -> Place:
-        """Return where the number with this index stands in a list between two offsets."""
+        """Return the place of a number, given its index in a list between two offsets."""
         place = start
         for count, match in enumerate(_TOKEN.finditer(self.text, start, end)):
             place = match.start()
@@ -107,15 +107,12 @@ class Source:
 
 
 def number_list(tokens: Sequence[str]) -> Floats | int:
-    """Return the numbers that tokens are, or the index of the first token that is none.
-
-    ``nan`` and ``inf`` are none.
-    """
+    """Return tokens as numbers, or the index of the first token that is not a finite number."""
     try:
         values = np.array(list(map(float, tokens)), dtype=np.float64)
     except ValueError:
         return next(i for i, token in enumerate(tokens) if not _is_number(token))
-    # Python reads "1_000" and digits of other scripts too.
+    # float() also accepts "1_000" and digits of other scripts.
     text = "".join(tokens)
     if "_" in text or not text.isascii() or not np.all(np.isfinite(values)):
         wrong = (i for i, token in enumerate(tokens) if not _is_number(token))
@@ -137,17 +134,17 @@ def _blank(comment: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a text as a message may show it: quoted, in one line, not too long."""
+    """Return a text for a message: quoted, on one line, and shortened if long."""
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of a file in UTF-8, lines ended by a line feed.
+    """Return the text of a file in UTF-8, with a line feed at the end of each line.
 
     Raises
     ------
     ModelFileError
-        If it is not UTF-8; with the place.
+        If it is not UTF-8; the error names the place.
     """
     try:
         text = data.decode("utf-8-sig")

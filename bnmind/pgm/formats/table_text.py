@@ -1,4 +1,4 @@
-"""A table as rows of numbers, and numbers as text: what all formats share."""
+"""Tables as rows of numbers, and numbers as text, for all formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["rows_of", "written", "xml_text"]
 def rows_of(cpd: CPD) -> Floats:
     """Return the distributions of the child, ``(configurations of the parents, states)``.
 
-    The last parent is fastest. Functions are expanded, however large their tables.
+    The last parent varies fastest. Functions are expanded to tables of any size.
     """
     table = cpd.to_tabular(max_cells=cpd.n_cells)
     return np.moveaxis(table.values, 0, -1).reshape(-1, cpd.variable.n_states)

@@ -1,4 +1,4 @@
-"""UAI, the format of the inference competitions: text to model and back.
+"""Reader and writer of UAI, the format of the inference competitions.
 
 ::
 
@@ -11,10 +11,10 @@
     2  0.4 0.6       the numbers of each, the last variable fastest
     6  0.1 0.2 0.7  0.3 0.3 0.4
 
-Lines that start with the word ``c``, and what follows ``#``, are comments. The format
-knows variables and states by number only, so their names are kept in a file beside it
-(`bnmind.pgm.formats.uai_names`); without one they are x0, x1, … and 0, 1, …. Evidence has a file
-of its own: ``1 0 2`` says that of one variable, x0, state 2 is known.
+Comments are lines that start with the word ``c``, and text after ``#``. The format identifies
+variables and states by numbers, so another file beside it holds their names
+(`bnmind.pgm.formats.uai_names`). Without that file, the names are x0, x1, … and 0, 1, …. Evidence
+has a file of its own: ``1 0 2`` means one observed variable, x0, in state 2.
 
 References
 ----------
@@ -68,7 +68,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class _Reader:
-    """The words of a text, and where each stands."""
+    """The words of a text, and their places."""
 
     source: Source
     tokens: list[str]
@@ -79,13 +79,13 @@ class _Reader:
         return cls(source, source.text.split())
 
     def place(self, at: int) -> Place:
-        """Return where a word stands; the end of the file for one after the last."""
+        """Return the place of a word; the end of the file if there is no such word."""
         words = _TOKEN.finditer(self.source.text)
         word = next(islice(words, at, None), None)
         return self.source.place(word.start() if word else len(self.source.text))
 
     def first_places(self, count: int) -> list[Place]:
-        """Return where each of the first words stands."""
+        """Return the places of the first words."""
         words = islice(_TOKEN.finditer(self.source.text), count)
         return [self.source.place(word.start()) for word in words]
 
@@ -95,7 +95,7 @@ class _Reader:
         return self.place(at).fault(f"expected {expected}, got {word}")
 
     def count(self, at: int, expected: str, *, least: int = 0, below: int = 10**_DIGITS) -> int:
-        """Return the whole number at a word."""
+        """Return a word as a whole number."""
         token = self.tokens[at] if at < len(self.tokens) else ""
         if not (token.isascii() and token.isdigit() and len(token) <= _DIGITS):
             raise self.fault(expected, at)
@@ -112,20 +112,20 @@ class _Preamble:
     sizes: list[int]
     scopes: list[list[int]]
     scope_starts: list[int]
-    """The word at which each scope starts."""
+    """The index of the first word of each scope."""
     end: int
-    """The word after it all."""
+    """The index of the word after the preamble."""
 
 
 def _preamble(reader: _Reader) -> _Preamble:
     if reader.tokens[:1] not in (["BAYES"], ["MARKOV"]):
         raise reader.fault("BAYES or MARKOV", 0)
     n = reader.count(1, "a number of variables", least=1)
-    # Word by word: what runs out of words stops there, whatever number was declared.
+    # Read word by word: a declared number may be far larger than the number of words.
     sizes = []
     for at in range(2, 2 + n):
         sizes.append(reader.count(at, "a number of states", least=1))
-    # A table over variables has at least as many numbers as they have states, less one each.
+    # A table has at least as many numbers as its variables have states, minus one for each.
     if sum(sizes) > 2 * len(reader.tokens):
         most = max(range(n), key=sizes.__getitem__)
         raise reader.fault("as many numbers in the file as states", 2 + most)
@@ -218,16 +218,16 @@ def _place_of_number(reader: _Reader, start: int, number: int) -> Place:
 
 
 def is_uai_network(text: str) -> bool:
-    """Return whether a UAI text says that it is of kind BAYES: a network."""
+    """Return whether a UAI text is of kind BAYES, a network."""
     return _Reader.of(text).tokens[:1] == ["BAYES"]
 
 
 def model_from_uai(
     text: str, *, names: Sequence[Variable] | None = None, max_cells: int
 ) -> FactorModel:
-    """Return the product of factors in a UAI text of either kind; else as `network_from_uai`.
+    """Return the product of factors in a UAI text of either kind; see `network_from_uai`.
 
-    A variable in no factor gets one of ones.
+    A variable without a factor gets a factor of ones.
     """
     reader = _Reader.of(text)
     preamble = _preamble(reader)
@@ -257,7 +257,7 @@ def model_from_uai(
 
 
 def _numbers(reader: _Reader, at: int, wanted: int) -> Floats:
-    """Return the numbers of a table, whose count stands at a word."""
+    """Return the numbers of a table; the word at an index is their count."""
     expected = f"the count {many(wanted)} of numbers"
     if reader.count(at, expected) != wanted:
         raise reader.fault(expected, at)
@@ -278,7 +278,7 @@ def _expect_end(reader: _Reader, at: int) -> None:
 def variables_from_uai(
     text: str, *, names: Sequence[Variable] | None = None
 ) -> tuple[Variable, ...]:
-    """Return the variables of a UAI text in the order of the file, its numbers not read."""
+    """Return the variables of a UAI text in its order, without reading the tables."""
     reader = _Reader.of(text)
     return _variables(reader, _preamble(reader), names)
 
@@ -313,7 +313,7 @@ def evidence_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, str
 
 
 def network_to_uai(network: Network) -> str:
-    """Return the network as a UAI text of kind BAYES, its variables parents before children."""
+    """Return the network as a UAI text of kind BAYES, with parents before children."""
     tables = [((*cpd.parents, cpd.variable), rows_of(cpd).ravel().tolist()) for cpd in network.cpds]
     return _text("BAYES", network.variables, tables)
 

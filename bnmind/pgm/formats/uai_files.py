@@ -26,7 +26,7 @@ __all__ = ["UaiFormat", "names_beside"]
 
 @dataclass(frozen=True)
 class UaiFormat:
-    """UAI, as of the inference competitions, which knows variables by their numbers."""
+    """UAI, the format of the inference competitions, which identifies variables by numbers."""
 
     about: str = "UAI, with the names in a .uai.json beside it"
     """The format, in a few words."""
@@ -37,7 +37,7 @@ class UaiFormat:
         return True
 
     def names_of(self, variables: Sequence[Variable]) -> FileNames:
-        """Return no names: the file beside it holds all as they are."""
+        """Return no names: the file beside it holds every name unchanged."""
         return FileNames()
 
     def contents(
@@ -48,7 +48,7 @@ class UaiFormat:
 
         check_tables_fit(model.potentials, max_cells=max_cells)
         text = network_to_uai(model) if isinstance(model, Network) else model_to_uai(model)
-        # First the names: numbers without them are read too, but as another model.
+        # Write the names first: without them, the numbers are a valid but different model.
         return {_names_path(path): names_to_json(model.variables), path: text}
 
     def read_network(self, source: ModelSource) -> Network:
@@ -62,7 +62,7 @@ class UaiFormat:
         return model_from_uai(source.text, names=names, max_cells=source.max_cells)
 
     def read(self, source: ModelSource) -> Network | FactorModel:
-        """Return what the first word of the file announces."""
+        """Return a network or a product of factors, as the first word of the file says."""
         is_network = is_uai_network(source.text)
         return self.read_network(source) if is_network else self.read_model(source)
 

@@ -5,8 +5,8 @@
     {"schema": "bnmind-uai-names", "version": 1,
      "variables": [{"name": "rain", "states": ["no", "yes"]}, …]}
 
-in the order of the variables in the UAI file. pydantic is imported with this module,
-which is therefore imported when first needed.
+in the order of the variables in the UAI file. This module imports pydantic, so it is itself
+imported when first needed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def names_from_json(text: str) -> tuple[Variable, ...]:
     Raises
     ------
     ModelFileError
-        If the text is not of this form; all faults at once, with their paths.
+        If the text is not of this form; the error lists all faults with their paths.
     """
     record = validated(text, "bnmind-uai-names", {1: _Names})
     try:
@@ -46,7 +46,7 @@ def names_from_json(text: str) -> tuple[Variable, ...]:
 
 
 def names_to_json(variables: Iterable[Variable]) -> str:
-    """Return the names as JSON text, a variable a line."""
+    """Return the names as JSON text, with one variable on each line."""
     lines = ",\n  ".join(
         json.dumps({"name": v.name, "states": list(v.states)}, ensure_ascii=False)
         for v in variables

@@ -1,7 +1,7 @@
-"""XDSL of GeNIe and SMILE: text to network and back.
+"""Reader and writer of XDSL, the format of GeNIe and SMILE.
 
-Nodes are ``cpt`` (a row of probabilities for each configuration of the parents, the
-last one fastest) and ``deterministic`` (a state for each configuration).
+A node ``cpt`` has a row of probabilities for each configuration of the parents, and a node
+``deterministic`` has a state for each; the last parent varies fastest.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ def _table(node: Element, scope: Scope) -> Numbers:
 
 
 def to_xdsl(network: Network, *, encoded: bool = False) -> str:
-    """Return the network in the format XDSL of GeNIe and SMILE, laid out in rows by depth.
+    """Return the network as an XDSL text; GeNIe draws it in rows by depth.
 
-    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`; GeNIe shows the names
-    that they stand for.
+    ``encoded`` says whether its names are encoded, see `bnmind.pgm.encoded_names`; GeNIe shows
+    the decoded names.
     """
     root = ElementTree.Element(
         "smile", version="1.0", id="bnmind", numsamples="1000", discsamples="10000"
@@ -124,7 +124,7 @@ def to_xdsl(network: Network, *, encoded: bool = False) -> str:
 
 
 def _places(network: Network) -> Iterator[tuple[str, int, int]]:
-    """Yield each variable's name, column, and depth below the roots."""
+    """Yield the name, column, and depth below the roots of each variable."""
     depths: dict[str, int] = {}
     columns: dict[int, int] = {}
     for cpd in network.cpds:
@@ -140,4 +140,4 @@ XDSL = TableFormat(
     from_xdsl,
     Alphabet(re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"\S+")),
 )
-"""The format, and the names that it can hold."""
+"""The format with the names that it can hold."""

@@ -1,8 +1,8 @@
-"""XML as a tree of elements that know their place, without what makes XML dangerous.
+"""A safe reader of XML, which returns a tree of elements with their places.
 
-No entity is declared, so none can grow ("billion laughs"); external ones are not
-loaded; attributes have no values but those written at the element, whatever defaults
-are declared; elements are not nested beyond any model's need, and not too many.
+The reader rejects declarations of entities, so none can grow ("billion laughs"), and loads no
+external ones. It ignores declared defaults of attributes. It limits the number of elements, the
+number of attributes of an element, and the depth of nesting.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ _ATTRIBUTES = 1000
 _MANY_ATTRIBUTES = re.compile(
     rb"""<[A-Za-z_:][^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+){%d}""" % (_ATTRIBUTES + 1)
 )
-"""A start tag with too many attributes: expat takes longer for each, the more there are."""
+"""A start tag with too many attributes, for which expat takes more than linear time."""
 
 _READ = ("TYPE", "id")
-"""Attributes that a reader looks at."""
+"""The attributes that readers use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element."""
+    """An element of an XML document."""
 
     tag: str
     attributes: Mapping[str, str]
     place: Place
     children: tuple[Element, ...]
     content: str
-    """The text directly in it."""
+    """The text directly in the element."""
 
     @property
     def text(self) -> str:
-        """The text directly in it, without blanks around."""
+        """The text directly in the element, without blanks around it."""
         return self.content.strip()
 
     @property
     def words(self) -> list[str]:
-        """The words of its text."""
+        """The words of the text."""
         return self.content.split()
 
     def each(self, tag: str) -> Iterator[Element]:
@@ -59,7 +59,7 @@ class Element:
         return (child for child in self.children if child.tag == tag)
 
     def one(self, tag: str) -> Element:
-        """Return the only child with a tag; a fault if there is none, or another."""
+        """Return the only child with a tag; raise `ModelFileError` unless there is exactly one."""
         children = list(self.each(tag))
         if not children:
             raise self.place.fault(f"expected <{tag}> in <{self.tag}>, got none")
@@ -68,13 +68,13 @@ class Element:
         return children[0]
 
     def attribute(self, name: str) -> str:
-        """Return an attribute; a fault if it is missing."""
+        """Return an attribute; raise `ModelFileError` if it is missing."""
         if name not in self.attributes:
             raise self.place.fault(f"expected an attribute {name} of <{self.tag}>, got none")
         return self.attributes[name]
 
     def table(self, scope: Scope) -> Numbers:
-        """Return its text as the rows of a table; a fault if it is anything else."""
+        """Return the text as the rows of a table; raise `ModelFileError` if it is none."""
         words = self.words
         values = number_list(words)
         if isinstance(values, int):
@@ -93,7 +93,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """An element whose end has not been read yet."""
+    """An element whose end tag was not read yet."""
 
     tag: str
     attributes: Mapping[str, str]
@@ -116,13 +116,13 @@ _NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 
 
 def parse_xml(data: bytes) -> Element:
-    """Return the root of an XML document, its tags without name spaces' prefixes resolved.
+    """Return the root of an XML document; the prefixes of its tags are not resolved.
 
     Raises
     ------
     ModelFileError
-        If it is no XML, declares entities, has too many elements or too deep ones, or an
-        element has too many attributes; with the place.
+        If the document is not XML, declares entities, or exceeds a limit; the error names the
+        place.
     """
     if match := _MANY_ATTRIBUTES.search(data):
         line = data.count(b"\n", 0, match.start()) + 1
@@ -132,9 +132,9 @@ def parse_xml(data: bytes) -> Element:
         )
     parser = ParserCreate()
     parser.buffer_text = True
-    # Otherwise every element would be given the defaults that are declared, however many.
+    # Otherwise every element would get all declared defaults.
     parser.specified_attributes = True
-    # Below the root, so that the root is closed into something.
+    # An element above the root, which gets the root as its child.
     open_elements = [_Open("", _NO_ATTRIBUTES, Place(1, 1))]
     declared = n_elements = 0
 
@@ -163,7 +163,7 @@ def parse_xml(data: bytes) -> Element:
     def attribute_list(_element: str, name: str, _kind: str, default: str | None, _: int) -> None:
         nonlocal declared
         declared += 1
-        # expat goes through them all at every element.
+        # expat visits all of them at every element.
         if declared > _DECLARED:
             raise here().fault(f"expected at most {_DECLARED} declared attributes, got another")
         if name in _READ and default not in (None, "nature"):
@@ -181,7 +181,7 @@ def parse_xml(data: bytes) -> Element:
         raise place.fault(f"expected XML, got {ErrorString(fault.code)}") from fault
     except ModelFileError:
         raise
-    # An encoding that Python does not know, or not as one that XML may have.
+    # Python does not know the encoding, or XML does not allow it.
     except (LookupError, ValueError) as fault:
         raise here().fault(f"expected a known encoding, got another ({fault})") from fault
     return open_elements[0].children[0]

@@ -1,7 +1,7 @@
-"""XMLBIF 0.3: text to network and back.
+"""Reader and writer of XMLBIF 0.3.
 
-A table has a row for each configuration of what is GIVEN, the last one fastest, and
-in it the states of what it is FOR.
+A table has a row for each configuration of the GIVEN variables, the last one fastest; the row has
+a number for each state of the FOR variable.
 
 References
 ----------
@@ -38,14 +38,14 @@ def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
     Parameters
     ----------
     data
-        The file's bytes: XML names its encoding itself.
+        The bytes of the file; XML names its own encoding.
     max_cells
-        Cells that all the tables may have together.
+        The largest number of cells of all tables together.
 
     Raises
     ------
     ModelFileError
-        If it is not of this form, or no valid network, with the place.
+        If the file is not of this form, or is no valid network; the error names the place.
     TooLargeError
         If there are more cells; nothing is allocated.
     """
@@ -84,7 +84,7 @@ def _variable(entry: Element) -> DeclaredVariable:
 def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
     """Return the network in XMLBIF 0.3.
 
-    ``encoded`` says that its names are, see `bnmind.pgm.encoded_names`.
+    ``encoded`` says whether its names are encoded, see `bnmind.pgm.encoded_names`.
     """
     root = ElementTree.Element("BIF", VERSION="0.3")
     body = ElementTree.SubElement(root, "NETWORK")
@@ -109,7 +109,7 @@ XMLBIF = TableFormat(
     "XMLBIF 0.3",
     to_xmlbif,
     from_xmlbif,
-    # Other names are encoded, for the sake of pgmpy, a reader of many of these files, too.
+    # All other names are encoded; pgmpy, which reads many of these files, needs that too.
     Alphabet(re.compile(r"\S+(?: \S+)*+"), re.compile(r"[A-Za-z0-9_]+")),
 )
-"""The format, and the names that it can hold."""
+"""The format with the names that it can hold."""
