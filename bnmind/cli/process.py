@@ -52,9 +52,9 @@ def run() -> NoReturn:
 class _Interrupts:
     """Whether Ctrl-C was pressed.
 
-    It raises `KeyboardInterrupt`, as usual. Foreign code may turn that into another exception,
-    or lose it where none can be raised; in the first case the exit code must still be that of
-    an interrupt, in the second the process ends at once.
+    The handler raises `KeyboardInterrupt`, as usual. Foreign code may replace it by another
+    exception, or lose it where no exception can be raised. In the first case the exit code is
+    still that of an interrupt; in the second the process ends immediately.
     """
 
     def __init__(self) -> None:
@@ -79,12 +79,12 @@ class _Interrupts:
 
 
 def _open_streams() -> None:
-    """See to it that there are three standard streams, and that they can write any text."""
+    """Make sure that all three standard streams exist and can write any text."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            # Else the next file to be opened would become a standard stream.
+            # Otherwise the next open file would become a standard stream.
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
@@ -102,7 +102,7 @@ def _open_streams() -> None:
 
 
 class _StandardOutput(io.FileIO):
-    """The standard output, whose errors say that they are its own."""
+    """The standard output, whose errors name it."""
 
     def write(self, data: Any) -> int:
         try:
@@ -113,7 +113,7 @@ class _StandardOutput(io.FileIO):
 
 
 def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """Return the standard output again, with errors that have a name."""
+    """Return the standard output with errors that name it."""
     raw = _StandardOutput(1, "w", closefd=False)
     unbuffered = isinstance(stream.buffer, io.RawIOBase)
     return io.TextIOWrapper(
@@ -136,7 +136,7 @@ def _is_of_broken_pipe(end: BaseException) -> bool:
 
 
 def _leave(code: int) -> NoReturn:
-    """Exit, having written what is still to be written; another Ctrl-C changes nothing."""
+    """Flush the output and exit; another Ctrl-C ends the process immediately."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     fault = _flush(sys.stdout)
@@ -153,12 +153,12 @@ def _leave(code: int) -> NoReturn:
 
 
 def _flush(stream: TextIO) -> OSError | None:
-    """Write what is left; return the error if that cannot be done, and drop the rest."""
+    """Flush the output; if that fails, drop the rest and return the error."""
     try:
         stream.flush()
     except OSError as fault:
         with contextlib.suppress(OSError):
-            # Else Python would try again when it ends, and complain.
+            # Otherwise Python would flush again at its end, and report an error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return fault
     return None

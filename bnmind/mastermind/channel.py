@@ -391,7 +391,7 @@ def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
         more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise InvalidProbabilityError(f"{where}: {'; '.join(problems[:3])}{more}", table)
     sums = table.sum(axis=1, keepdims=True)
-    # A normalized table is kept bit for bit: channels are saved and read again.
+    # A normalized table stays bit for bit the same, so that saved channels read back unchanged.
     return table if np.abs(sums - 1).max() <= _ROUNDING else np.asarray(table / sums)
 
 

@@ -246,7 +246,7 @@ def _ask_answer(console: Console, session: Session, item: str) -> _Given | Comma
 
 
 def _of_item(bank: ItemBank, text: str) -> _Given:
-    """Return the answer ``ITEM=ANSWER``; names may hold ``=`` too, and blanks at their ends."""
+    """Return the answer ``ITEM=ANSWER``; names may contain ``=``, and blanks at their ends."""
     names = {name.strip(): name for name in bank.item_names}
     for place, sign in enumerate(text):
         name, response = text[:place].strip(), text[place + 1 :].strip()

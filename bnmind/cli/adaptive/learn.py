@@ -160,7 +160,7 @@ def learn(options: LearnOptions) -> None:
             options=asked,
             title=options.title,
             source=f"learned from {len(data)} examinees in {learned_in}",
-            # A start may converge long before the most steps: no share of them tells anything.
+            # A start may converge long before the most steps, so their share is no progress.
             progress=lambda done, _: (
                 report(done // most, starts) if starts > 1 else report(done, None)
             ),
@@ -221,7 +221,7 @@ def _check_place(start: ItemBank, out: Path, title: str) -> None:
 
 
 def _tell_names(bank: ItemBank, out: Path) -> None:
-    """Say which names the file holds in another form."""
+    """Report the names that the file encodes."""
     from bnmind.pgm.files import file_names
 
     if names := file_names(bank.network, out):

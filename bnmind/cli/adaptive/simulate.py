@@ -236,7 +236,7 @@ class _Tests:
         from bnmind.adaptive.responses.responses import Responses
 
         answers = Responses.from_csv(path)
-        answers = answers.for_bank(model)  # what does not fit is told before learning
+        answers = answers.for_bank(model)  # raises before learning
         return working(
             "learning and testing",
             lambda report: replay(

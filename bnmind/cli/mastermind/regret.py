@@ -95,7 +95,7 @@ def regret(
 def _by_optimum(
     board: Board, turns: tuple[Turn, ...], report: Report, *, or_score: bool
 ) -> list[tuple[str, GuessRegret]]:
-    """Return the regret of each guess, by the optimum or else a score, with the name of either."""
+    """Return the regret of each guess by the optimum, else by a score, and the name of either."""
     from bnmind.strategies import exact_regret
     from bnmind.strategies.optimal.board_search import SearchRules
 

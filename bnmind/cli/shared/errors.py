@@ -32,7 +32,7 @@ INTERRUPTED = 130
 
 def one_line(error: Exception) -> str:
     """Return the message of an error as one printable line."""
-    # Usage errors keep their full sentence in a method of their own.
+    # Only a method of usage errors returns their full sentence.
     say = getattr(error, "format_message", None)
     text = say() if say else str(error)
     return printable(" ".join(text.split())) or type(error).__name__

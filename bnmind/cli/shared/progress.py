@@ -131,7 +131,7 @@ class _Patience:
 
 
 class _Line:
-    """Progress where there is no terminal: a line says what is done, another that it compiles."""
+    """Progress without a terminal: one line names the task, another reports compiling."""
 
     def __init__(self, what: str, account: Account) -> None:
         self._what, self._account = what, account
@@ -189,9 +189,9 @@ class _Bar:
 
 @contextmanager
 def _terminal_restored() -> Iterator[None]:
-    """Show the cursor again, which a bar hides, should a signal end the process meanwhile.
+    """Show the cursor, which a bar hides, if a signal ends the process in a ``with`` block.
 
-    A handler that somebody else has set is left alone, and so is a signal that is ignored.
+    Handlers of others stay, and so do ignored signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers

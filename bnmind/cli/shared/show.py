@@ -131,7 +131,7 @@ def show_advice(advice: Advice) -> None:
 
 
 def _lines(codes: Sequence[str]) -> list[str]:
-    """Return codes on lines that end between codes, which may hold spaces themselves."""
+    """Return codes in lines that break only between codes; a code may contain spaces."""
     joined = "  ".join(code.replace(" ", "\u00a0") for code in codes)
     return [line.replace("\u00a0", " ") for line in textwrap.wrap(joined, 64)]
 

@@ -20,7 +20,7 @@ _MOMENT = 0.1
 
 
 class _Task(threading.Thread, Generic[_T]):
-    """A thread that keeps what a function returns or raises; the process does not wait for it."""
+    """A thread that stores the result or error of a function; the process does not wait for it."""
 
     def __init__(self, function: Callable[[], _T]) -> None:
         super().__init__(name=_NAME, daemon=True)
@@ -48,7 +48,7 @@ class _Task(threading.Thread, Generic[_T]):
             try:
                 raise self.raised
             finally:
-                # Else the error would refer to itself through this frame.
+                # Otherwise the error would refer to itself through this frame.
                 self.raised = None
         return self.returned[0]
 

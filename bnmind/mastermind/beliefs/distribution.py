@@ -196,7 +196,7 @@ class CodeDistribution(Value):
 
         See `reply_masses`. For all guesses, `plan_masses` chooses the fastest algorithm.
         """
-        # Planning stands on this module: symmetry speaks of priors.
+        # `mass_plan` imports this module, since symmetry depends on the prior.
         from bnmind.mastermind.masses.mass_plan import plan_masses
 
         if guesses is None:

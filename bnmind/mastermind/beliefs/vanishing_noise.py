@@ -182,7 +182,7 @@ class VanishingBelief(CheckedValue):
                 impossible_history(self.channel, history).evidence,
             )
         counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
-        # What follows from a belief that was checked is right.
+        # The belief was checked, so its update is valid without a check.
         return made(
             VanishingBelief,
             board=self.board,

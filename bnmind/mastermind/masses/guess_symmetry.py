@@ -183,7 +183,7 @@ class _Search:
         board = group.board
         self.group = group
         self.n_unused = len(group.unused)
-        # One more entry, for "the next unused color" when there is none.
+        # An extra entry stands for "the next unused color" if no color is unused.
         self.unused = np.array([*group.unused, board.colors + 1], dtype=np.int64)
         self.rank = np.full(board.colors + 1, -1, dtype=np.intp)
         self.rank[list(group.unused)] = np.arange(self.n_unused)

@@ -76,7 +76,7 @@ class _Search:
         self.first = first_guesses(channel.board)
         self._gain = gain
         self._table = reply_table(channel.board)
-        # After "won" there is nothing to gain, so this outcome is not searched.
+        # Nothing can be gained after "won", so this outcome is not searched.
         self._chances = np.ascontiguousarray(channel.matrix[:, : len(channel.reports)].T)
         self._solved: dict[tuple[bytes, int], float] = {}
 
