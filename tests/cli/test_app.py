@@ -87,7 +87,7 @@ def test_errors_of_a_real_process_leave_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_errors_of_several_lines_are_told_on_one() -> None:
+def test_errors_of_several_lines_are_printed_on_one() -> None:
     assert errors.one_line(InvalidModelError(["one\n  fault", "another"])) == "one fault; another"
 
 

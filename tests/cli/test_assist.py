@@ -120,7 +120,7 @@ def test_a_game_over_is_not_resumed() -> None:
     assert (_turns(), _saved()["over"], _saved()["noise"]) == (["1111 1b0w"], False, "false:0.1")
 
 
-def test_contradictions_are_told_with_the_code() -> None:
+def test_contradictions_are_reported_with_the_code() -> None:
     shown = _play("1122", "0b0w", "1133", "40", "").stdout
     assert "The replies contradict each other: at least one reply is wrong." in shown
     assert "100.0 %" in shown
@@ -140,7 +140,7 @@ def test_all_black_under_independent_noise_may_not_be_the_end() -> None:
     assert (_turns(), _saved()["over"]) == (["1123 4b0w", "2245 4b0w"], True)
 
 
-def test_undo_and_quit_where_the_end_is_asked_for() -> None:
+def test_undo_and_quit_at_the_question_for_the_end() -> None:
     options = "--noise independent:0.1"
     _play("1123", "4b0w", "u", "1234", "00", "q", options=options)
     assert _turns() == ["1234 0b0w"]
@@ -180,7 +180,7 @@ def test_replies_that_no_code_explains_are_asked_again() -> None:
     assert _turns() == ["1122 0b0w"]
 
 
-def test_a_channel_free_of_noise_outlives_contradictions_whatever_it_is_called() -> None:
+def test_a_channel_without_noise_accepts_contradictions_under_any_name() -> None:
     for noise in ("exact", "false:0", "independent:0"):
         shown = _play("1122", "0b0w", "1122", "0b1w", "q", options=f"--new --noise {noise}").stdout
         assert "at least one reply is wrong" in shown

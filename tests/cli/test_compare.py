@@ -178,7 +178,7 @@ def test_an_interrupt_before_a_game_of_all_leaves_nothing(tmp_path: Path) -> Non
     assert not Path("results").exists()
 
 
-def test_the_same_player_under_two_names_is_said_to_be_one() -> None:
+def test_equal_strategies_under_two_names_are_reported() -> None:
     twins = ("compare", "map", "random", *SMALL, "--games", "3")
     said = "map and random play the same games here: under "
     assert f"{said}false:0.2 the" in run(*twins).stdout

@@ -37,7 +37,7 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     Path("r.csv").write_text("\n".join(rows))
 
 
-def test_json_says_what_was_learned_and_the_file_holds_it() -> None:
+def test_json_and_file_hold_the_learned_bank() -> None:
     said = run_json(*FILES, "--out", "bank.json", "--starts", "3", "--seed", "4")
     bank = read_bank("bank.json")
     options = LearningOptions(starts=3, seed=4)
@@ -146,7 +146,7 @@ def test_a_bank_and_its_roles_are_written_together() -> None:
     ]
 
 
-def test_names_that_the_file_cannot_hold_are_told_and_read_back() -> None:
+def test_names_that_the_file_cannot_hold_are_reported_and_read_back() -> None:
     Path("q.csv").write_text(Q.replace("\na,", "\nitem.1,").replace("carry", "Übertrag"))
     Path("r.csv").write_text(Path("r.csv").read_text().replace("id,a,", "id,item.1,"))
     shown = run(*FILES, "--out", "bank.net")

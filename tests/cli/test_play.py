@@ -60,7 +60,7 @@ def test_seeds_repeat_and_an_unseeded_game_says_its_seed() -> None:
     assert _play("1123", "2345", "q", options=f"--seed {seed}") == first
 
 
-def test_a_hint_is_what_suggest_says_of_the_game_so_far() -> None:
+def test_a_hint_agrees_with_suggest() -> None:
     _, report = _maker().answer(0, (1, 1, 2, 3))
     advice = run_json("suggest", "--noise", "false:0.2", "--history", f"1123 {report}")
     shown = _play("1123", "?", "q")
@@ -109,7 +109,7 @@ def test_bad_guesses_take_one_line_and_do_not_count(answer: str, words: str) -> 
     assert "Guess 2" not in shown
 
 
-def test_all_black_in_a_game_that_goes_on_is_said_to_be_false() -> None:
+def test_all_black_in_an_unfinished_game_is_reported_as_false() -> None:
     board = Board(1, 2)
     channel = Channel.independent_error(board, 0.5).revealed()
     seed = next(

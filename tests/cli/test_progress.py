@@ -64,7 +64,7 @@ def test_functions_of_the_commands_say_nothing(
 
 
 @pytest.mark.usefixtures("_at_once")
-def test_compiling_is_said_once(
+def test_compiling_is_reported_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bnmind._jit.being_compiled", lambda: ("kernel",))

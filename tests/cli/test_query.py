@@ -166,7 +166,7 @@ def test_alarm_which_pgmpys_belief_propagation_cannot_answer(tmp_path: Path) -> 
                 assert answer["marginals"][name][state] == pytest.approx(p, abs=1e-10)
 
 
-def test_long_evidence_is_read_without_copies_of_what_came_before() -> None:
+def test_long_evidence_is_read_without_copies_of_prefixes() -> None:
     states = {"A": ("x",), "A=B": ("y", "=")}
     names = [f"V{number}" for number in range(3000)]
     many = {**states, **dict.fromkeys(names, ("x",))}

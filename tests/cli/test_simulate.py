@@ -50,7 +50,7 @@ def _write(name: str, rows: Sequence[Iterable[object]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-def test_json_is_what_the_library_says() -> None:
+def test_json_agrees_with_the_library() -> None:
     found = run_json("simulate", "bank.json", "--stop", "items:3", "--examinees", "50")
     people = Examinees.drawn(BANK, 50)
     selectors: dict[str, Selector[SkillBelief]] = {

@@ -121,7 +121,7 @@ def test_repeats_are_allowed_unless_forbidden() -> None:
     assert run_json("suggest", "--no-repeats", "--repeats") == run_json("suggest")
 
 
-def test_contradictions_under_exact_noise_are_told_and_advice_goes_on() -> None:
+def test_contradictions_under_exact_noise_are_reported_and_advice_continues() -> None:
     arguments = ("suggest", "--history", "1122 0b0w, 1122 0b0w, 1122 0b1w")
     advice = run_json(*arguments)
     assert advice["contradictions"] == 1
@@ -163,7 +163,7 @@ def test_a_found_code_is_certain_under_noise_too() -> None:
     assert [row["probability_wrong"] for row in advice["doubts"]] == [0.0, 0.0, 0.0]
 
 
-def test_under_independent_noise_all_black_in_a_game_that_goes_on_is_wrong() -> None:
+def test_under_independent_noise_all_black_in_an_unfinished_game_is_wrong() -> None:
     noise = ("--noise", "independent:0.1")
     followed = run_json("suggest", *noise, "--history", "1123 4b0w, 2345 0b2w")
     assert followed["doubts"][0]["probability_wrong"] == 1.0

@@ -45,7 +45,7 @@ def _events() -> list[Any]:
     ]
 
 
-def test_items_are_those_of_a_session_and_the_end_is_told() -> None:
+def test_items_are_those_of_a_session_and_the_end_is_reported() -> None:
     shown = _test("1", "0", "1", "", options="--stop items:3").stdout
     session = Session.start(read_bank(BANK))
     for response in (1, 0, 1):
@@ -82,7 +82,7 @@ def test_answers_change_and_come_out_of_order_and_are_undone() -> None:
     assert "--session ann.json resumes" in shown
 
 
-def test_undo_after_the_end_goes_on() -> None:
+def test_undo_after_the_end_continues_the_test() -> None:
     shown = _test("1", "u", "0", "", options="--stop items:1 --session ann.json").stdout
     assert shown.count("The test is over") == 2
     assert [response for _, _, response in _events()] == ["1", "", "0"]
@@ -201,7 +201,7 @@ def test_salvaging_twice_overwrites_nothing() -> None:
     assert Path("ann.json.salvaged").read_bytes() == salvaged
 
 
-def test_a_test_that_goes_on_elsewhere_ends_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_continued_elsewhere_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def answered_elsewhere() -> str:
         if not elsewhere:
             elsewhere.append(Session.load(FILE, read_bank(BANK)).answer("cancel_eighths", 0))

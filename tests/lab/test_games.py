@@ -82,7 +82,7 @@ def test_the_code_maker_is_immutable_and_checked() -> None:
 
 @given(boards(64).flatmap(channels), st.integers(0, 2**32), st.data())
 @settings(max_examples=examples(40))
-def test_answers_are_what_the_channel_can_give(
+def test_answers_are_possible_reports_of_the_channel(
     channel: Channel, seed: int, data: st.DataObject
 ) -> None:
     maker = CodeMaker.from_seed(channel, seed)
@@ -202,7 +202,7 @@ def test_the_assumed_channel_may_be_another() -> None:
     assert guesses == [turn.guess for turn in assumed.turns]
 
 
-def test_assumed_channels_that_rule_out_what_is_heard() -> None:
+def test_assumed_channels_that_exclude_possible_reports() -> None:
     real = Channel.independent_error(BOARD, 0.2)
     for assumed, ending in ((NOISY, Revealed()), (NOISY, Limit(3))):
         with pytest.raises(InvalidChannelError, match="never reports"):
@@ -238,9 +238,7 @@ def test_transcripts_read_back_to_the_last_bit(noise: float) -> None:
 
 @pytest.mark.parametrize("name", ["knuth", "random", "entropy"])
 @pytest.mark.parametrize("ending", [Declared(), Limit(6)], ids=str)
-def test_those_who_trust_go_on_when_replies_contradict_each_other(
-    name: str, ending: Ending
-) -> None:
+def test_trusting_strategies_continue_after_contradictions(name: str, ending: Ending) -> None:
     board = Board(4, 6)
     noisy, exact = Channel.false_reply(board, 0.2), Channel.exact(board)
     for seed in range(8):

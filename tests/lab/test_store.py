@@ -87,7 +87,7 @@ def test_comparisons_and_simulations_share_a_directory(
     assert len(set(written)) == len(written)
 
 
-def test_directories_made_for_nothing_are_removed(tmp_path: Path) -> None:
+def test_directories_of_a_failed_write_are_removed(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     with pytest.raises(BnmindError, match="no/second"):
         write_files(tmp_path / "there" / "a" / "b", {"first": b"new", "no/second": b"new"})

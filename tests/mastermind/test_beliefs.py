@@ -222,7 +222,7 @@ def test_a_winning_reply_ends_the_game() -> None:
         TableBelief.start(Channel.exact(FOUR_SIX).revealed()).update((1, 1, 2, 3), Reply(4, 0))
 
 
-def test_under_independent_noise_a_winning_report_is_false_if_the_game_goes_on() -> None:
+def test_under_independent_noise_a_winning_report_is_false_if_the_game_continues() -> None:
     channel = Channel.independent_error(FOUR_SIX, 0.1)
     plain = TableBelief.start(channel).update((1, 1, 2, 3), Reply(4, 0))
     goes_on = TableBelief.start(channel.revealed()).update((1, 1, 2, 3), Reply(4, 0))
@@ -234,7 +234,7 @@ def test_under_independent_noise_a_winning_report_is_false_if_the_game_goes_on()
     assert odd.misreport_probabilities() == (1.0,)
 
 
-def test_the_trusting_go_on_and_say_what_to_doubt() -> None:
+def test_trusting_beliefs_continue_and_name_doubtful_replies() -> None:
     belief = VanishingBelief.start(FOUR_SIX)
     for turn in parse_history(FOUR_SIX, "1111 0b0w, 2222 0b0w, 3333 0b0w, 4455 0b0w"):
         belief = belief.update(turn.guess, turn.reply)

@@ -200,7 +200,7 @@ def test_large_boards_are_cheap_until_listed(board: Board) -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_too_large_says_what_would_be_needed() -> None:
+def test_errors_of_large_boards_name_the_needed_size() -> None:
     with pytest.raises(TooLargeError) as caught:
         _ = Board(10, 12).codes
     assert str(caught.value) == (

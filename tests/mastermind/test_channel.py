@@ -46,7 +46,7 @@ def test_every_channel_is_stochastic_and_fixed(data: st.DataObject, board: Board
         assert (twin.board, twin.reports, twin.name) == (board, channel.reports, channel.name)
 
 
-def test_the_channel_does_not_follow_the_array_it_was_made_of() -> None:
+def test_the_channel_copies_its_array() -> None:
     matrix = np.eye(14)
     channel = Channel(board=FOUR_SIX, reports=FOUR_SIX.true_replies, matrix=matrix, name="mine")
     matrix[0] = 0.0

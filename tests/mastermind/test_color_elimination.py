@@ -164,7 +164,7 @@ def test_threads_change_nothing(board: Board) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_patterns_are_the_ways_to_use_exactly_so_many_colors(n: int) -> None:
+def test_patterns_use_an_exact_number_of_colors(n: int) -> None:
     for d in range(1, n + 1):
         found = sorted(map(tuple, elimination(n, d).places.tolist()))
         assert found == [w for w in product(range(d), repeat=n) if set(w) == set(range(d))]
@@ -181,7 +181,7 @@ def test_without_repeats_only_guesses_of_different_colors_cost() -> None:
     assert elimination_additions(board) == elimination(4, 4).additions * comb(6, 4)
 
 
-def test_memory_is_known_before_it_is_taken() -> None:
+def test_memory_is_known_before_allocation() -> None:
     assert elimination_bytes(Board(4, 6)) < 2**21
     assert elimination_bytes(Board(8, 10)) > 2**33
     assert elimination_bytes(Board(5, 8), threads=2) > elimination_bytes(Board(5, 8))
@@ -189,7 +189,7 @@ def test_memory_is_known_before_it_is_taken() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("board", [Board(4, 6), Board(5, 8), Board(6, 4)], ids=str)
-def test_the_memory_told_is_that_of_the_arrays(board: Board) -> None:
+def test_the_reported_memory_is_that_of_the_arrays(board: Board) -> None:
     # Each thread fills a buffer for the number of colors whose levels have the most rows.
     most_colors = min(board.pegs, board.colors)
     rows = max(

@@ -305,7 +305,7 @@ def test_nothing_is_searched_without_symmetry() -> None:
 
 
 @pytest.mark.parametrize("repeats", [True, False])
-def test_the_cost_is_told_beforehand(repeats: bool) -> None:
+def test_a_lower_bound_of_the_cost_is_known_beforehand(repeats: bool) -> None:
     board = Board(5, 7, repeats=repeats)
     for guesses in ([], [(1, 2, 3, 4, 5)], [(1, 2, 3, 4, 5), (2, 1, 3, 6, 7)]):
         group = history_group(board, guesses)

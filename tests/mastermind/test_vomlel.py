@@ -55,7 +55,7 @@ def enumerate_network(network: Network, board: Board) -> None:
 
 
 @pytest.mark.parametrize("board", [Board(2, 2), Board(2, 3), Board(1, 3)])
-def test_network_means_what_the_paper_says(board: Board) -> None:
+def test_the_network_agrees_with_the_paper(board: Board) -> None:
     enumerate_network(vomlel_network(board), board)
 
 

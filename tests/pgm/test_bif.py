@@ -98,7 +98,7 @@ def test_the_network_may_have_properties_of_any_kind() -> None:
     ).variables
 
 
-def test_tables_may_come_before_what_they_speak_of() -> None:
+def test_tables_may_precede_their_variables() -> None:
     lines = bif_text("cancer").split("}\n")
     last = "}\n".join(lines[::-1]).removeprefix("}\n") + "}\n"
     np.testing.assert_array_equal(
@@ -146,7 +146,7 @@ GOOD = f"{HEAD}probability ( B | A ) {{\n  (x) 0.1, 0.2, 0.7;\n  (y) 0.5, 0.25, 
         ("network", "/* network", (1, 1), "got '/*'"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_its_place(
+def test_a_fault_is_reported_with_its_place(
     tmp_path: Path, old: str, new: str, place: tuple[int, int], words: str
 ) -> None:
     text = GOOD.replace(old, new, 1)
@@ -154,7 +154,7 @@ def test_a_fault_is_told_with_its_place(
     require_fault(tmp_path / "rain.bif", text, place, words)
 
 
-def test_faults_of_several_tables_are_told_at_once() -> None:
+def test_faults_of_several_tables_are_reported_together() -> None:
     with pytest.raises(ModelFileError) as caught:
         read(GOOD.replace("0.75", "0.76").replace("0.7;", "0.8;").replace("0.5,", "9,"))
     assert "sum of 1.01 at line 9, column 27; " in str(caught.value)
@@ -203,7 +203,7 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 5, 30])
-def test_what_is_not_packed_is_told(tmp_path: Path, cut: int) -> None:
+def test_a_file_that_gzip_cannot_unpack_is_reported(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "rain.bif.gz"
     path.write_bytes(gzip.compress(GOOD.encode())[:cut])
     with pytest.raises(ModelFileError, match=str(path)):

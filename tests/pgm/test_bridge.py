@@ -73,7 +73,7 @@ def test_tables_that_nearly_sum_to_one_are_normalized() -> None:
     np.testing.assert_allclose(network.cpd("a").to_factor().values, 1 / 3, rtol=1e-15)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_together() -> None:
     model = pgmpy_network(
         pgmpy_table("a", 2, [[0.2], [0.809]]),
         pgmpy_table("b\tc", 2, [[0.2], [0.8]]),
@@ -125,7 +125,7 @@ def test_the_largest_table_is_named_before_anything_is_made() -> None:
     assert len(to_pgmpy(network.without(["all"]), max_cells=200).nodes()) == 13
 
 
-def test_a_missing_or_odd_pgmpy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_odd_pgmpy_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingLibraryError, match="must be installed"):
         pgmpy_object("pgmpy.models", "NoSuchNetwork")
 
@@ -255,7 +255,7 @@ def test_nodes_may_be_whole_numbers() -> None:
 
 
 @pytest.mark.parametrize("name", [("a", 1), 1.5, None, "", "a\nb"])
-def test_other_nodes_are_told(name: Any) -> None:
+def test_other_nodes_are_reported(name: Any) -> None:
     with quiet_pgmpy():
         model = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")()
         model.add_node("x" if name is None else name)

@@ -66,18 +66,18 @@ def test_faults_of_a_table(values: list[float], message: str) -> None:
         table(values)
 
 
-def test_all_faults_of_a_table_are_told_at_once() -> None:
+def test_all_faults_of_a_table_are_reported_together() -> None:
     with pytest.raises(InvalidModelError) as caught:
         table([[1.0]], A)
     assert len(caught.value.problems) == 2
 
 
-def test_a_table_cut_where_it_is_possible_is_refused() -> None:
+def test_cutting_possible_states_of_a_table_is_rejected() -> None:
     with pytest.raises(InvalidModelError, match="sum to one"):
         table([0.5, 0.5]).restrict({"A": (0,)})
 
 
-def test_a_row_that_needs_what_was_cut_is_made_up_to_one() -> None:
+def test_a_row_that_needs_cut_states_is_normalized() -> None:
     """As for functions: the parents' configuration must be impossible, so any row will do."""
     cpd = table([[0.5, 1, 0], [0.5, 0, 0], [0, 0, 1]], B, variable=Variable("C", ("0", "1", "2")))
     cut = cpd.restrict({"C": (1, 2)})
@@ -124,7 +124,7 @@ def test_restricting_a_function_is_slicing_its_table(
 
 
 @given(variable_tuples(max_size=3), st.data())
-def test_where_a_cut_result_would_be_the_rest_of_the_table_stays(
+def test_rows_that_need_no_cut_result_stay(
     parents: tuple[Variable, ...], data: st.DataObject
 ) -> None:
     """Configurations of the parents with a result cut away are impossible: any value will do."""

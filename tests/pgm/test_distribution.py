@@ -71,7 +71,7 @@ def test_missing_states_have_defaults() -> None:
         (["no", "yes"], InvalidArgumentError, "each of rain, wet"),
     ],
 )
-def test_a_wrong_key_is_told(key: object, kind: type[BnmindError], message: str) -> None:
+def test_a_wrong_key_is_reported(key: object, kind: type[BnmindError], message: str) -> None:
     with pytest.raises(kind, match=message):
         WEATHER[key]
 
@@ -85,12 +85,12 @@ def test_equal_means_the_same_variables_and_numbers() -> None:
 
 
 @pytest.mark.parametrize("values", [[0.5, 0.6], [-0.5, 1.5]])
-def test_what_does_not_sum_to_one_is_refused(values: list[float]) -> None:
+def test_values_that_do_not_sum_to_one_are_rejected(values: list[float]) -> None:
     with pytest.raises(InvalidProbabilityError, match="must sum to one"):
         Distribution((RAIN,), np.array(values))
 
 
-def test_a_large_one_shows_the_largest_and_the_rest() -> None:
+def test_a_large_distribution_shows_the_largest_and_the_rest() -> None:
     many = Variable.of_integers("n", range(1000))
     values = np.zeros(1000)
     values[[7, 500]] = 0.75, 0.25

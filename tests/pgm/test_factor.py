@@ -101,7 +101,7 @@ def test_transposing_keeps_the_function(single: tuple[Factor], data: st.DataObje
 
 
 @given(factor_pairs(count=1))
-def test_the_sparse_form_holds_what_is_not_zero(single: tuple[Factor]) -> None:
+def test_the_sparse_form_holds_the_nonzero_entries(single: tuple[Factor]) -> None:
     (factor,) = single
     sparse = SparseFactor.from_factor(factor)
     assert len(sparse.values) == np.count_nonzero(factor.values)
@@ -126,7 +126,7 @@ def test_what_is_given_is_copied() -> None:
     assert factor.values.tolist() == [1, 1]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_together() -> None:
     with pytest.raises(InvalidModelError) as caught:
         Factor((A, A), np.array([np.nan]))
     assert len(caught.value.problems) == 3

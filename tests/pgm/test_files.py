@@ -173,7 +173,7 @@ def test_signed_tables_fit_in_json_only(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["network.txt", "network", "network.bif.zip", "network.gz"])
-def test_an_unknown_suffix_is_told_with_the_known_ones(tmp_path: Path, name: str) -> None:
+def test_an_unknown_suffix_is_reported_with_the_known_ones(tmp_path: Path, name: str) -> None:
     for fail in (
         lambda: write_model(NETWORK, tmp_path / name),
         lambda: read_network(tmp_path / name),
@@ -215,7 +215,7 @@ def test_failure_leaves_the_old_file_whole(
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_a_missing_directory_is_told(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="No such file or directory"):
         write_model(NETWORK, tmp_path / "no" / "network.bif")
 
@@ -223,7 +223,7 @@ def test_a_missing_directory_is_told(tmp_path: Path) -> None:
 # --- What cannot be read --------------------------------------------------------------------------
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     for read in (read_network, read_model):
         with pytest.raises(ModelFileError, match=r"cannot read .*no\.bif \(No such file"):
             read(tmp_path / "no.bif")
@@ -296,7 +296,7 @@ BREAKS: list[tuple[str, Broken]] = [
 
 
 @pytest.mark.parametrize(("suffix", "breaks"), BREAKS)
-def test_a_broken_file_is_told_in_one_line(tmp_path: Path, suffix: str, breaks: Broken) -> None:
+def test_a_broken_file_is_reported_in_one_line(tmp_path: Path, suffix: str, breaks: Broken) -> None:
     path = tmp_path / f"network{suffix}"
     write_model(NETWORK, path)
     text = path.read_text()
@@ -309,7 +309,7 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, suffix: str, breaks: 
 
 
 @pytest.mark.parametrize("suffix", NETWORK_SUFFIXES)
-def test_a_file_cut_short_is_told(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_file_is_reported(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"network{suffix}"
     write_model(NETWORK, path)
     text = path.read_text()
@@ -319,7 +319,7 @@ def test_a_file_cut_short_is_told(tmp_path: Path, suffix: str) -> None:
             read_model(path)
 
 
-def test_all_faults_of_a_json_file_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_of_a_json_file_are_reported_together(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     record: dict[str, Any] = {
         "schema": "bnmind-model",
@@ -348,7 +348,7 @@ def test_all_faults_of_a_json_file_are_told_at_once(tmp_path: Path) -> None:
 # --- What other programs write --------------------------------------------------------------------
 
 
-def test_hugin_comments_and_notes_are_passed_over(tmp_path: Path) -> None:
+def test_hugin_comments_and_notes_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "rain.net"
     path.write_text(
         """% made by hand
@@ -366,7 +366,7 @@ potential ( rain | ) { data = ( 0.8 0.2 ); } % 80 %
     np.testing.assert_allclose(np.real(network.cpd("rain").to_factor().values), [0.8, 0.2])
 
 
-def test_xmlbif_notes_and_blanks_are_passed_over(tmp_path: Path) -> None:
+def test_xmlbif_notes_and_blanks_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "rain.xml"
     path.write_text(
         """<?xml version="1.0" encoding="US-ASCII"?>
@@ -381,7 +381,7 @@ def test_xmlbif_notes_and_blanks_are_passed_over(tmp_path: Path) -> None:
     assert read_network(path).variable("rain").states == ("no", "yes")
 
 
-def test_bif_comments_quotes_and_line_ends_are_passed_over(tmp_path: Path) -> None:
+def test_bif_comments_quotes_and_line_ends_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "rain.bif"
     path.write_text(
         '// made by hand\nnetwork "weather" {\n}\nvariable rain { /* two */\n'
@@ -392,7 +392,7 @@ def test_bif_comments_quotes_and_line_ends_are_passed_over(tmp_path: Path) -> No
     assert read_network(path).variable("rain").states == ("no", "yes")
 
 
-def test_xdsl_line_breaks_are_passed_over(tmp_path: Path) -> None:
+def test_xdsl_line_breaks_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "network.xdsl"
     write_model(NETWORK, path)
     text = path.read_text().replace("<probabilities>", "<probabilities>\n   ")

@@ -91,7 +91,7 @@ def test_a_sum_of_thirty_parents_takes_a_few_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [NoisyMaximum, NoisyMinimum])
-def test_noisy_extrema_stay_what_they_are(
+def test_noisy_extrema_keep_their_class(
     tmp_path: Path, kind: type[NoisyMaximum] | type[NoisyMinimum]
 ) -> None:
     links = (np.array([[1, 0.5], [0, 0.3], [0, 0.2]]), np.full((3, 3), 1 / 3))
@@ -234,7 +234,7 @@ SQUARES = [[0, 2 ** min(i, 30)] for i in range(40)]
             "at potentials.1: B must have at least one parent"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_its_path(
+def test_a_fault_is_reported_with_its_path(
     tmp_path: Path, potential: dict[str, Any], words: str
 ) -> None:
     assert words in told(tmp_path, with_potentials(potential))
@@ -258,7 +258,7 @@ def test_a_sum_with_too_many_partial_sums_is_refused_before_they_are_made(
     )
 
 
-def test_faults_of_the_network_are_told(tmp_path: Path) -> None:
+def test_faults_of_the_network_are_reported(tmp_path: Path) -> None:
     table = {"kind": "table", "scope": ["B", "A"], "values": [0.5] * 4}
     path = tmp_path / "model.json"
     record = with_potentials(table)
@@ -281,7 +281,7 @@ def test_hostile_text_is_refused(tmp_path: Path, text: str) -> None:
     assert "Invalid JSON: " in told(tmp_path, text)
 
 
-def test_very_many_faults_are_told_in_short(tmp_path: Path) -> None:
+def test_very_many_faults_are_summarized(tmp_path: Path) -> None:
     text = told(tmp_path, with_potentials(*[{"kind": "function"}] * 1000))
     assert "; and 1995 more, in" in text
     assert len(text) < 1000

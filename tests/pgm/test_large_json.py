@@ -58,6 +58,6 @@ def test_faults_of_a_large_bank_take_little_memory() -> None:
     assert peak_of(READERS["bank"], text.encode()) < 50 * len(text)
 
 
-def test_all_faults_of_a_small_model_are_told() -> None:
+def test_all_faults_of_a_small_model_are_reported() -> None:
     with pytest.raises(ModelFileError, match=r"variables\.0\.name.*variables\.1\.name.*more"):
         network_or_model_from_json(model(variables=[{}, {}, {}, {}]), max_cells=100)

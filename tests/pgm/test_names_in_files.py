@@ -158,7 +158,7 @@ def test_plain_names_are_written_as_they_are(tmp_path: Path, suffix: str) -> Non
     assert_same(network, read_network(path))
 
 
-def test_the_report_names_what_is_encoded() -> None:
+def test_the_report_lists_the_encoded_names() -> None:
     item = Variable("item.1", ("0", "a lot"))
     network = Network((TabularCPD(item, (), np.full(2, 0.5)),))
     names = file_names(network, "bank.net")
@@ -182,7 +182,7 @@ def test_the_report_names_what_is_encoded() -> None:
         (b"_x0020_a", b"_x0062_", "expected distinct encoded names"),
     ],
 )
-def test_faulty_encoded_names_are_told(
+def test_faulty_encoded_names_are_reported(
     tmp_path: Path, suffix: str, old: bytes, new: bytes, words: str
 ) -> None:
     cpds = [TabularCPD(Variable(name, ("0", "1")), (), np.full(2, 0.5)) for name in (" a", "b")]

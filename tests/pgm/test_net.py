@@ -107,7 +107,7 @@ def test_the_last_parent_is_fastest() -> None:
         ('HR_Desc = "', "HR_Desc = ", (17, 3), "a field"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_its_place(
+def test_a_fault_is_reported_with_its_place(
     tmp_path: Path, old: str, new: str, place: tuple[int, int], words: str
 ) -> None:
     text = GOOD.replace(old, new, 1)

@@ -58,7 +58,7 @@ def test_enumeration_is_the_product_of_factors(model: FactorModel) -> None:
     assert product.isclose(enumerate_joint(model))
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_together() -> None:
     other = Variable("B", ("no", "yes"))
     with pytest.raises(InvalidModelError) as caught:
         Network(
@@ -90,7 +90,7 @@ def test_factors_agree_on_states() -> None:
         FactorModel((Factor((B,), np.ones(2)), Factor((other,), np.ones(2))))
 
 
-def test_unknown_names_are_told() -> None:
+def test_unknown_names_are_reported() -> None:
     for ask in (NETWORK.variable, NETWORK.cpd, lambda name: NETWORK.without([name])):
         with pytest.raises(UnknownNameError, match="variable among A, B, C; got 'D'"):
             ask("D")
@@ -191,7 +191,7 @@ def test_impossible_evidence_is_refused(evidence: dict[str, str]) -> None:
 
 
 @given(networks())
-def test_restricting_to_what_is_possible_changes_nothing(network: Network) -> None:
+def test_restricting_to_possible_states_changes_nothing(network: Network) -> None:
     joint = enumerate_joint(network)
     states = {
         name: np.flatnonzero(np.real(joint.sum_to([name]).values) > 0).tolist()

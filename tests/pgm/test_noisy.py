@@ -89,7 +89,7 @@ def test_restricting_is_slicing(cpd: NoisyMaximum | NoisyMinimum, data: st.DataO
 
 
 @given(cases(), st.data())
-def test_where_no_state_of_the_child_is_cut_that_is_needed_the_rest_stays(
+def test_columns_that_need_no_cut_state_of_the_child_stay(
     cpd: NoisyMaximum | NoisyMinimum, data: st.DataObject
 ) -> None:
     assume(any(v.n_states > 1 for v in cpd.parents))
@@ -137,7 +137,7 @@ def test_copies_are_the_same(cpd: NoisyMaximum | NoisyMinimum) -> None:
             assert not one.flags.writeable
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_together() -> None:
     with pytest.raises(InvalidModelError) as caught:
         NoisyMaximum(Y, (A, A), (np.eye(2), np.eye(3)), np.array([0.5, 0.4]))
     assert len(caught.value.problems) == 3

@@ -76,7 +76,7 @@ def test_the_form_is_as_documented(tmp_path: Path) -> None:
     }
 
 
-def test_without_names_there_are_numbers(tmp_path: Path) -> None:
+def test_names_are_numbers_by_default(tmp_path: Path) -> None:
     path = tmp_path / "flood.uai"
     path.write_text(TEXT)
     network = read_network(path)
@@ -88,7 +88,7 @@ def test_without_names_there_are_numbers(tmp_path: Path) -> None:
     )
 
 
-def test_comments_are_passed_over(tmp_path: Path) -> None:
+def test_comments_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "flood.uai"
     path.write_text("c made by hand\nc\n" + TEXT.replace("\n\n", "\nc 7 8 9\n"))
     assert len(read_network(path).variables) == 3
@@ -138,7 +138,7 @@ def test_products_of_factors_read_back(tmp_path: Path, model: FactorModel) -> No
         np.testing.assert_array_equal(after.values, before.values)
 
 
-def test_a_variable_in_no_factor_gets_one_of_ones(tmp_path: Path) -> None:
+def test_a_variable_without_a_factor_gets_a_factor_of_ones(tmp_path: Path) -> None:
     path = tmp_path / "model.uai"
     path.write_text("MARKOV 2 2 3 1 1 0 2 0.5 4")
     last = read_model(path).potentials[-1]
@@ -181,7 +181,7 @@ def test_other_factors_are_refused_before_anything_is_written(
         ("0.3 0.1\n", "0.3 0.1 1\n", (16, 49), "the end of the file, got '1'"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_its_place(
+def test_a_fault_is_reported_with_its_place(
     tmp_path: Path, old: str, new: str, place: tuple[int, int], words: str
 ) -> None:
     text = TEXT.replace(old, new, 1)
@@ -189,7 +189,7 @@ def test_a_fault_is_told_with_its_place(
     require_fault(tmp_path / "flood.uai", text, place, words)
 
 
-def test_negative_factors_and_other_kinds_are_told(tmp_path: Path) -> None:
+def test_negative_factors_and_other_kinds_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "model.uai"
     path.write_text("MARKOV\n1\n2\n1\n1 0\n2\n0.5 -4")
     with pytest.raises(ModelFileError, match="not negative, got '-4' at line 7, column 5"):
@@ -225,7 +225,7 @@ def test_large_tables_are_refused_before_they_are_made(tmp_path: Path) -> None:
         ("[" * 100_000, "recursion limit"),
     ],
 )  # fmt: skip
-def test_faults_of_the_names_are_told(tmp_path: Path, text: str, words: str) -> None:
+def test_faults_of_the_names_are_reported(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "flood.uai").write_text(TEXT)
     (tmp_path / "flood.uai.json").write_text(text)
     with pytest.raises(ModelFileError) as caught:
@@ -264,7 +264,7 @@ def test_evidence_is_read(tmp_path: Path, text: str) -> None:
         ("x", "a number of findings, got 'x' at line 1, column 1"),
     ],
 )
-def test_faults_of_evidence_are_told(tmp_path: Path, text: str, words: str) -> None:
+def test_faults_of_evidence_are_reported(tmp_path: Path, text: str, words: str) -> None:
     write_model(NETWORK, tmp_path / "flood.uai")
     (tmp_path / "flood.uai.evid").write_text(text)
     with pytest.raises(ModelFileError) as caught:

@@ -85,7 +85,7 @@ def test_what_is_equal_to_no_state_is_refused(state: object) -> None:
         Variable("a", ("0", "1")).index(state)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_together() -> None:
     with pytest.raises(InvalidModelError) as caught:
         Variable("a\tb", ("x", "x"))
     assert len(caught.value.problems) == 2
@@ -100,7 +100,7 @@ def test_states_are_several(states: Any) -> None:
         Variable("a", states)
 
 
-def test_there_is_at_least_one_state() -> None:
+def test_a_variable_has_at_least_one_state() -> None:
     with pytest.raises(InvalidModelError, match="'a' must have at least one state"):
         Variable("a", ())
 

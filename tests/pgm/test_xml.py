@@ -73,7 +73,7 @@ def test_a_row_is_a_configuration_of_the_parents(read: Callable[[str], Network],
     np.testing.assert_array_equal(network.cpd("B").to_factor().values, expected)
 
 
-def test_states_may_hold_what_xml_escapes() -> None:
+def test_states_may_contain_characters_that_xml_escapes() -> None:
     assert xmlbif(XMLBIF).variable("A").states == ("x", "y < z")
 
 
@@ -110,7 +110,7 @@ def test_a_deterministic_node_names_its_state() -> None:
         (XDSL, "0.1 0.2", "0.1 0.3", (17, 5), "got a sum of 1.1"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_its_place(
+def test_a_fault_is_reported_with_its_place(
     tmp_path: Path, text: str, old: str, new: str, place: tuple[int, int], words: str
 ) -> None:
     count = 2 if old == "deterministic" else 1

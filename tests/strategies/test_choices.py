@@ -69,7 +69,7 @@ def unrevealed_beliefs(draw: st.DrawFn, max_codes: int) -> TableBelief:
 
 @given(unrevealed_beliefs(16))
 @settings(max_examples=examples(40))
-def test_entropy_does_what_the_paper_says(belief: TableBelief) -> None:
+def test_entropy_agrees_with_the_paper(belief: TableBelief) -> None:
     expected = expected_entropies(belief)
     guess, info = Entropy().choose(belief, RNG)
     best = min(expected)
@@ -162,7 +162,7 @@ def test_beliefs_start_with_trust_where_replies_are_truthful() -> None:
         assert set(trusting.reports) == set(noisy.reports)
 
 
-def test_a_trusting_channel_hears_what_the_noisy_one_says() -> None:
+def test_a_trusting_channel_has_the_reports_of_the_noisy_one() -> None:
     noisy = Channel.independent_error(Board(2, 3), 0.2)
     trusting = trusting_channel(noisy)
     assert set(trusting.reports) == set(noisy.reports)

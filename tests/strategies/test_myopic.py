@@ -166,7 +166,7 @@ def guesses_of(node: TreeNode) -> Any:
 
 @given(boards(256), st.booleans(), st.data())
 @settings(max_examples=examples(40))
-def test_trees_are_what_is_chosen_in_games(
+def test_trees_agree_with_the_choices_in_games(
     board: Board, revealed: bool, data: st.DataObject
 ) -> None:
     strategy = data.draw(strategies(board))
@@ -259,7 +259,7 @@ def test_maxmin_is_knuth_by_another_name() -> None:
     assert by_size == sorted(range(3), key=lambda i: -guaranteed_information(12, max(counts[i])))
 
 
-def test_a_cut_tree_stops_where_it_is_cut() -> None:
+def test_a_cut_tree_stops_at_the_cut() -> None:
     tree = build_tree(first_possible(), Channel.exact(Board(3, 4)), max_guesses=2)
     assert tree.depth == 3
     assert not tree.is_complete

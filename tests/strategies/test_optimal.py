@@ -76,7 +76,7 @@ def check_certificate(optimum: Optimum) -> None:
 
 
 @pytest.mark.parametrize("entry", OPTIMAL + REFERENCE["optimal_within"])
-def test_every_known_total_says_where_it_is_known_from(entry: dict[str, Any]) -> None:
+def test_every_known_total_has_a_source(entry: dict[str, Any]) -> None:
     assert total_of(entry) > 0
     assert ("source" in entry) == ("published" in entry)
     # A published total is a test; only our own may need a command that takes minutes.
@@ -189,7 +189,7 @@ def plainly(board: Board, goal: Goal, *, worst: bool, among: Among = Among.ALL) 
 @pytest.mark.parametrize("name", ["2x2r", "2x3r", "3x2r", "2x3n", "2x4n", "3x3n", "1x4r"])
 @pytest.mark.parametrize("goal", Goal)
 @pytest.mark.parametrize("among", Among)
-def test_the_search_finds_what_a_plain_recursion_finds(name: str, goal: Goal, among: Among) -> None:
+def test_the_search_agrees_with_a_plain_recursion(name: str, goal: Goal, among: Among) -> None:
     board = board_of(name)
     optimum = optimal_on_average(board, goal, among=among)
     assert optimum.total == plainly(board, goal, worst=False, among=among)
@@ -216,14 +216,14 @@ def test_few_guesses_against_a_plain_recursion(name: str, goal: Goal) -> None:
 
 @pytest.mark.parametrize("name", ["2x4r", "3x3r", "3x4n"])
 @pytest.mark.parametrize("goal", Goal)
-def test_the_search_finds_what_a_plain_recursion_finds_in_time(name: str, goal: Goal) -> None:
+def test_the_search_agrees_with_a_plain_recursion_in_time(name: str, goal: Goal) -> None:
     board = board_of(name)
     assert optimal_on_average(board, goal).total == plainly(board, goal, worst=False)
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("goal", Goal)
-def test_no_opening_takes_less_than_is_told(goal: Goal) -> None:
+def test_no_opening_takes_less_than_its_bound(goal: Goal) -> None:
     board = Board(3, 4)
     optimum = optimal_on_average(board, goal)
     for first, bound in optimum.openings.items():
@@ -399,7 +399,7 @@ def test_any_history_under_any_limit_against_a_plain_recursion(
     assert (NEVER if solved is None else solved.total) == expected
 
 
-def test_searches_refuse_what_is_no_set_of_codes() -> None:
+def test_searches_reject_invalid_sets_of_codes() -> None:
     board = Board(2, 3)
     search, every = BoardSearch(board), np.arange(board.n_codes)
     for wrong in (every[:0], every[::-1], np.array([1, 1]), every[None, :]):

@@ -38,14 +38,14 @@ class _Told:
 
 
 @pytest.mark.parametrize("strategy", [Entropy(), Knuth()])
-def test_trees_tell_how_many_codes_are_told_apart(strategy: Strategy) -> None:
+def test_progress_of_trees_counts_the_separated_codes(strategy: Strategy) -> None:
     board, told = Board(3, 4), _Told()
     grown = strategy_tree(strategy, board, progress=told)
     assert grown.total == strategy_tree(strategy, board).total
     told.check(board.n_codes)
 
 
-def test_trees_under_noise_tell_it_too() -> None:
+def test_trees_under_noise_report_progress_too() -> None:
     board, told = Board(2, 3), _Told()
     build_tree(Entropy(), Channel.false_reply(board, 0.2).revealed(), max_guesses=3, progress=told)
     told.check(board.n_codes)

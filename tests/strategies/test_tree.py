@@ -125,7 +125,7 @@ def test_a_noisy_tree_has_a_child_for_every_outcome() -> None:
     assert not tree.is_complete
 
 
-def test_trees_say_what_they_cannot_do() -> None:
+def test_unsupported_uses_of_trees_are_reported() -> None:
     noisy = Channel.false_reply(Board(2, 3), 0.2)
     with pytest.raises(BnmindError, match="deterministic"):
         build_tree(MapCode(), noisy, max_guesses=2)

@@ -38,7 +38,7 @@ N_REPLIES = len(BOARD.true_replies)
 
 @given(st.lists(st.integers(0, 9999), min_size=N_REPLIES, max_size=N_REPLIES), st.data())
 @settings(max_examples=examples(40))
-def test_the_score_is_what_its_formula_says(weights: list[int], data: st.DataObject) -> None:
+def test_the_score_agrees_with_its_formula(weights: list[int], data: st.DataObject) -> None:
     score = WeightedEntropy(BOARD, (tuple(weights),))
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
     possible = rng.random(BOARD.n_codes) < 0.4

@@ -175,7 +175,7 @@ def test_a_wide_fan_is_split_so_that_it_is_not_too_wide(n_leaves: int, rows: int
     assert max(layout.layers) == rows
 
 
-def test_parts_that_hang_on_nothing_fill_rows() -> None:
+def test_components_without_arcs_fill_rows() -> None:
     layout = lay_out([(100.0, 50.0)] * 40, [])
     assert layout.width / layout.height == pytest.approx(1.7, abs=0.6)
 

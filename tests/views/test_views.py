@@ -222,7 +222,7 @@ def test_names_are_shown_as_the_texts_they_are(states: list[str]) -> None:
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
 
 
-def test_long_names_are_cut_and_told_in_full_by_the_tooltip() -> None:
+def test_long_names_are_shortened_and_complete_in_the_tooltip() -> None:
     name = "alignment_error_rate_of_the_instruction_fetch_unit_2"
     variable = Variable(name, ("a state with a name that is much too long", "no"))
     svg = belief_view(

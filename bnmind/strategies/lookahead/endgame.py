@@ -173,8 +173,8 @@ class Endgame:
         """Return the guess for a set that occurs in the strategy."""
         own, places = self._game.own[codes], self._game.places
         if len(codes) < 4:
-            # The search does not store sets of three codes. A guess separates all of them, or one
-            # from the other two.
+            # The search does not store such small sets. A guess of the set separates all codes, or
+            # one of three from the other two.
             for guess in own.tolist():
                 if len(np.unique(places[guess, codes])) == len(codes):
                     return int(guess)
