@@ -267,6 +267,7 @@ def test_trees_of_large_networks_are_small_on_every_seed(name: str, most: int, m
     assert median(sizes) <= middle
 
 
+@pytest.mark.compiled
 def test_local_search_improves_the_tree_of_link() -> None:
     graph = family_graph(read_wheel("link"))
     start = RandomizedGreedy()
