@@ -63,3 +63,30 @@ def test_workers_end_with_the_program(number: signal.Signals, tmp_path: Path) ->
     while any(map(is_running, workers)):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+def test_an_interrupt_of_workers_prints_nothing_else(tmp_path: Path) -> None:
+    bank = ROOT / "models" / "banks" / "fractions.json"
+    program = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "bnmind", "simulate", str(bank), "--examinees", "100000"),
+            *("--workers", "2", "--out", str(tmp_path / "results")),
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    children = Path(f"/proc/{program.pid}/task")
+    end = time.monotonic() + 60
+    while sum(len((c / "children").read_text().split()) for c in children.iterdir()) < 3:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    program.send_signal(signal.SIGINT)
+    _, errors = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert errors.splitlines()[-1] == "interrupted"
+    assert "Warning" not in errors

@@ -32,6 +32,8 @@ def run() -> NoReturn:
     A closed standard input is an empty one; a closed standard output is refused.
     """
     _open_streams()
+    # After an interrupt, joblib's tracker removes what workers have left, and should not report it.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
     interrupts = _Interrupts()
     interrupts.listen()
     speaking.set(True)
