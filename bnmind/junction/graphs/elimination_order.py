@@ -21,11 +21,11 @@ Facts used by the finders. Let X be eliminated before v, in any order.
    a clique that contains K_v contains v, so it is K_u for some u in X; for the component
    D of u, K_v ⊆ K_u minus X ⊆ N(D), and v ∈ N(D) gives N(D) ⊆ K_v.
 3. So K_v is not maximal if and only if it equals K_u minus u for some earlier u.
-4. If every variable has at least two states, leaving out edges of a triangulation so that
-   it stays one never costs: there is a sequence of such single edges {a, b}, each in one
-   maximal clique R only [1]_, and R of size r·|a|·|b| makes place for at most
-   r·|a| + r·|b| ≤ r·|a|·|b|. Hence the best order adds a minimal set of edges, and an order
-   that adds none is the best.
+4. If every variable has at least two states, removing edges from a triangulation so that it stays
+   a triangulation never costs. The edges can be removed one by one, each edge {a, b} in only one
+   maximal clique R [1]_, and cliques of total size at most r·|a| + r·|b| ≤ r·|a|·|b| replace R of
+   size r·|a|·|b|. Hence the best order adds a minimal set of edges, and an order that adds no
+   edge is the best.
 
 References
 ----------

@@ -125,19 +125,19 @@ def joined_cliques(
     -------
     cliques, sizes, edges
         The maximal cliques in the order of elimination; their sizes in cells; and for each edge
-        the places of its cliques and their separator.
+        the positions of its cliques and their separator.
     """
     eliminated = elimination(graph, order)
-    # Each elimination clique hangs on that of its next eliminated member, which holds the
-    # rest of it. `home` is the maximal clique that an elimination clique lies in: a child
-    # that equals its parent but for its own vertex takes the parent in.
+    # The parent of an elimination clique is the clique of its next eliminated member, which
+    # contains the rest of it. `home` is the maximal clique that contains an elimination clique. A
+    # parent that lies in a child, which then has one more vertex, has the home of the child.
     cliques: list[frozenset[int]] = []
     home = [-1] * len(order)
     for i, (clique, parent) in enumerate(zip(eliminated.cliques, eliminated.parents, strict=True)):
         if eliminated.maximal[i]:
             home[i] = len(cliques)
             cliques.append(frozenset(clique))
-        # The parent's clique holds the rest of this one.
+        # The parent's clique contains the rest of this clique, so equal sizes mean equal sets.
         if parent >= 0 and home[parent] < 0 and len(clique) - 1 == len(eliminated.cliques[parent]):
             home[parent] = home[i]
     sizes = [math.prod([graph.sizes[v] for v in clique]) for clique in cliques]
@@ -166,16 +166,17 @@ def _hung(
     parent
         The parent clique.
     hanging
-        The separator of each, and its place among the cliques.
+        The separator of each child, and its position among the cliques.
     sizes
         The sizes of all cliques.
     """
     if len(hanging) == 1:
         return [(hanging[0][1], parent, hanging[0][0])]
-    # A separator lies in another one only if that comes earlier here, small cliques first.
+    # Larger separators come first, so that each separator lies only in earlier ones. Among equal
+    # separators, small cliques come first.
     hanging.sort(key=lambda item: (-len(item[0]), sizes[item[1]], item[1]))
     edges = []
-    # For each separator the smallest clique that has it, if it is smaller than the parent.
+    # For each separator, the smallest clique with it, if it is smaller than the parent.
     smaller: dict[frozenset[int], int] = {}
     for separator, i in hanging:
         on = parent

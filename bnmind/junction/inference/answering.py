@@ -1,7 +1,7 @@
 """Runs of a compiled query, with a second try if terms of opposite signs cancel.
 
-A compiled query may hold negative numbers (see `bnmind.junction.inference.normalization`). If a run
-loses too many digits by them, a query without negative numbers repeats the run, either for any
+A compiled query may contain negative numbers (see `bnmind.junction.inference.normalization`). If a
+run loses too many digits to them, a query without negative numbers repeats the run, either for any
 evidence or for the evidence of the run. If the evidence is impossible, the same queries search for
 findings that contradict each other.
 """

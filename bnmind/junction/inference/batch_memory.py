@@ -1,7 +1,7 @@
 """Prediction of the memory of a batch of cases.
 
-It follows `bnmind.junction.program.batch_program`: registers that depend on the case hold as many
-copies of their cells as a chunk has cases, and hand on their memory once they are spent.
+The prediction follows `bnmind.junction.program.batch_program`. A register that depends on the case
+holds its cells for every case of a chunk, and releases its memory after its last use.
 """
 
 from __future__ import annotations

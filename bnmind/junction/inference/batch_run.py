@@ -1,10 +1,9 @@
 """Runs of many cases at once: the program of a plan with an axis of cases.
 
-The cases are the last axis of every register that depends on them, so that each
-operation goes over contiguous numbers; what depends on no case is worked out once. A
-product that sums is a matrix product where one of its operands is the same for all
-cases, and a running sum of element-wise products where both differ. They are taken in
-chunks that fit into caches, see `bnmind.junction.inference.batch_chunk`.
+The cases are the last axis of every register that depends on them, so operations read contiguous
+numbers. Registers that depend on no case are computed once. A product with sums is a matrix product
+if one of its operands is the same for all cases, and otherwise a running sum of element-wise
+products. The cases run in chunks that fit into caches, see `bnmind.junction.inference.batch_chunk`.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ A contraction multiplies its operands and sums out all other variables; see
 A contraction that equals an earlier one up to the names of variables uses the same *recipe*. A
 contraction with the same operands and the same remaining variables uses the same register.
 
-An operand that is a conditional distribution P(heads | rest), none of whose heads is
-kept or stands in another operand, sums to one and is left out: what is barren costs
-nothing (Shachter, *Evaluating influence diagrams*, 1986).
+A conditional distribution P(heads | rest) sums to one if none of its heads is kept or is in another
+operand. Such a barren operand is omitted (Shachter, *Evaluating influence diagrams*, 1986).
 """
 
 from __future__ import annotations

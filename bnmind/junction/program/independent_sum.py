@@ -1,16 +1,17 @@
-"""Queries about many variables that are independent but for their sum, answered without a program.
+"""Queries about many variables that depend only through their sum, answered without a program.
 
-A thousand votes and their total: given the total, the votes depend on each other by nothing else.
-Such a query is answered by the tree of partial sums of `bnmind.junction.program.sum_tree`, whose
-levels are arrays, in milliseconds; a program would take some thousand steps.
+An example is a thousand votes and their total: the votes are dependent only because the total is
+known. The tree of partial sums of `bnmind.junction.program.sum_tree`, whose levels are arrays,
+answers such a query in milliseconds; a program would take some thousand steps.
 
 An observed total may be very improbable. The weight of each value c of a summand is then multiplied
-by 2^(jc) for a whole number j that makes the total a probable one (exponential tilting). That
-changes no distribution given the total, and the probability of the total by a known power of two.
+by 2^(jc), for a whole number j that makes the total probable (exponential tilting). Tilting does
+not change distributions given the total, and changes the probability of the total by a known power
+of two.
 
-Numbers that get too small on the way do not matter: where all weights are scaled to at most one and
-the total has one of at least 2⁻⁶⁰⁰, all that can be lost, some 2⁻¹⁰⁷⁴ in each of fewer than 2⁶⁴
-products, is less than the last of its digits. For a total of less weight, no answer is given here.
+Underflow does not matter: all weights are scaled to at most one, and the weight of the total is at
+least 2⁻⁶⁰⁰. Each of fewer than 2⁶⁴ products can lose about 2⁻¹⁰⁷⁴, so that the total loss is less
+than the last digit of the total. A total of smaller weight is not answered here.
 
 References
 ----------

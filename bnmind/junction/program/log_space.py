@@ -2,11 +2,11 @@
 
 With maxima instead of sums, a program finds the most probable configuration. With sums, a run on
 logarithms is ten times slower than on plain numbers and has fewer digits. But it gives the right
-weight to a state with five hundred findings for it and five hundred against it; plain numbers lose
-it on the way, with or without scaling.
+weight to a state with five hundred findings for it and five hundred against it; plain numbers
+underflow, with or without scaling.
 
 ========  ==========================================
-``add``   the run is of
+``add``   algorithm of the run
 ========  ==========================================
 maximum   max-product: the most probable explanation
 logaddexp sum-product: marginals

@@ -1,4 +1,4 @@
-"""The product of two registers: a matrix product where variables are summed out, else broadcast."""
+"""Products of two registers: matrix products if variables are summed out, otherwise broadcasts."""
 
 from __future__ import annotations
 

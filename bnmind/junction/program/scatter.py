@@ -1,18 +1,18 @@
 """Steps for functions that are stored by their values, not as tables of zeros and ones.
 
-For ``c = f(h)`` a register holds f(h) for every configuration h of the arguments, a
-*row* each: of a partial sum of 400 votes and one vote more these are 802 numbers, where the
-table has 322,404. Three steps do all that a table does:
+For a function ``c = f(h)``, a register holds f(h) for every configuration h of the arguments, which
+is called a *row*. The sum of a partial sum of 400 votes and one more vote takes 802 numbers, while
+its table has 322,404 cells. Three steps replace the operations on a table:
 
 =========  =======================================  ================================
-step       computes                                 what it costs
+step       result                                   cost
 =========  =======================================  ================================
 `LookUp`   ``Σ_c [c = f(h)] g(c, h)`` = g(f(h), h)  its result
 `Scatter`  ``Σ_h [c = f(h)] g(h)``, for every c     the rows
-`Expand`   ``[c = f(h)]``                           the table, where nothing else does
+`Expand`   ``[c = f(h)]``                           the table; the last resort
 =========  =======================================  ================================
 
-A row of −1 is zero for every c: the states that it would lead to are ruled out.
+A row of −1 is zero for every c, because its state is impossible.
 """
 
 from __future__ import annotations

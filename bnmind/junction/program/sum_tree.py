@@ -1,12 +1,13 @@
 """The distribution of a sum of independent variables, by a balanced tree of partial sums.
 
-Each leaf holds the weights of one summand, each node those of the sum of its two children: their
-convolution. All nodes of a level are computed at once. On the way back, each node gets the weights
-of its sums that everything outside of it gives, so that all summands are answered by two passes
-(a Shenoy-Shafer propagation in which the partial sums are the messages). Two sums of n summands
-take n² products: convolutions by Fourier transforms would take fewer, and lose the small numbers.
+A leaf holds the weights of the values of one summand. A node holds the weights of the sum of its
+two children, which are the convolution of theirs. All nodes of a level are computed at once. On the
+way back, each node receives the weights of its sums from the variables outside its subtree, so two
+passes answer all summands (a Shenoy-Shafer propagation whose messages are the weights of partial
+sums). The convolution of two sums of n summands takes n² products. Fourier transforms would take
+fewer, but lose small numbers.
 
-The weights of each node are scaled by a power of two, so that the largest is near one.
+A power of two scales the weights of each node, so that the largest is near one.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 r"""Half of the terms of a factorization over the complex numbers.
 
-Factorized with roots of unity, the terms of a real table come in conjugate pairs
-(but for the real roots), and the real part of one term twice is the pair. So
-⌊m/2⌋ + 1 states of the auxiliary variable do instead of m, if the real part of the
-result is taken.
+In a factorization with roots of unity, the terms of a real table are conjugate pairs, except for
+the real roots. Twice the real part of one term is the sum of its pair. Therefore ⌊m/2⌋ + 1 states
+of the auxiliary variable suffice instead of m, and the result is the real part.
 
-Of several auxiliary variables only one is halved. Let the complex tables fall into
-groups, each over its own variable B_j whose states are conjugate in pairs in every
-table that holds them. Given all other variables, the sum over B_j of the product of its
-tables is then real, R_j; and so is what B_1 is to be halved in:
+Only one of several auxiliary variables is halved. Suppose that the complex tables form groups, each
+over its own variable B_j, whose states are conjugate in pairs in every table that contains B_j.
+Given all other variables, the sum over B_j of the product of its tables is then a real number R_j.
+Halving B_1 therefore preserves the result:
 
 .. math:: \sum_{b_1} g_1(b_1)\, \prod_{j > 1} R_j
           = \Re \sum_{b_1 \text{, halved}} g_1(b_1) \prod_{j > 1} R_j
 
-while the real part of a product of several halves is not the product of their real parts.
+The real part of a product of several halves is not the product of their real parts, so a second
+variable cannot be halved.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The choice of a form for each large distribution of a plan: table, chain or rank one.
 
 =============  ======================================  =================================
-form           made of                                 what it costs
+form           source                                  cost
 =============  ======================================  =================================
-table          itself                                  all its parents in one clique
+table          the distribution                        all its parents in one clique
 chain          `bnmind.rank_one.chain_form`            two partial results in each clique
 ordered chain  the same, with the parents in the
                order in which the model has them
@@ -11,15 +11,16 @@ rank one       `bnmind.rank_one.rank_one_form`         one variable in each cliq
                                                        signed or complex numbers
 =============  ======================================  =================================
 
-Which is the smallest depends on all else in the model, so the total size of the
-junction tree decides, as a quick elimination order has it; and as signed terms cancel,
-which loses the digits of what is improbable, they are made only where they may be worth it.
-Distributions of the same shape take the same form. The work is counted: at most some eighty
-orders, and no more than half of what all searches of a plan may take together.
+The best form depends on the whole model. The function therefore compares the total sizes of
+junction trees, which it estimates by quick elimination orders. Signed terms cancel and lose the
+digits of improbable results, so signed forms are used only if they are much smaller. Distributions
+of the same shape take the same form. The work is bounded: about eighty orders, and at most half of
+the work of all searches of a plan.
 
-A noisy-or that is known to be true is the difference of two products, rank one but for a sign; its
-chain, of "some cause so far", takes two states more in each clique and cancels nothing. One
-that is known to be false is not among them: see `bnmind.junction.reduction.no_effects`.
+A noisy-or that is observed as true is the difference of two products, a rank-one form with a sign.
+Its chain of variables "some cause so far" adds two states to each clique and does not cancel. A
+noisy-or that is observed as false needs no form, see
+`bnmind.junction.reduction.no_effects`.
 """
 
 from __future__ import annotations

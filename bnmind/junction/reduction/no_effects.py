@@ -1,10 +1,9 @@
 """Noisy extrema without an effect, which are products of a factor for each parent.
 
 A noisy-or that is observed as false is a product of the probabilities that each parent has no
-effect, whatever the size of its table. The same holds for a noisy maximum in its lowest state (D.
-Heckerman,
-*A tractable inference algorithm for diagnosing multiple diseases*, UAI 1989: negative findings cost
-nothing).
+effect, whatever the size of its table. The same holds for a noisy maximum in its lowest state
+(D. Heckerman, *A tractable inference algorithm for diagnosing multiple diseases*, UAI 1989:
+negative findings cost nothing).
 """
 
 from __future__ import annotations

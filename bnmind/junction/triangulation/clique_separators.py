@@ -1,17 +1,16 @@
 """Decomposition of a graph by clique separators into atoms, which are triangulated separately.
 
-Let S be a clique whose removal leaves at least two *full* components, each with every
-vertex of S for a neighbor (S may be empty: a graph in several parts). Minimal
-triangulations never join vertices across S, so the smallest triangulation of the graph
-is made of smallest triangulations of the two sides, each with S; and in neither side is
-S a maximal clique, because each side has a full component, so no clique is counted twice
-and the total sizes add up.
+Let S be a clique whose removal leaves at least two *full* components, those in which every vertex
+of S has a neighbor. S is empty if the graph is disconnected. Minimal triangulations never join
+vertices across S, so smallest triangulations of the two sides, each with S, form a smallest
+triangulation of the graph. Each side has a full component, so S is not a maximal clique of either
+side. No clique is therefore counted twice, and the total sizes add up.
 
 References
 ----------
 A. Berry, R. Pogorelcnik, G. Simonet, "An introduction to clique minimal separator
-decomposition", Algorithms 3 (2010), 197-215. The minimal triangulation that names the
-separators is by MCS-M: A. Berry, J. Blair, P. Heggernes, B. Peyton, "Maximum cardinality
+decomposition", Algorithms 3 (2010), 197-215. The minimal triangulation that yields the
+separators is MCS-M: A. Berry, J. Blair, P. Heggernes, B. Peyton, "Maximum cardinality
 search for computing minimal triangulations of graphs", Algorithmica 39 (2004), 287-298.
 """
 

@@ -1,7 +1,7 @@
 """Compiled lower bounds of the remaining total size, for the exact search.
 
-The bound on one part of a graph is the smallest closed neighborhood of a minor, in cells; why
-it is a bound is said in `bnmind.junction.triangulation.exact_order`.
+The bound on one part of a graph is the smallest closed neighborhood of a minor, in cells.
+`bnmind.junction.triangulation.exact_search` proves that it is a bound.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Sets of vertices are bit masks in int64, so a graph has at most `MOST_VERTICES` vertices;
 sizes are float64, exact below 2^53. Vertices are numbered so that the blocks of each class
 of `bnmind.junction.triangulation.interchangeable_blocks` are runs of bits: class c has
-``counts[c]`` blocks of ``widths[c]`` bits from bit ``starts[c]`` on. What is computed, and why it
-is right, is said in `bnmind.junction.triangulation.exact_order`.
+``counts[c]`` blocks of ``widths[c]`` bits, starting at bit ``starts[c]``. The algorithm and its
+proof are in `bnmind.junction.triangulation.exact_search`.
 """
 
 from __future__ import annotations

@@ -8,45 +8,45 @@ K_v                the clique that eliminating v after X makes
 N(D)               ``cover``: the neighborhood of a component D of the graph on X
 =================  ===========================================================
 
-By facts 1 and 2 of `bnmind.junction.graphs.elimination_order` what the next elimination costs
-(the size of K_v if that is maximal, else nothing) depends on X and v alone. So the best order is
-a shortest path from the empty set to the set of all vertices, and of all ways to a set only the
-cheapest matters. All ways to a set have as many steps: the search goes level by level, and a
-level is complete before it is left. What makes it short, and why nothing is lost:
+By facts 1 and 2 of `bnmind.junction.graphs.elimination_order`, the cost of the next elimination
+(the size of K_v if K_v is maximal, otherwise zero) depends only on X and v. The best order is
+therefore a shortest path from the empty set to the set of all vertices, and only the cheapest path
+to each set matters. All paths to a set have the same number of steps, so the search completes one
+level after another. The following rules shorten the search without losing the best order:
 
-* **Cutoff**: a set whose cost, or cost plus lower bound, reaches the total size of an order
-  already known is dropped: it cannot lead to a smaller one. If nothing is left, the known
-  order is proven.
-* **Simplicial vertices**: if the neighbors of v are a clique when X is eliminated, v is
-  eliminated next and nothing else is tried. Take any completion; moving v to its front
-  adds no edge that was not added, and takes some away perhaps, which never costs if all
-  variables have two states or more (fact 4).
-* **Symmetry**: of all sets that interchangeable blocks turn into each other one is kept
-  (`bnmind.junction.triangulation.interchangeable_blocks`); completing them costs the same. Among
-  blocks with the same pattern only the first is tried.
+* **Cutoff**: the search drops a set whose cost, or cost plus lower bound, reaches the total size
+  of a known order, because the set cannot lead to a smaller one. If no set remains, the known
+  order is proven smallest.
+* **Simplicial vertices**: if the neighbors of v are a clique after X is eliminated, the search
+  eliminates v next and tries no other vertex. In any completion, moving v to the front adds no
+  edge and may remove some, which never costs if all variables have at least two states (fact 4).
+* **Symmetry**: of all sets that are equal up to exchanges of interchangeable blocks
+  (`bnmind.junction.triangulation.interchangeable_blocks`), the search keeps one, because their
+  completions cost the same. Among blocks with the same pattern, it tries only the first.
 * **One side of a cover**: a cover S is a clique of the remaining graph, because the last
-  eliminated vertex of its component saw all of S. Let R be a component of what remains
-  without S. No minimal triangulation joins R to anything outside R and N(R), which is a
-  clique; and a triangulation has an order that eliminates R first, since R with N(R) can be
-  eliminated from any clique away. So only the vertices of R are tried; R is the smallest
-  over all covers.
-* **Lower bound** on what is still to be paid after X. Let W be a lower bound on the largest
-  clique of any triangulation of the remaining graph. A later clique K of at least that size
-  exists. It lies in a maximal one; if that is eliminated after X too, at least W is still to
-  be paid. Otherwise it was made by some u in X, and K lies in the cover of the component of
-  u, by the argument for fact 2. So if all covers are smaller than W, W is a bound; else 0 is.
-  If a cover S splits the rest into R₁, R₂, …, the bounds W_i of the parts (R_i with N(R_i))
-  add up, where W_i exceeds S and all covers that meet R_i: the largest clique of that part
-  has a vertex in R_i, lies in no cover, and the maximal cliques that hold these cliques are
-  distinct, as none reaches from R_i into R_j in a minimal triangulation.
+  eliminated vertex of its component was adjacent to all of S. Let R be a component of the
+  remaining graph without S. N(R) is a clique, and no minimal triangulation joins R to a vertex
+  outside R and N(R). A triangulation has an order that eliminates R first, because R with N(R)
+  has an order that ends in any given clique. The search therefore tries only the vertices of R,
+  and takes the smallest R over all covers.
+* **Lower bound** on the remaining cost after X. Let W be a lower bound on the largest clique of
+  any triangulation of the remaining graph. Then there is a later clique K of at least this size,
+  and K lies in a maximal clique. If the maximal clique is also eliminated after X, the remaining
+  cost is at least W. Otherwise it is K_u for some u in X, and K lies in the cover of the
+  component of u, by the argument for fact 2. So W is a bound if all covers are smaller than W;
+  otherwise the bound is 0.
+  If a cover S splits the rest into R₁, R₂, …, the bounds W_i of the parts (R_i with N(R_i)) add
+  up, for those W_i that exceed S and all covers that meet R_i. The largest clique of such a part
+  has a vertex in R_i and lies in no cover. The maximal cliques that contain these cliques are
+  distinct, because no clique of a minimal triangulation has vertices in both R_i and R_j.
   W is the largest, over the remaining graph and some of its minors, of the smallest closed
-  neighborhood: the first vertex eliminated makes its closed neighborhood a clique; and
-  contracting two neighbors into one vertex with the smaller of both sizes, in every clique of
-  a junction tree, leaves a junction tree of the minor with no clique larger than before
-  (the bound minor-min-width, with weights).
+  neighborhood. This is a bound for a graph, because the first eliminated vertex makes its closed
+  neighborhood a clique. It is a bound for a minor, because contracting two neighbors into one
+  vertex with the smaller of both sizes, in every clique of a junction tree, gives a junction tree
+  of the minor without larger cliques (the bound minor-min-width, with weights).
 
-If a level has more than ``width`` sets, the most promising are kept. Then the search
-finds good orders still, but proves nothing.
+If a level has more than ``width`` sets, the search keeps the most promising ones. It then still
+finds good orders, but proves nothing.
 
 References
 ----------

@@ -2,8 +2,8 @@
 
 `bnmind.junction.triangulation.greedy_kernel` works on them.
 
-Every vertex has its neighbors twice: as a row of bits, to ask whether two vertices are
-neighbors, and as a list, to go through them.
+The neighbors of every vertex are stored twice: as a row of bits, to test whether two vertices are
+neighbors, and as a list, to iterate over them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A pass updates only the scores that an elimination changes. When v is eliminated, the missing edges
 between v and the other neighbors of a neighbor u no longer count for u. When an edge {a, b} is
 added, it no longer counts for the common neighbors of a and b, and the missing edges from b to the
-
 neighbors of a count for a. A pass ends early if its cliques exceed a limit, and it counts its work.
 `bnmind.junction.triangulation.greedy_kernel` is the compiled twin, with the same order, total and
 work.

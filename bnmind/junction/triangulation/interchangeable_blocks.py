@@ -4,13 +4,13 @@ A class is a set of disjoint blocks, each a tuple of vertices, such that exchang
 two blocks, vertex by vertex, changes neither the graph nor the sizes. In Mastermind the
 colors are such blocks, and so are the pegs.
 
-Soundness. A class is kept only if exchanging its first block with each other one is
-verified to be an automorphism. These exchanges generate all permutations of the blocks
-(the exchange of blocks i and j is that of 1 and i, of 1 and j, and of 1 and i again), so
-every permutation of the blocks of a class is an automorphism. Classes are disjoint, so
-are the vertices they move, and their permutations combine freely. Whatever depends on the
-graph alone, such as the cost of completing an elimination, is therefore the same for a
-set of vertices and for its image; `canonical` picks the same image for all.
+Soundness. The search keeps a class only if it has verified that the exchange of its first block
+with each other block is an automorphism. These exchanges generate all permutations of the blocks
+(exchanging blocks i and j means exchanging 1 and i, 1 and j, and 1 and i again), so every
+permutation of the blocks of a class is an automorphism. Classes are disjoint, so their permutations
+combine freely. Properties that depend only on the graph, such as the cost of completing an
+elimination, are therefore the same for a set of vertices and for its images. `canonical` returns
+the same image for all of them.
 """
 
 from __future__ import annotations
