@@ -49,7 +49,7 @@ class Rows(Sealed):
         return cut
 
     def fill(self, register: Any, positions: Any, at: Mapping[str, NDArray[np.intp]]) -> None:
-        """Fill a register with what `cut` returns for each of many cases.
+        """Fill a register with the result of `cut` for each of many cases.
 
         Parameters
         ----------

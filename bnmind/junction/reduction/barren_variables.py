@@ -95,7 +95,7 @@ def closures(
     -------
     list | None
         The sets, the largest first; None if they have more than ``most`` variables, or if some
-        variable is its own ancestor: the distributions of what is left out do not sum to one.
+        variable is its own ancestor, because omitted distributions then do not sum to one.
     """
     base = closure(parents, evidence)
     hidden = list(dict.fromkeys(frozenset(target) - base for target in targets))
