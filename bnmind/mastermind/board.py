@@ -278,9 +278,9 @@ class Board:
         problems: list[str] = []
         if len(code) != self.pegs:
             problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
-        strange = [color for color in code if not _is_color(color, self.colors)]
-        if strange:
-            some = list(dict.fromkeys(map(shown, strange)))
+        invalid = [color for color in code if not _is_color(color, self.colors)]
+        if invalid:
+            some = list(dict.fromkeys(map(shown, invalid)))
             problems.append(f"expected colors 1 to {self.colors}, got {', '.join(some[:12])}")
         elif not self.repeats and len(set(code)) < len(code):
             problems.append("expected each color at most once")

@@ -80,9 +80,9 @@ class Channel(Value):
         problems: list[str] = []
         if len(set(reports)) < len(reports):
             problems.append("expected each report only once")
-        strange = [report for report in reports if not _counts_fit(report, self.board)]
-        if strange:
-            problems.append(f"expected counts 0 to {self.board.pegs}, got {_names(strange)}")
+        invalid = [report for report in reports if not _counts_fit(report, self.board)]
+        if invalid:
+            problems.append(f"expected counts 0 to {self.board.pegs}, got {_names(invalid)}")
         matrix = np.array(number_array(self.matrix, "the matrix of a channel"))
         shape = (len(self.board.true_replies), len(reports) + bool(self.ends))
         if matrix.shape != shape:
@@ -366,11 +366,11 @@ def _tabulated(
     """Return the entries as a matrix of true replies by reports."""
     rows = {true: row for row, true in enumerate(board.true_replies)}
     columns = {reported: column for column, reported in enumerate(reports)}
-    strange = [Reply(*true) for true, _ in entries if true not in rows]
-    if strange:
+    unknown = [Reply(*true) for true, _ in entries if true not in rows]
+    if unknown:
         raise InvalidChannelError(
-            f"channel {name}: expected true replies of the board {board}, got {_names(strange)}",
-            tuple(strange),
+            f"channel {name}: expected true replies of the board {board}, got {_names(unknown)}",
+            tuple(unknown),
         )
     matrix = _empty(board, len(columns))
     for (true, reported), entry in entries.items():

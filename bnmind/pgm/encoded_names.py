@@ -135,11 +135,11 @@ class Alphabet:
         """
         if self._as_they_are(variables):
             return FileNames()
-        taken: set[str] = set()
+        used: set[str] = set()
         names: dict[str, str] = {}
         for v in variables:
-            text = next(text for text in self._forms(v.name) if self._folded(text) not in taken)
-            taken.add(self._folded(text))
+            text = next(text for text in self._forms(v.name) if self._folded(text) not in used)
+            used.add(self._folded(text))
             names[v.name] = text
         states = {v.name: {s: _encoded(s, self.state) for s in v.states} for v in variables}
         return FileNames(_changed(names), {name: _changed(of) for name, of in states.items()})

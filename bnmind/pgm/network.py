@@ -236,10 +236,10 @@ class Network(CheckedValue):
 
         The distribution of the other variables stays the same.
         """
-        gone = frozenset(names)
-        for name in gone:
+        removed = frozenset(names)
+        for name in removed:
             self.variable(name)
-        return Network(tuple(cpd for cpd in self.cpds if cpd.variable.name not in gone))
+        return Network(tuple(cpd for cpd in self.cpds if cpd.variable.name not in removed))
 
     @checked
     def given(self, evidence: Mapping[str, str]) -> Network:

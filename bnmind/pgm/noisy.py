@@ -321,7 +321,7 @@ def noisy_and(
         parents,
         np.append(numbers_of(probabilities, f"for {variable.name}", real=True).real, leak),
     )
-    links = tuple(np.array([[1, 1 - met], [0, met]]) for met in p[:-1])
+    links = tuple(np.array([[1, 1 - present], [0, present]]) for present in p[:-1])
     return NoisyMinimum(variable, tuple(parents), links, np.array([p[-1], 1 - p[-1]]))
 
 

@@ -127,9 +127,9 @@ class Variable:
             )
         elif not states:
             problems.append(f"{name!r} must have at least one state")
-        elif strange := [state for state in states if not isinstance(state, str)]:
+        elif invalid := [state for state in states if not isinstance(state, str)]:
             problems.append(
-                f"expected texts, numbers or truth values as states of {name!r}, got {strange[0]!r}"
+                f"expected texts, numbers or truth values as states of {name!r}, got {invalid[0]!r}"
             )
         elif halves := [state for state in states if not _is_whole(state)]:
             problems.append(

@@ -91,5 +91,5 @@ def test_errors_of_several_lines_are_printed_on_one() -> None:
     assert errors.one_line(InvalidModelError(["one\n  fault", "another"])) == "one fault; another"
 
 
-def test_errors_without_words_are_named() -> None:
+def test_errors_without_a_message_are_named() -> None:
     assert errors.one_line(MemoryError()) == "MemoryError"

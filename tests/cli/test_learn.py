@@ -125,7 +125,7 @@ def test_a_file_name_that_is_no_text_does_not_lose_the_work() -> None:
         (("--out", "x" * 300 + ".json"), "too long"),
     ],
 )
-def test_nothing_is_learned_that_could_not_be_written(
+def test_learning_starts_only_if_the_bank_can_be_written(
     arguments: tuple[str, ...], part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adaptive, "learn", lambda *_, **__: pytest.fail("learned"))

@@ -33,7 +33,7 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("work", "arguments", "file"), CASES)
-def test_nothing_is_begun_that_could_not_be_written(
+def test_work_starts_only_if_the_result_can_be_written(
     work: str, arguments: tuple[str, ...], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, lambda *_, **__: pytest.fail("it was begun"))

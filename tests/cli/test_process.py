@@ -154,7 +154,7 @@ def test_work_is_done_in_the_surroundings_of_the_caller() -> None:
     assert set(threading.enumerate()) <= before
 
 
-def test_work_is_done_where_no_thread_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_is_done_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -165,7 +165,7 @@ def test_work_is_done_where_no_thread_can_be_had(monkeypatch: pytest.MonkeyPatch
         interruptible(lambda: 1 // 0)
 
 
-def test_work_can_be_interrupted_however_long_it_takes() -> None:
+def test_long_work_can_be_interrupted() -> None:
     end = threading.Event()
 
     def work() -> None:

@@ -134,7 +134,7 @@ def test_a_signal_that_ends_the_process_leaves_the_terminal_with_a_cursor(
 
 
 @pytest.mark.usefixtures("_at_once")
-def test_handlers_of_others_stay_and_ours_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_our_own_handlers_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
     def mine(_number: int, _frame: object) -> None: ...

@@ -202,7 +202,7 @@ def _noise_free(board: Board, directory: Path) -> list[str]:
     return ["exact", "false:0", "false:0.0", "independent:0", f"file:{path}"]
 
 
-def test_channels_free_of_noise_are_alike_whatever_they_are_called(tmp_path: Path) -> None:
+def test_channels_without_noise_are_equal_under_any_name(tmp_path: Path) -> None:
     board = Board(4, 6)
     contradiction = "1122 0b0w, 1122 0b1w"
     answers, refusals = [], []

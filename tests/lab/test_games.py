@@ -186,7 +186,7 @@ def test_endings_are_checked() -> None:
         play_game(Entropy(), CodeMaker(NOISY, (4, 4, 4), np.zeros(1)), rng=np.random.default_rng(0))
 
 
-def test_the_assumed_channel_may_be_another() -> None:
+def test_the_assumed_channel_may_differ() -> None:
     real = Channel.independent_error(BOARD, 0.2)
     maker = CodeMaker.from_seed(real, 11)
     other = Channel.independent_error(BOARD, 0.1)

@@ -284,7 +284,7 @@ def test_guessing_every_code_raises() -> None:
         belief.update((2,), Reply(0, 0))
 
 
-def test_without_a_truthful_end_a_guessed_code_may_still_be_the_one() -> None:
+def test_without_a_truthful_end_a_guessed_code_stays_possible() -> None:
     belief = VanishingBelief.start(Board(2, 3), ends=False).update((1, 2), Reply(2, 0))
     assert belief.codes.most_probable() == ((1, 1.0),)
     assert not belief.channel.ends

@@ -78,7 +78,7 @@ def test_the_choice_does_not_depend_on_the_method(board: Board, turns: int, seed
     assert info.tied == len(tied)
 
 
-def test_representatives_need_a_belief_that_the_permutations_leave_alone() -> None:
+def test_representatives_need_an_invariant_belief() -> None:
     board = Board(3, 4)
     rng = np.random.default_rng(0)
     prior = rng.dirichlet(np.ones(board.n_codes))
@@ -127,7 +127,7 @@ def played_once(belief: Belief, guess: int) -> Belief:
 
 @settings(max_examples=examples(30))
 @given(st.sampled_from(BOARDS), st.integers(0, 3), st.integers(0, 2**32 - 1))
-def test_a_single_guess_does_without_compiled_code(board: Board, turns: int, seed: int) -> None:
+def test_a_single_guess_needs_no_compiled_code(board: Board, turns: int, seed: int) -> None:
     belief = played(
         board, TableBelief.start(Channel.false_reply(board, 0.2).revealed()), turns, seed
     )

@@ -336,7 +336,7 @@ def test_the_least_number_of_classes_is_codes_by_permutations_rounded_up(board: 
     ],
     ids=["codes", "classes", "comparisons", "moves"],
 )
-def test_what_is_too_large_is_refused(board: Board, guesses: Guesses, message: str) -> None:
+def test_large_searches_are_rejected(board: Board, guesses: Guesses, message: str) -> None:
     with pytest.raises(TooLargeError, match=message) as caught:
         guess_classes(board, guesses)
     assert caught.value.needed > caught.value.budget

@@ -35,7 +35,7 @@ def pgmpy_table(*arguments: Any, **options: Any) -> Any:
 
 @settings(max_examples=examples(40))
 @given(networks())
-def test_there_and_back_is_the_same_network(network: Network) -> None:
+def test_round_trips_keep_the_network(network: Network) -> None:
     model = to_pgmpy(network)
     assert model.check_model()
     back = from_pgmpy(model)

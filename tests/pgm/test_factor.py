@@ -119,7 +119,7 @@ def test_copies_keep_their_arrays_read_only() -> None:
         assert not thin.configurations.flags.writeable
 
 
-def test_what_is_given_is_copied() -> None:
+def test_values_are_copied() -> None:
     values = np.ones(2)
     factor = Factor((A,), values)
     values[0] = 7

@@ -126,7 +126,7 @@ def test_steps_lead_to_the_result(
                 assert possible == bool(cells)
 
 
-def test_functions_of_ones_own_need_no_steps() -> None:
+def test_custom_functions_need_no_steps() -> None:
     class Own:
         def __call__(self, *arguments: Positions) -> Positions:
             return arguments[0]

@@ -110,7 +110,7 @@ def test_noisy_extrema_keep_their_class(
     HealthCheck.function_scoped_fixture
 ])  # fmt: skip
 @given(networks())
-def test_networks_read_back_as_they_were(tmp_path: Path, network: Network) -> None:
+def test_networks_round_trip(tmp_path: Path, network: Network) -> None:
     write_model(network, tmp_path / "network.json")
     back = read_network(tmp_path / "network.json")
     for cpd in network.cpds:

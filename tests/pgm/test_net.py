@@ -53,7 +53,7 @@ def test_comments_strings_and_unknown_fields() -> None:
     np.testing.assert_array_equal(table(network, "B"), [[0.1, 0.5], [0.2, 0.25], [0.7, 0.25]])
 
 
-def test_states_may_stand_without_quotes() -> None:
+def test_states_need_no_quotes() -> None:
     text = 'node A { states = (x "y" -3.5 ); } potential (A) { data = (0.5 0.25 0.25); }'
     assert from_net(text, max_cells=100).network.variable("A").states == ("x", "y", "-3.5")
 

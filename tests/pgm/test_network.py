@@ -110,7 +110,7 @@ def test_copies_keep_their_arrays_read_only(network: Network) -> None:
 
 
 @given(networks(), st.data())
-def test_leaves_are_taken_away_exactly(network: Network, data: st.DataObject) -> None:
+def test_leaves_are_removed_exactly(network: Network, data: st.DataObject) -> None:
     if len(network.variables) == 1:
         return
     parents = {v.name for cpd in network.cpds for v in cpd.parents}
@@ -121,7 +121,7 @@ def test_leaves_are_taken_away_exactly(network: Network, data: st.DataObject) ->
     assert enumerate_joint(rest).isclose(expected)
 
 
-def test_what_has_children_left_cannot_be_taken_away() -> None:
+def test_variables_with_other_children_cannot_be_removed() -> None:
     with pytest.raises(InvalidModelError, match="one distribution of A, got 0"):
         NETWORK.without(["A"])
     assert [v.name for v in NETWORK.without(["B", "C"]).variables] == ["A"]

@@ -186,7 +186,7 @@ def test_a_table_too_large_is_refused_before_it_is_made() -> None:
     assert rest == [(0,)] * 40
 
 
-def test_networks_hold_them() -> None:
+def test_networks_accept_noisy_extrema() -> None:
     half = [0.5, 0.5]
     a, b = (TabularCPD(v, (), np.array(half)) for v in (A, B))
     network = Network((noisy_or(Y, (A, B), [1.0, 0.5]), a, b))

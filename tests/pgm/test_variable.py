@@ -58,7 +58,7 @@ def test_any_text_in_one_line_is_a_name(name: str) -> None:
         (None, "must be text, not NoneType"),
     ],
 )
-def test_what_no_line_can_hold_is_no_name(name: Any, words: str) -> None:
+def test_names_must_fit_on_a_line(name: Any, words: str) -> None:
     assert name_fault(name) is not None
     with pytest.raises(InvalidModelError, match=f"expected a variable name, got .*{words}"):
         Variable(name, ("x",))
@@ -80,7 +80,7 @@ def test_a_state_is_found_by_an_equal_number() -> None:
 
 
 @pytest.mark.parametrize("state", [2, "2", 0.5, None, math.nan, ("0",), [0], 10**400, b"0"])
-def test_what_is_equal_to_no_state_is_refused(state: object) -> None:
+def test_values_that_equal_no_state_are_rejected(state: object) -> None:
     with pytest.raises(UnknownNameError, match="state of a among 0, 1"):
         Variable("a", ("0", "1")).index(state)
 

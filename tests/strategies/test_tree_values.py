@@ -111,7 +111,7 @@ def test_every_secret_reaches_its_leaf(board: Board, name: str) -> None:
 
 @given(boards(16).flatmap(channels), st.integers(0, 2))
 @settings(max_examples=examples(20))
-def test_trees_of_noise_are_checked_too(channel: Channel, guesses: int) -> None:
+def test_trees_under_noise_are_checked(channel: Channel, guesses: int) -> None:
     check_tree(build_tree(Entropy(), channel, max_guesses=guesses))
 
 

@@ -88,7 +88,7 @@ def test_crossings_are_those_counted_one_by_one(
     assert count_crossings(ordered, down) <= count_crossings(layers, down)
 
 
-def test_a_tangle_that_can_be_drawn_without_crossings_is() -> None:
+def test_a_planar_tangle_is_drawn_without_crossings() -> None:
     down = [[5], [4], [3], [8], [7], [6], [], [], []]
     ordered = reduce_crossings([[0, 1, 2], [3, 4, 5], [6, 7, 8]], down)
     assert count_crossings(ordered, down) == 0
@@ -114,7 +114,7 @@ def test_isotonic_regression_is_the_best_of_all_poolings(pairs: list[tuple[int, 
     assert loss(found) == pytest.approx(min(poolings), abs=1e-9)
 
 
-def test_a_child_stands_in_the_middle_of_its_parents() -> None:
+def test_a_child_is_centered_below_its_parents() -> None:
     links = [{2: 1.0}, {2: 1.0}, {0: 1.0, 1: 1.0}]
     x = place_items([[0, 1], [2]], [10.0, 10.0, 10.0], links, gaps=[1.0] * 3, sweeps=8)
     assert x[1] - x[0] >= 12.0 - 1e-9
@@ -182,12 +182,12 @@ def test_components_without_arcs_fill_rows() -> None:
 
 @pytest.mark.slow
 @given(graphs(80), st.integers(0, 5))
-def test_large_graphs_are_sound_too(graph: Graph, seed: int) -> None:
+def test_layouts_of_large_graphs_are_valid(graph: Graph, seed: int) -> None:
     sizes, layout = drawn(graph, seed)
     assert_sound(graph, sizes, layout)
 
 
-def test_the_order_of_three_is_right_whatever_comes_first() -> None:
+def test_layers_of_three_nodes_do_not_depend_on_their_order() -> None:
     for order in permutations(range(3)):
         a, b, c = order
         layers = lay_out([(10.0, 10.0)] * 3, [(a, b), (b, c), (a, c)]).layers

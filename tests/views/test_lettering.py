@@ -31,7 +31,7 @@ def test_shortening_in_one_pass_agrees_with_trying_all_lengths(text: str, room: 
     assert shorten_to_columns(text, room) == slowly_shortened(text, room)
 
 
-def test_a_text_is_measured_once_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_character_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = 0
 
     class Counting:

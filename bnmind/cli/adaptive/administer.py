@@ -107,9 +107,8 @@ def run_test(
                 raise BnmindError(f"{whole} exists already; --session {whole} resumes it")
             run = run.save(whole, new=True)
     if not interruptible(lambda: run.stop_reason):
-        interruptible(
-            run.next_item
-        )  # raises, before anything is said, if the selector does not fit the bank
+        # Raise before any output if the selector does not fit the bank.
+        interruptible(run.next_item)
     console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
     console.print(
@@ -241,7 +240,7 @@ def _ask_answer(console: Console, session: Session, item: str) -> _Given | Comma
         return _Given(item, text)
 
     # A response may be called like a command: then it is a response.
-    commands = {letter: what for letter, what in _COMMANDS.items() if letter not in responses}
+    commands = {letter: command for letter, command in _COMMANDS.items() if letter not in responses}
     return ask(console, f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
 
 
@@ -284,10 +283,10 @@ def _show_report(console: Console, session: Session) -> None:
     report = session.report()
     if report.impossible:
         console.print(f"\n{_IMPOSSIBLE}", soft_wrap=True)
-    asked = counted(len(report.asked), "item")
+    items = counted(len(report.asked), "item")
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
     console.print(
-        f"\n{asked} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
+        f"\n{items} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
         f" {report.entropy:.2f} now."
     )
     if report.answers:

@@ -138,7 +138,7 @@ def learn(options: LearnOptions) -> None:
     from bnmind.adaptive import learn as learned_from
     from bnmind.adaptive.learning.model import bank_to_learn
 
-    asked = LearningOptions(
+    settings = LearningOptions(
         starts=options.starts,
         seed=options.seed or 0,
         bounds=Bounds((0.0, options.max_guess), (0.0, options.max_slip)),
@@ -157,7 +157,7 @@ def learn(options: LearnOptions) -> None:
         lambda report: learned_from(
             data,
             start,
-            options=asked,
+            options=settings,
             title=options.title,
             source=f"learned from {len(data)} examinees in {learned_in}",
             # A start may converge long before the most steps, so their share is no progress.

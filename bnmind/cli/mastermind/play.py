@@ -116,8 +116,8 @@ def _guessing(console: Console, maker: CodeMaker, rng: np.random.Generator) -> _
         answered = (*answered, _Answered(guess, true, report))
         if report is None:
             break
-        goes_on = "; the game goes on, so this is false" if report == board.winning else ""
-        console.print(f"  {report}{goes_on}")
+        note = "; the game goes on, so this is false" if report == board.winning else ""
+        console.print(f"  {report}{note}")
     return _Game(answered)
 
 

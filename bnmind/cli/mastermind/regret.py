@@ -139,9 +139,9 @@ def _show(board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRe
             f"{row.regret:.3f}",
         )
     show_table(console, table)
-    lost = [row.regret for judge, row in judged if judge == OPTIMAL]
-    if lost:
-        console.print(f"Lost against optimal guesses: {sum(lost):.3f} guesses.")
+    regrets = [row.regret for judge, row in judged if judge == OPTIMAL]
+    if regrets:
+        console.print(f"Lost against optimal guesses: {sum(regrets):.3f} guesses.")
 
 
 def _as_json(

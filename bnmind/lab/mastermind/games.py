@@ -144,9 +144,9 @@ def _require_possible(real: Channel, assumed: Channel) -> None:
     if assumed is real:
         return
     for column, report in enumerate(real.reports):
-        heard = report in assumed.reports
+        is_assumed = report in assumed.reports
         ruled_out = real.matrix[:, column] > 0
-        if heard:
+        if is_assumed:
             ruled_out &= assumed.likelihood(report) == 0
         if ruled_out.any():
             true = real.board.true_replies[int(np.argmax(ruled_out))]
@@ -189,10 +189,10 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
             assumed=transcript.assumed,
         )
     for number, (then, now) in enumerate(zip(transcript.turns, played.turns, strict=False), 1):
-        for what in ("guess", "true_reply", "report"):
-            _require_same(what, getattr(then, what), getattr(now, what), f" in turn {number}")
-    for what in ("guesses", "won", "declared"):
-        _require_same(what, getattr(transcript, what), getattr(played, what), "")
+        for field in ("guess", "true_reply", "report"):
+            _require_same(field, getattr(then, field), getattr(now, field), f" in turn {number}")
+    for field in ("guesses", "won", "declared"):
+        _require_same(field, getattr(transcript, field), getattr(played, field), "")
     return played
 
 

@@ -124,8 +124,8 @@ class TreeBelief(CodeBelief):
         self.channel.report_index(reply)
         turn = Turn(self.board.checked(guess), Reply.of(reply))
         history = (*self.history, turn)
-        heard = dict(zip(REPORTS, map(str, turn.reply), strict=True))
-        evidence = {**evidence_of_guess(turn.guess), **heard}
+        report = dict(zip(REPORTS, map(str, turn.reply), strict=True))
+        evidence = {**evidence_of_guess(turn.guess), **report}
         try:
             posterior = self.plan.run(evidence, {_BELIEF: self.codes.joint()})
         except ImpossibleEvidenceError:

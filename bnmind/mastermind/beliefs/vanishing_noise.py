@@ -111,10 +111,10 @@ class VanishingBelief(CheckedValue):
             If the board has too many codes for a belief.
         """
         require_believable(board)
-        heard = board.true_replies if reports is None else reports
+        accepted = board.true_replies if reports is None else reports
         return cls(
             board=board,
-            reports=heard,
+            reports=accepted,
             history=(),
             counts=np.zeros(board.n_codes, dtype=_counts_type(0)),
             ends=ends,

@@ -307,24 +307,24 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     """
     require_believable(board)
     weights = _over_codes(board, belief)
-    asked = None if guesses is None else whole_array(guesses, "the guesses")
-    if asked is not None and asked.ndim != 1:
+    chosen = None if guesses is None else whole_array(guesses, "the guesses")
+    if chosen is not None and chosen.ndim != 1:
         raise InvalidCodeError(
-            f"expected the guesses as a list of indices of codes, got shape {asked.shape}", guesses
+            f"expected the guesses as a list of indices of codes, got shape {chosen.shape}", guesses
         )
-    if asked is not None and asked.size and not 0 <= asked.min() <= asked.max() < board.n_codes:
+    if chosen is not None and chosen.size and not 0 <= chosen.min() <= chosen.max() < board.n_codes:
         raise InvalidCodeError(
             f"expected indices of the {board.n_codes} codes of the board {board}, got "
-            f"{asked.min()} to {asked.max()}",
+            f"{chosen.min()} to {chosen.max()}",
             guesses,
         )
-    n_guesses, n_replies = board.n_codes if asked is None else len(asked), len(board.true_replies)
+    n_guesses, n_replies = board.n_codes if chosen is None else len(chosen), len(board.true_replies)
     if _is_small(board):
         codes = np.flatnonzero(weights)
-        if asked is None:
-            asked = np.arange(board.n_codes)
+        if chosen is None:
+            chosen = np.arange(board.n_codes)
         # The kernel processes four guesses at a time.
-        fours = np.concatenate([asked, np.repeat(asked[-1:], -n_guesses % 4)])
+        fours = np.concatenate([chosen, np.repeat(chosen[-1:], -n_guesses % 4)])
         unsigned = codes.astype(np.uintp)
         return _masses(reply_table(board), fours, unsigned, weights[codes], n_replies)[:n_guesses]
     n_bytes = 8 * n_guesses * n_replies
@@ -348,11 +348,11 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     if board.repeats and board.n_codes >= _MANY_CODES and 2 * possible > board.n_codes:
         # If most codes have belief, visiting all of them is cheaper than listing those that do.
         masses = np.empty((n_guesses, n_replies))
-        for row, guess in enumerate(range(n_guesses) if asked is None else asked.tolist()):
+        for row, guess in enumerate(range(n_guesses) if chosen is None else chosen.tolist()):
             masses[row] = guess_masses(board, weights, board.code(guess))
         return masses
     codes = np.flatnonzero(weights)
-    return masses_by_pairs(board, asked, codes, weights[codes])
+    return masses_by_pairs(board, chosen, codes, weights[codes])
 
 
 def _blocks(

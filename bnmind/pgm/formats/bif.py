@@ -228,11 +228,11 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
         if tokens is None:
             continue
         tokens = tokens.replace(",", " ").split()
-        what, configuration, n_expected = kind, 0, child.n_states
+        key, configuration, n_expected = kind, 0, child.n_states
         if kind is None:
             states = _names(names)
             try:
-                what = configuration = sum(map(dict.__getitem__, offsets, states))
+                key = configuration = sum(map(dict.__getitem__, offsets, states))
             except KeyError:
                 raise _unknown_state(source, match, parents) from None
             if len(states) != len(parents):
@@ -242,7 +242,7 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
                 )
         elif kind == "table":
             n_expected *= math.prod(shape)
-        if what in seen or (rows and "table" in (kind, rows[0].kind)):
+        if key in seen or (rows and "table" in (kind, rows[0].kind)):
             raise source.place(source.skip(match.start())).fault(
                 f"expected each configuration of {child.name} once, got another row"
             )
@@ -250,7 +250,7 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
             raise source.place(source.skip(match.start("numbers"))).fault(
                 f"expected {n_expected} numbers for {child.name}, got {len(tokens)}"
             )
-        seen.add(what)
+        seen.add(key)
         numbers += tokens
         rows.append(_Row(kind or "row", configuration, match.start("numbers")))
     return rows, numbers

@@ -75,10 +75,10 @@ class WeightedEntropy:
                 f"{[len(turn) for turn in weights]}",
                 weights,
             )
-        strange = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
-        if strange:
+        invalid = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
+        if invalid:
             raise InvalidArgumentError(
-                f"expected weights from 0 to {MAX_WEIGHT}, got {strange[0]}", strange[0]
+                f"expected weights from 0 to {MAX_WEIGHT}, got {invalid[0]}", invalid[0]
             )
 
     @property
@@ -167,12 +167,12 @@ def _weights(document: Any) -> WeightedEntropy:
     board = Board(**document["board"])
     replies = [str(reply) for reply in board.true_replies]
     for number, turn in enumerate(document["weights"], 1):
-        strange = [*(set(replies) - set(turn)), *(set(turn) - set(replies))]
-        if strange:
+        unexpected = [*(set(replies) - set(turn)), *(set(turn) - set(replies))]
+        if unexpected:
             raise InvalidArgumentError(
                 f"expected one weight for each reply of the board {board}; turn {number} has a"
-                f" missing or unknown reply: {min(strange)[:40]}",
-                min(strange),
+                f" missing or unknown reply: {min(unexpected)[:40]}",
+                min(unexpected),
             )
     turns = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])
     return WeightedEntropy(board, turns)

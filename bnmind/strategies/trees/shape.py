@@ -129,12 +129,12 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
         possible = [names[place] for place in present]
         if set(possible) != set(entry.below):
             missing = [name for name in possible if name not in entry.below]
-            strange = [name for name in entry.below if name not in possible]
+            unexpected = [name for name in entry.below if name not in possible]
             raise ModelFileError(
                 f"expected an entry for each possible reply to {entry.text} {where}, got "
                 f"{', '.join(f'none for {name}' for name in missing[:3])}"
-                f"{', ' if missing and strange else ''}"
-                f"{', '.join(f'one for {name}' for name in strange[:3])}",
+                f"{', ' if missing and unexpected else ''}"
+                f"{', '.join(f'one for {name}' for name in unexpected[:3])}",
                 entry.text,
             )
         children = tuple(

@@ -312,7 +312,7 @@ def grow_tree(
         If the tree would not end.
     """
     board = channel.board
-    told_apart = 0.0
+    separated = 0.0
     deepest = _DEEPEST if max_guesses is None else max_guesses
 
     def node(path: Path, codes: NDArray[np.intp], weights: Floats) -> TreeNode:
@@ -321,9 +321,9 @@ def grow_tree(
         if len(codes) == 1 or len(path) == max_guesses:
             bits = float(entropy(weights / weight))
             if progress is not None:
-                nonlocal told_apart
-                told_apart += weight
-                progress(round(told_apart), board.n_codes)
+                nonlocal separated
+                separated += weight
+                progress(round(separated), board.n_codes)
             return TreeNode(
                 weight=weight,
                 entropy=bits,
