@@ -52,12 +52,12 @@ class Numbers(NamedTuple):
 
 
 def kinds_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Kind]:
-    found = {}
+    kinds = {}
     for name, annotation in annotations.items():
         kind = _kind_of(evaluated(annotation, names))
         if kind is not None:
-            found[name] = kind
-    return found
+            kinds[name] = kind
+    return kinds
 
 
 def evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
@@ -234,12 +234,12 @@ def numbers_of(annotation: Any) -> Numbers | None:
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         array_like = annotation == ArrayLike or all(p in parts for p in typing.get_args(ArrayLike))
-        found = (
+        numbers = (
             Numbers("biuf", "an array of numbers", is_array=False)
             if array_like
             else next(filter(None, map(numbers_of, parts)), None)
         )
-        return found and found._replace(optional=type(None) in parts)
+        return numbers and numbers._replace(optional=type(None) in parts)
     if origin is not np.ndarray:
         return None
     kind = next(iter(typing.get_args(parts[1])), np.generic)
@@ -264,10 +264,10 @@ def holds(value: Any, numbers: Numbers) -> bool:
     if numbers.is_array and not isinstance(value, np.ndarray):
         return False
     try:
-        found = value if type(value) is np.ndarray else np.asarray(value)
+        array = value if type(value) is np.ndarray else np.asarray(value)
     except ValueError:
         return False
-    return not found.size or found.dtype.kind in numbers.kinds
+    return not array.size or array.dtype.kind in numbers.kinds
 
 
 def told(value: Any) -> str:

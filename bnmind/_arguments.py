@@ -98,12 +98,14 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 if (error := of_arrays(fault, args, kwargs)) is None:
                     raise
                 raise error from fault
-        given: Any = [_kept(kinds.get(key), value) for key, value in zip(names, args, strict=False)]
+        positional: Any = [
+            _kept(kinds.get(key), value) for key, value in zip(names, args, strict=False)
+        ]
         named: Any = {key: _kept(kinds.get(key), value) for key, value in kwargs.items()}
-        given += args[len(given) :]
-        everything = {**dict(zip(names, given, strict=False)), **named}
+        positional += args[len(positional) :]
+        everything = {**dict(zip(names, positional, strict=False)), **named}
         if all(kinds[key].fits(value) for key, value in everything.items() if key in kinds):
-            return function(*given, **named)
+            return function(*positional, **named)
         raise _error(name, kinds, everything)
 
     def of_arrays(fault: Exception, args: Any, kwargs: Any) -> InvalidArgumentError | None:
@@ -137,10 +139,10 @@ def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise  # this error is more specific
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
             kinds = kinds_of(annotations, function.__globals__)
-            given = {**dict(zip(names, args, strict=False)), **kwargs}
-            if not all(kinds[key].fits(value) for key, value in given.items() if key in kinds):
-                raise _error(function.__qualname__, kinds, given) from fault
-            if (error := _array_error(function, given, fault)) is None:
+            arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+            if not all(kinds[key].fits(value) for key, value in arguments.items() if key in kinds):
+                raise _error(function.__qualname__, kinds, arguments) from fault
+            if (error := _array_error(function, arguments, fault)) is None:
                 raise
             raise error from fault
 
@@ -208,9 +210,9 @@ def positions(which: Any, n: int, what: str) -> NDArray[np.intp]:
     [0, 2]
     """
     try:
-        found = np.asarray(which)
-        if found.ndim == 1 and (not found.size or found.dtype.kind in "iub"):
-            return np.arange(n)[found if found.size else []]
+        rows = np.asarray(which)
+        if rows.ndim == 1 and (not rows.size or rows.dtype.kind in "iub"):
+            return np.arange(n)[rows if rows.size else []]
     except (ValueError, IndexError):
         pass
     message = f"expected {what} as positions below {n} or a truth value each, got {told(which)}"
@@ -233,10 +235,10 @@ def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArr
     if type(value) is np.ndarray and value.dtype == kind:
         return value
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
         # An empty list has no element type.
-        if not found.size or found.dtype.kind in kinds:
-            return found.astype(kind, copy=False)
+        if not array.size or array.dtype.kind in kinds:
+            return array.astype(kind, copy=False)
     except (TypeError, ValueError, OverflowError):
         pass
     message = f"expected {what} as an array of {expected}, got {told(value)}"
@@ -281,15 +283,15 @@ def _field_kinds(kind: type) -> dict[str, tuple[Kind, set[type]]]:
 
 def _array_kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Kind]:
     """Return the allowed values of fields that are arrays, including lists."""
-    found = {}
+    array_kinds = {}
     for name, annotation in annotations.items():
         numbers = numbers_of(evaluated(annotation, names))
         if numbers is not None:
             # Lists become arrays; the constructor reports fractions in place of whole numbers.
             kinds = "biuf" if numbers.kinds in ("b", "iu") else numbers.kinds
             fits = partial(_may_be_array, numbers._replace(kinds=kinds, is_array=False))
-            found[name] = Kind(fits, numbers.described, settled=lambda _: False)
-    return found
+            array_kinds[name] = Kind(fits, numbers.described, settled=lambda _: False)
+    return array_kinds
 
 
 def _may_be_array(numbers: Numbers, value: Any) -> bool:
@@ -297,8 +299,8 @@ def _may_be_array(numbers: Numbers, value: Any) -> bool:
 
 
 def _fields(kind: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = kind.__dataclass_fields__
-    return found
+    fields: Mapping[str, Any] = kind.__dataclass_fields__
+    return fields
 
 
 def _error(owner: str, kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> InvalidArgumentError:

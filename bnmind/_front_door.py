@@ -29,11 +29,11 @@ def homes() -> Mapping[str, str]:
     from importlib.resources import files
 
     text = files(_PACKAGE).joinpath("__init__.pyi").read_text(encoding="utf-8")
-    found: dict[str, str] = {}
+    modules: dict[str, str] = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom):
-            found |= {alias.name: str(node.module) for alias in node.names}
-    return found
+            modules |= {alias.name: str(node.module) for alias in node.names}
+    return modules
 
 
 def find(name: str) -> Any:

@@ -35,12 +35,12 @@ def sweep(directory: Path) -> None:
     machine = _machine()
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            found = _NAME.fullmatch(entry.name)
-            if found is None:
+            match = _NAME.fullmatch(entry.name)
+            if match is None:
                 continue
             with suppress(OSError):
                 age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-                if age > _DAY or (found[1] == machine and not _is_running(int(found[2]))):
+                if age > _DAY or (match[1] == machine and not _is_running(int(match[2]))):
                     os.unlink(entry.path)
 
 

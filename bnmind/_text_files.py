@@ -256,7 +256,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 def _copy_rights(place: Path, old: os.stat_result, new: Path) -> None:
     """Give a new file the owner, the mode and the attributes of the file that it replaces."""
-    kept = True
+    same_group = True
     if hasattr(os, "chown") and (old.st_uid, old.st_gid) != (os.getuid(), os.getgid()):
         try:
             os.chown(new, old.st_uid, old.st_gid)
@@ -264,11 +264,11 @@ def _copy_rights(place: Path, old: os.stat_result, new: Path) -> None:
             try:
                 os.chown(new, -1, old.st_gid)
             except OSError:
-                kept = False
+                same_group = False
     # If this fails, the new file remains readable only by its owner.
     with suppress(OSError):
         shutil.copystat(place, new)
-    if not kept:  # another group must not get the permissions of the old group
+    if not same_group:  # another group must not get the permissions of the old group
         new.chmod(stat.S_IMODE(new.stat().st_mode) & ~stat.S_IRWXG)
     os.utime(new)
 

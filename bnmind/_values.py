@@ -114,9 +114,9 @@ def freeze(instance: Any, *, own: bool = False) -> None:
     kind: Any = type(instance)
     for name in _names(kind):
         value = getattr(instance, name)
-        kept = frozen(value, own=own)
-        if kept is not value:
-            object.__setattr__(instance, name, kept)
+        frozen_value = frozen(value, own=own)
+        if frozen_value is not value:
+            object.__setattr__(instance, name, frozen_value)
 
 
 @cache
@@ -170,8 +170,8 @@ def _frozen_tuple(value: tuple[Any, ...], own: bool) -> tuple[Any, ...]:
     if all(map(is_, parts, value)):
         return value
     kind: Any = type(value)
-    made: tuple[Any, ...] = tuple(parts) if kind is tuple else kind._make(parts)
-    return made
+    result: tuple[Any, ...] = tuple(parts) if kind is tuple else kind._make(parts)
+    return result
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

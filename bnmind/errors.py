@@ -82,7 +82,8 @@ class EvidenceNamesError(InvalidArgumentError):
         if self.unknown:
             close = [(name, _close(name, self.known)) for name in self.unknown]
             names = [
-                f"{shown(name)}{f' ({_question(found)})' if found else ''}" for name, found in close
+                f"{shown(name)}{f' ({_question(similar)})' if similar else ''}"
+                for name, similar in close
             ]
             faults.append(f"unknown: {_some_names(names)}")
         if self.unknown and not self.missing:
@@ -234,7 +235,7 @@ def _close(name: object, known: tuple[str, ...]) -> tuple[str, ...]:
     for text in known[:2000]:
         if isinstance(text, str) and len(text) <= 60:
             spelled.setdefault(text.casefold(), text)
-    return tuple([spelled[found] for found in get_close_matches(name.casefold(), spelled)])
+    return tuple([spelled[match] for match in get_close_matches(name.casefold(), spelled)])
 
 
 def _some_names(names: tuple[str, ...] | list[str]) -> str:

@@ -137,8 +137,8 @@ def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | Non
 def _dot(a: Floats, b: Floats) -> Floats:
     """Return the sums of the products along the last axis."""
     if a.size <= _FEW:
-        found: Floats = np.vecdot(a, b)
-        return found
+        sums: Floats = np.vecdot(a, b)
+        return sums
     return np.asarray(np.einsum("...i,...i->...", a, b))
 
 
@@ -203,6 +203,6 @@ def choose_question(
                 f" {preferred.shape}",
                 preference,
             )
-        wanted = preferred[tied]
-        best = tied[tied_best(wanted, tolerance=tolerance * max(float(abs(wanted).max()), 1e-300))]
+        values = preferred[tied]
+        best = tied[tied_best(values, tolerance=tolerance * max(float(abs(values).max()), 1e-300))]
     return Choice(int(best[0]), scores, tied)

@@ -48,7 +48,7 @@ def test_summary_is_that_of_the_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_strategies_meet_the_same_secrets_and_seeds_repeat(tmp_path: Path) -> None:
+def test_strategies_get_the_same_secrets_and_seeds_repeat(tmp_path: Path) -> None:
     arguments = ("compare", "map", "random", *SMALL, "--games", "10")
     run_json(*arguments, "--seed", "5", "--out", "a")
     run_json(*arguments, "--seed", "5", "--out", "b")

@@ -42,7 +42,7 @@ def test_json_is_the_stage(number: int) -> None:
     assert shown["guess"] == (None if number == 1 else "12")
 
 
-def test_text_has_cliques_sizes_order_and_whether_it_is_proven() -> None:
+def test_text_has_cliques_sizes_order_and_proof() -> None:
     shown = run("network", "--stage", "3", "--pegs", "2", "--colors", "2").stdout
     assert "2x2" in shown
     assert "total size" in shown
@@ -50,7 +50,7 @@ def test_text_has_cliques_sizes_order_and_whether_it_is_proven() -> None:
     assert "H1 H2 C1 B" in shown
 
 
-def test_out_writes_the_network_and_says_so(tmp_path: Path) -> None:
+def test_out_writes_the_network_and_reports_it(tmp_path: Path) -> None:
     path = tmp_path / "network.bif"
     board = ("--pegs", "2", "--colors", "3")
     result = run(

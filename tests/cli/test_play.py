@@ -53,7 +53,7 @@ def test_false_replies_by_default_and_none_if_exact() -> None:
     assert maker.board.format(maker.secret) in shown
 
 
-def test_seeds_repeat_and_an_unseeded_game_says_its_seed() -> None:
+def test_seeds_repeat_and_an_unseeded_game_shows_its_seed() -> None:
     first = _play("1123", "2345", "q", options="")
     seed = first.split("--seed ")[1].split()[0]
     assert first.splitlines()[0].endswith(f"seed {seed}.")

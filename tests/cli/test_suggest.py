@@ -233,7 +233,7 @@ def test_noise_from_a_file(tmp_path: Path) -> None:
     assert advice["possible_codes"] == 1295
 
 
-def test_text_says_the_guess_last() -> None:
+def test_text_ends_with_the_guess() -> None:
     shown = run("suggest", "--noise", "false:0.2", "--history", "1123 1b1w").stdout
     assert shown.splitlines()[-1].startswith("Guess ")
     assert "bits unknown" in shown

@@ -108,7 +108,7 @@ def test_every_guess_of_small_boards(board: Board) -> None:
 
 
 @pytest.mark.parametrize("board", [Board(2, 3), Board(3, 3), Board(4, 2), Board(3, 4)], ids=str)
-def test_the_readable_elimination_says_the_same(board: Board) -> None:
+def test_the_readable_elimination_agrees(board: Board) -> None:
     belief = dense(board, 1)
     expected = readable(board, belief)
     np.testing.assert_allclose(masses_by_elimination(board, belief), expected, rtol=0, atol=1e-12)

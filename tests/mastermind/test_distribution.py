@@ -102,7 +102,7 @@ def test_an_array_that_cannot_change_is_kept() -> None:
     assert CodeDistribution(board, belief.probabilities).probabilities is belief.probabilities
 
 
-def test_ties_do_not_hang_on_rounding() -> None:
+def test_ties_do_not_depend_on_rounding() -> None:
     board = Board(1, 4)
     third = np.array([1 - 3e-16, 1, 1 + 3e-16, 0]) / 3
     assert [i for i, _ in CodeDistribution(board, third).most_probable()] == [0, 1, 2]

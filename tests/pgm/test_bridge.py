@@ -100,7 +100,7 @@ def test_states_in_two_orders_are_refused() -> None:
 
 
 @pytest.mark.parametrize("model", [None, "asia", 3])
-def test_only_discrete_bayesian_networks_come_through(model: object) -> None:
+def test_only_discrete_bayesian_networks_are_accepted(model: object) -> None:
     with pytest.raises(InvalidModelError, match="expected a pgmpy DiscreteBayesianNetwork"):
         from_pgmpy(model)
 
@@ -154,7 +154,7 @@ def test_silence_ends_with_the_block() -> None:
             warn()
 
 
-def test_silence_ends_with_an_error_too() -> None:
+def test_warnings_return_after_an_error() -> None:
     logger = logging.getLogger("pgmpy")
     level = logger.level
     with pytest.raises(ZeroDivisionError), quiet_pgmpy():
@@ -164,7 +164,7 @@ def test_silence_ends_with_an_error_too() -> None:
 
 @settings(max_examples=examples(20))
 @given(networks())
-def test_networks_go_and_come_by_their_methods(network: Network) -> None:
+def test_networks_have_methods_for_the_conversion(network: Network) -> None:
     back = Network.from_pgmpy(network.to_pgmpy())
     assert set(back.variables) == set(network.variables)
     for cpd in network.cpds:

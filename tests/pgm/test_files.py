@@ -191,7 +191,7 @@ def test_tables_too_large_are_named_and_nothing_is_written(tmp_path: Path, suffi
     assert os.listdir(tmp_path) == []
 
 
-def test_tables_too_large_for_json_are_those_that_are_no_functions(tmp_path: Path) -> None:
+def test_only_tables_can_be_too_large_for_json(tmp_path: Path) -> None:
     write_model(NETWORK, tmp_path / "network.json", max_cells=6)
     with pytest.raises(TooLargeError, match="got 6 in the table of B given A"):
         write_model(NETWORK, tmp_path / "another.json", max_cells=5)
@@ -250,7 +250,7 @@ def test_a_product_of_factors_is_no_network(tmp_path: Path, suffix: str) -> None
 @pytest.mark.parametrize(
     "content", [b"", b" \n", b"\xff\xfe\x00", b"hello", b"<a/>", b"{}", b"net"]
 )
-def test_what_is_no_model_at_all(tmp_path: Path, suffix: str, content: bytes) -> None:
+def test_files_that_are_not_models(tmp_path: Path, suffix: str, content: bytes) -> None:
     path = tmp_path / f"network{suffix}"
     path.write_bytes(content)
     with pytest.raises(ModelFileError, match=str(path)):

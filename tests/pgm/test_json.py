@@ -61,7 +61,7 @@ def test_functions_stay_functions(tmp_path: Path, function: Function) -> None:
     assert network.cpd("C") in read_model(tmp_path / "network.json").potentials
 
 
-def test_every_function_of_ours_has_a_record_with_its_fields() -> None:
+def test_every_registered_function_has_a_record_with_its_fields() -> None:
     ours: set[object] = {
         kind
         for kind in vars(functions).values()
@@ -136,7 +136,7 @@ class _Alternating:
 @pytest.mark.parametrize(
     "function", [_Alternating(), Restricted(_Alternating(), ((0, 1), (0, 2, 1)))]
 )
-def test_a_function_that_is_not_ours_becomes_a_table(tmp_path: Path, function: Function) -> None:
+def test_a_custom_function_becomes_a_table(tmp_path: Path, function: Function) -> None:
     network = Network((*ROOTS, functional(function)))
     write_model(network, tmp_path / "network.json")
     back = read_network(tmp_path / "network.json").cpd("C")

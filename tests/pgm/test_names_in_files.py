@@ -144,7 +144,7 @@ def test_names_that_a_format_cannot_hold_are_encoded_for_other_programs(
 
 
 @pytest.mark.parametrize("suffix", TABLE_SUFFIXES)
-def test_plain_names_are_written_as_they_are(tmp_path: Path, suffix: str) -> None:
+def test_plain_names_are_written_unchanged(tmp_path: Path, suffix: str) -> None:
     """A file of ours without encoded names has no note of them, and is not decoded."""
     names = ("item_x002E_1", "x1", "my_x_")
     cpds = [TabularCPD(Variable(name, ("_x_", "b")), (), np.full(2, 0.5)) for name in names]

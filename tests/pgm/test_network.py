@@ -163,7 +163,7 @@ def _certain(network: Network, known: dict[str, int]) -> set[str]:
     return names
 
 
-def test_functions_of_the_evidence_go_with_it() -> None:
+def test_functions_of_the_evidence_are_removed_too() -> None:
     longer = Network((*NETWORK.cpds, TabularCPD(Variable("D", ("0",)), (C,), np.ones((1, 3)))))
     rest = longer.given({"A": "x", "B": "1"})
     assert [v.name for v in rest.variables] == ["D"]

@@ -87,7 +87,7 @@ def test_partial_results_are_few() -> None:
     assert {table.n_cells for table in either} == {8}
 
 
-def test_what_would_not_fit_or_has_no_steps_has_no_chain() -> None:
+def test_large_tables_and_functions_without_steps_have_no_chain() -> None:
     class Own:
         def __call__(self, *arguments: Positions) -> Positions:
             return arguments[0]

@@ -126,7 +126,7 @@ def test_without_budget_endgames_are_narrower_or_refused() -> None:
 
 
 @pytest.mark.compiled
-def test_default_settings_come_near_the_optimum() -> None:
+def test_default_settings_are_near_the_optimum() -> None:
     for board, found, optimum in ((Board(4, 6), 5627, 5625), (Board(4, 7), 11_237, 11_228)):
         tree = strategy_tree(deeper(), board)
         check_tree(tree)

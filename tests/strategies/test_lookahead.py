@@ -137,7 +137,7 @@ def test_a_tree_of_one_node_asks_nothing() -> None:
     assert tree.expected_entropy == pytest.approx(math.log2(9))
 
 
-def test_looking_ahead_tells_more_than_the_best_next_guess() -> None:
+def test_lookahead_gains_more_than_the_best_next_guess() -> None:
     channel = Channel.independent_error(Board(2, 2), 0.1)
     myopic = build_tree(Entropy(), channel, max_guesses=3).expected_entropy
     assert most_informative(channel, depth=4).expected_entropy < myopic - 0.005

@@ -51,7 +51,7 @@ def test_trees_under_noise_report_progress_too() -> None:
     told.check(board.n_codes)
 
 
-def test_a_search_for_a_tree_tells_how_many_codes_are_judged() -> None:
+def test_progress_of_a_search_for_a_tree_counts_the_codes() -> None:
     board, told = Board(3, 5), _Told()
     grown = strategy_tree(deeper(), board, progress=told)
     assert grown.total == deeper().tree(board).total

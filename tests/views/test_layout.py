@@ -160,7 +160,7 @@ def assert_sound(graph: Graph, sizes: list[tuple[float, float]], layout: Layout)
 
 
 @given(graphs(), st.integers(0, 5))
-def test_boxes_do_not_overlap_and_arcs_keep_clear_of_them(graph: Graph, seed: int) -> None:
+def test_boxes_do_not_overlap_and_arcs_avoid_them(graph: Graph, seed: int) -> None:
     sizes, layout = drawn(graph, seed)
     assert_sound(graph, sizes, layout)
     assert lay_out(sizes, graph[1]) == layout

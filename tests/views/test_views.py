@@ -254,7 +254,7 @@ def test_of_many_states_the_most_probable_are_shown_in_their_order() -> None:
 
 
 @given(views(), st.integers(20, 140), st.booleans())
-def test_tables_fit_and_tell_every_state(view: BeliefView, width: int, pair: bool) -> None:
+def test_tables_fit_and_show_every_state(view: BeliefView, width: int, pair: bool) -> None:
     shown = side_by_side(view, other_belief(view, 1)) if pair else view
     text = shown.text(width=width)
     lines = text.splitlines()
