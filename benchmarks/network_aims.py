@@ -74,10 +74,14 @@ class Results:
 
 
 def middle(times: Sequence[Seconds]) -> Seconds | None:
-    """Return the median; it is a lower bound if any of the times is one. None of no times."""
+    """Return the median; None of no times.
+
+    It is a lower bound only if a time that was cut off may lie below it.
+    """
     if not times:
         return None
-    return Seconds(median(t.at_least for t in times), exact=all(t.exact for t in times))
+    value = median(t.at_least for t in times)
+    return Seconds(value, exact=all(t.exact or t.at_least > value for t in times))
 
 
 @dataclass(frozen=True)
