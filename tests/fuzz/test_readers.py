@@ -20,9 +20,9 @@ SECONDS = 20
 """How long the slow test looks for more, for each format; the runner itself takes any time."""
 
 SECONDS_OF_OTHERS = 5
-"""The same for files beside those of a format, and for texts of a few words that people type."""
+"""The same for small files beside others, and for texts of a few words that people type."""
 
-OTHERS = {"packed", "uai_names", "uai_evidence", "roles"}
+OTHERS = {"packed", "uai_names", "uai_evidence", "roles", "noise", "weights", "transcript"}
 
 
 def test_every_directory_belongs_to_a_reader() -> None:
