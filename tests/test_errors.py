@@ -66,7 +66,7 @@ def test_all_faults_are_listed() -> None:
     assert str(EXAMPLES[4]) == "expected a strategy among map, entropy; got 'x'"
 
 
-def test_an_unknown_name_is_told_with_those_spelled_alike() -> None:
+def test_an_unknown_name_is_reported_with_those_spelled_alike() -> None:
     error = UnknownNameError("state", "HIHG", ("LOW", "NORMAL", "HIGH"))
     assert error.close == ("HIGH",)
     assert str(error).endswith("among LOW, NORMAL, HIGH; got 'HIHG'; did you mean HIGH?")

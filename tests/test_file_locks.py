@@ -196,7 +196,7 @@ def test_a_killed_holder_blocks_nobody(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_waits_too_long_is_told(tmp_path: Path) -> None:
+def test_who_waits_too_long_is_reported(tmp_path: Path) -> None:
     place = tmp_path / "a"
     with locked(place):
         for spelling in (place, tmp_path / "A", tmp_path / "link"):

@@ -96,7 +96,7 @@ def test_no_name_hides_a_module() -> None:
     assert not {f"bnmind.{name}" for name in NAMES} & set(MODULES)
 
 
-def test_a_name_that_is_not_there_is_told_with_a_close_one() -> None:
+def test_a_name_that_is_not_there_is_reported_with_a_close_one() -> None:
     with pytest.raises(AttributeError, match="'bnmind' has no attribute 'Netwrok'") as caught:
         bnmind.Netwrok  # type: ignore[attr-defined]  # noqa: B018
     assert caught.value.name == "Netwrok"
@@ -207,7 +207,7 @@ def test_what_the_evidence_makes_small_is_answered() -> None:
         ({"wet": "yes"}, ["rian"], "rain"),
     ],
 )
-def test_an_unknown_name_is_told_with_close_ones(
+def test_an_unknown_name_is_reported_with_close_ones(
     evidence: dict[str, str], targets: list[str] | None, close: str
 ) -> None:
     with pytest.raises(UnknownNameError, match=rf"; did you mean {close}\?$") as caught:
@@ -215,7 +215,7 @@ def test_an_unknown_name_is_told_with_close_ones(
     assert caught.value.close == (close,)
 
 
-def test_wrong_questions_are_told() -> None:
+def test_wrong_questions_are_reported() -> None:
     with pytest.raises(InvalidArgumentError, match="targets to be a sequence"):
         bnmind.posterior(GARDEN, targets="rain")
     with pytest.raises(InvalidArgumentError, match="model to be a Network"):

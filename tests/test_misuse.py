@@ -432,7 +432,7 @@ def test_the_call_works(call: Call) -> None:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
-def test_misuse_is_told_plainly(call: Call) -> None:
+def test_misuse_is_reported_plainly(call: Call) -> None:
     raw = []
     for name in call.arguments:
         for what, value in junk().items():
@@ -478,7 +478,7 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
             call()
 
 
-def test_slips_of_every_day_are_told_by_name() -> None:
+def test_slips_of_every_day_are_reported_by_name() -> None:
     with pytest.raises(BnmindError) as caught:
         pgm.TabularCPD("rain", 2, [[0.8], [0.2]])  # type: ignore[arg-type]
     assert str(caught.value) == (

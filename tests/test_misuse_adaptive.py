@@ -520,7 +520,7 @@ def allows(function: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
-def test_misuse_is_told_by_the_name_of_the_argument(
+def test_misuse_is_reported_by_the_name_of_the_argument(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -413,7 +413,7 @@ def test_acceleration_saves_more_than_four_of_five_steps_where_em_is_slow() -> N
 @pytest.mark.parametrize("gate", [Dina, NoisyAnd, Gdina])
 @pytest.mark.parametrize("accelerate", [False, True])
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 4, 10])
-def test_learning_takes_as_many_steps_as_it_is_told(
+def test_learning_takes_at_most_max_iterations_steps(
     gate: type[ResponseModel], accelerate: bool, n_steps: int
 ) -> None:
     codes, q = hard_case()

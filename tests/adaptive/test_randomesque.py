@@ -93,7 +93,7 @@ def test_of_the_items_allowed_alone_the_best_are_drawn(
 
 
 @pytest.mark.parametrize("best", [1, 3])
-def test_without_luck_it_is_told_plainly(best: int) -> None:
+def test_a_missing_generator_is_reported(best: int) -> None:
     selector = Randomesque(MinimalEntropy(), best)
     with pytest.raises(InvalidArgumentError, match=r"expected luck of shape .* got none"):
         selector.select(BELIEF, NAMES)

@@ -128,7 +128,7 @@ def test_lengths_attributes_and_summary() -> None:
         assert summary[run.selector]["largest_exposure"] == run.exposure.max()
 
 
-def test_unknown_names_are_told() -> None:
+def test_unknown_names_are_reported() -> None:
     with pytest.raises(UnknownNameError, match="selector"):
         RESULT.run_of("gdi")
     with pytest.raises(UnknownNameError, match="measure"):

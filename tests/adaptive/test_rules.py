@@ -156,7 +156,7 @@ def test_content_codes_keep_their_bounds() -> None:
         (lambda: AllOf(()), "at least one"),
     ],
 )
-def test_parameters_out_of_range_are_told(make: Any, words: str) -> None:
+def test_parameters_out_of_range_are_reported(make: Any, words: str) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
         make()
 

@@ -350,7 +350,7 @@ def test_fisher_needs_a_bank_of_curves() -> None:
         MaximalFisher().select(start_belief(BANK), BANK.item_names)
 
 
-def test_functions_select_and_faulty_ones_are_told() -> None:
+def test_functions_select_and_faulty_ones_are_reported() -> None:
     belief = start_belief(BANK)
     last = ChosenBy(lambda belief, items, rng: items[-1])
     assert last.select(belief, BANK.item_names).item == "item_7"
@@ -414,12 +414,12 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
         (lambda: FixedOrder(("a", "a")), "distinct"),
     ],
 )
-def test_parameters_out_of_range_are_told(make: Any, words: str) -> None:
+def test_parameters_out_of_range_are_reported(make: Any, words: str) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
         make()
 
 
-def test_skills_that_are_none_are_told() -> None:
+def test_skills_that_are_none_are_reported() -> None:
     belief = start_belief(BANK)
     with pytest.raises(UnknownNameError, match="skill"):
         TargetEntropy(("skill_9",)).select(belief, BANK.item_names)

@@ -151,7 +151,7 @@ def test_bad_answers_change_nothing() -> None:
         session.undo().undo()
 
 
-def test_when_nothing_is_left_to_ask_it_is_told() -> None:
+def test_the_end_of_the_items_is_reported() -> None:
     session = Session.start(Design(BANK, stopper=MaximalItems(2)))
     while not session.stop_reason:
         session = session.answer(session.next_item(), 1)
@@ -306,7 +306,7 @@ def damaged(path: Path, *words: str, bank: ItemBank = BANK) -> SessionFileError:
     return caught.value
 
 
-def test_bad_files_are_told_and_left_alone(tmp_path: Path) -> None:
+def test_bad_files_are_reported_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     session = Session.start(BANK, path=path).answer("item_1", 1).answer("item_2", 0)
     text = path.read_text()
@@ -366,7 +366,7 @@ def test_two_writers_do_not_lose_each_others_answers(tmp_path: Path) -> None:
     assert Session.load(path, BANK).state == second.state
 
 
-def test_banks_are_told_apart_by_what_matters() -> None:
+def test_banks_are_distinguished_by_what_matters() -> None:
     q, skills = [[1, 0], [0, 1]], ["a", "b"]
     bank = ItemBank.from_qmatrix(q, guess=0.2, skill_names=skills)
     worded = [Item("item_1", text="1 + 1", cost=2.0), Item("item_2")]

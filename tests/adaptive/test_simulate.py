@@ -419,7 +419,7 @@ def test_abilities_are_measured_in_irt_banks() -> None:
     assert "pattern_accuracy" not in result.summary.columns
 
 
-def test_measures_of_yours_are_told_everything() -> None:
+def test_measures_of_your_own_get_everything() -> None:
     def asked(moment: Moment) -> Floats:
         counts: Floats = moment.asked.sum(axis=1).astype(np.float64)
         return counts
@@ -434,7 +434,7 @@ def test_measures_of_yours_are_told_everything() -> None:
         result.mean("x", "accuracy")
 
 
-def test_progress_is_told_and_nothing_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_reported_and_nothing_printed(capsys: pytest.CaptureFixture[str]) -> None:
     told: list[tuple[int, int]] = []
     simulate(
         BANK,
@@ -458,7 +458,7 @@ def test_variable_lengths_stay_as_they_ended() -> None:
         assert np.all(run.asked[row, length:] == MISSING)
 
 
-def test_bad_input_is_told() -> None:
+def test_bad_input_is_reported() -> None:
     with pytest.raises(InvalidArgumentError, match="at least one selector"):
         simulate(BANK, PEOPLE, {})
     with pytest.raises(InvalidArgumentError, match="expected at least 1 worker"):

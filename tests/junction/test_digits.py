@@ -161,7 +161,7 @@ def cancelling(share: float, size: float, *, chance: float = 1.0) -> Plan:
 @pytest.mark.parametrize("size", [1.0, 2.0**-50, 2.0**50])
 @pytest.mark.parametrize("small", [1.0, 1e-160])
 @pytest.mark.parametrize("chance", [1.0, 2.0**-40])
-def test_doubt_is_told_in_runs_of_any_scale(size: float, small: float, chance: float) -> None:
+def test_doubt_is_reported_in_runs_of_any_scale(size: float, small: float, chance: float) -> None:
     """Six digits are sure where terms are at most ten million times as large as their sum."""
     evidence = {"seen": "yes", "x": [small, 3 * small], "y": [small, small]}
     fine = cancelling(2.0**-21.7, size, chance=chance).run(evidence)

@@ -141,7 +141,7 @@ def test_factors_with_signs_have_no_maxima_and_no_samples(values: list[complex])
             compiled(model)
 
 
-def test_a_product_that_is_zero_everywhere_is_told() -> None:
+def test_a_product_that_is_zero_everywhere_is_reported() -> None:
     model = FactorModel((Factor((A,), np.eye(2)[0]), Factor((A,), np.eye(2)[1])))
     with pytest.raises(ImpossibleEvidenceError, match="got zero without evidence"):
         compile_explanation(model).run()

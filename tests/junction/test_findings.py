@@ -134,7 +134,7 @@ def test_a_data_frame_is_a_batch_of_states() -> None:
         (3, "a column of states or positions for level"),
     ],
 )
-def test_faulty_columns_are_told_with_the_case(column: Any, words: str) -> None:
+def test_faulty_columns_are_reported_with_the_case(column: Any, words: str) -> None:
     with pytest.raises(BnmindError, match=words):
         solved_plan().run_batch({"level": column})
 
@@ -157,7 +157,7 @@ def test_faulty_columns_are_told_with_the_case(column: Any, words: str) -> None:
         (pd.DataFrame({"level": ["4"]}), "one state of level"),
     ],
 )
-def test_faulty_evidence_is_told(evidence: Any, words: str) -> None:
+def test_faulty_evidence_is_reported(evidence: Any, words: str) -> None:
     plan = solved_plan()
     for run in (plan.run, plan.is_possible, partial(starting_registers, plan.compiled)):
         with pytest.raises(BnmindError, match=words):
@@ -211,6 +211,6 @@ def test_names_like_those_of_merged_variables_do_not_mix_with_them() -> None:
     np.testing.assert_allclose(small.run().joints[0], plan.run({}, kept).joints[0], atol=1e-12)
 
 
-def test_unknown_variables_are_told() -> None:
+def test_unknown_variables_are_reported() -> None:
     with pytest.raises(EvidenceNamesError, match="unknown: 'rain'"):
         solved_plan().run(pd.Series({"level": 1, "rain": 2}))

@@ -33,7 +33,7 @@ def test_sizes_are_exact_beyond_floating_point() -> None:
     assert graph.clique_size(graph.vertices) == 7**100
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(InvalidModelError) as caught:
         InteractionGraph.from_scopes({"x": 2}, [("x", "nowhere"), ("elsewhere",)])
     assert len(caught.value.problems) == 2

@@ -234,7 +234,7 @@ def test_all_else_that_a_plan_does_it_does_by_a_program() -> None:
     assert not plan.is_signed
 
 
-def test_impossible_totals_are_told_with_what_contradicts_them() -> None:
+def test_impossible_totals_are_reported_with_what_contradicts_them() -> None:
     parents = tuple(Variable(f"X{i}", YES) for i in range(70))
     tables = [np.array([0.0, 1.0] if i < 5 else [0.5, 0.5]) for i in range(70)]
     cpds = [TabularCPD(v, (), table) for v, table in zip(parents, tables, strict=True)]

@@ -86,7 +86,7 @@ def test_variables_named_by_numbers_are_found_under_them() -> None:
         (None, InvalidArgumentError, "a tuple of names, got None"),
     ],
 )
-def test_a_wrong_name_is_told(key: str, kind: type[BnmindError], message: str) -> None:
+def test_a_wrong_name_is_reported(key: str, kind: type[BnmindError], message: str) -> None:
     with pytest.raises(kind, match=message):
         garden()[key]
     assert key not in garden()
