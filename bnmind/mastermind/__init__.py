@@ -1,13 +1,13 @@
 """Mastermind: boards, codes, replies, noise channels, and beliefs about the secret code."""
 
 from bnmind.mastermind.beliefs.belief import Belief, impossible_history, misreport_probabilities
-from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.board import MAX_CODES, Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history, parse_history
+from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
 from bnmind.mastermind.masses.mass_plan import MassPlan, Method, plan_masses
 from bnmind.mastermind.masses.reply_table import replies_to, reply_masses, reply_table
@@ -18,6 +18,8 @@ from bnmind.mastermind.network.vomlel import (
     vomlel_network,
 )
 from bnmind.mastermind.noise_parser import parse_noise
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply, reply
 
 __all__ = [
@@ -29,11 +31,13 @@ __all__ = [
     "GuessClasses",
     "MassPlan",
     "Method",
+    "Prior",
     "Reply",
     "Stage",
     "TableBelief",
     "TreeBelief",
     "Turn",
+    "UniformPrior",
     "VanishingBelief",
     "belief_plan",
     "evidence_of_guess",

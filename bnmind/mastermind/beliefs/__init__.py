@@ -1,10 +1,10 @@
 """Probability distributions over the secret code, given the replies so far."""
 
 from bnmind.mastermind.beliefs.belief import Belief, impossible_history, misreport_probabilities
-from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
+from bnmind.mastermind.masses.distribution import CodeDistribution
 
 __all__ = [
     "Belief",

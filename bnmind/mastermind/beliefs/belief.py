@@ -9,10 +9,10 @@ from typing import Protocol, Self
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history
+from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import guess_masses
 from bnmind.mastermind.reply import Reply
 

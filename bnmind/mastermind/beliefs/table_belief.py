@@ -9,9 +9,9 @@ from bnmind._arguments import checked
 from bnmind._values import made
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import CodeBelief, impossible_history
-from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import bayes_rule
 from bnmind.mastermind.reply import Reply
 

@@ -18,10 +18,10 @@ from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import Limits, OrderFinder, Plan, Simplifications, compile_plan
 from bnmind.mastermind.beliefs.belief import CodeBelief, impossible_history
-from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.network.vomlel import (
     REPORTS,
     code_variables,

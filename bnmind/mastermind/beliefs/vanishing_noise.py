@@ -21,10 +21,10 @@ from bnmind._messages import shown
 from bnmind._values import CheckedValue, made, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
 from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
-from bnmind.mastermind.beliefs.distribution import CodeDistribution
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history
+from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import replies_of
 from bnmind.mastermind.reply import Reply
 

@@ -7,6 +7,7 @@ from bnmind.mastermind.masses.color_elimination import (
     masses_by_elimination,
 )
 from bnmind.mastermind.masses.color_elimination_maps import Elimination, elimination
+from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.guess_symmetry import GuessClasses, guess_classes
 from bnmind.mastermind.masses.history_group import HistoryGroup, history_group
 from bnmind.mastermind.masses.mass_plan import MassPlan, Method, plan_masses
@@ -20,6 +21,7 @@ from bnmind.mastermind.masses.reply_table import (
 )
 
 __all__ = [
+    "CodeDistribution",
     "Elimination",
     "GuessClasses",
     "HistoryGroup",

@@ -17,6 +17,7 @@ from bnmind.errors import InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind.board import MAX_CODES, Board, require_believable
 from bnmind.mastermind.masses.code_halves import blocks_of
+from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.masses.reply_table import reply_masses
 
 __all__ = ["CodeDistribution"]
@@ -196,9 +197,6 @@ class CodeDistribution(Value):
 
         See `reply_masses`. For all guesses, `plan_masses` chooses the fastest algorithm.
         """
-        # `mass_plan` imports this module, since symmetry depends on the prior.
-        from bnmind.mastermind.masses.mass_plan import plan_masses
-
         if guesses is None:
             everything = plan_masses(self.board, self.probabilities, every_guess=True)
             return everything.run(self.probabilities)

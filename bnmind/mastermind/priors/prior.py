@@ -1,0 +1,113 @@
+"""The prior protocol: the probability of each secret code before the first guess."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board, digits_of, require_believable
+from bnmind.mastermind.masses.distribution import CodeDistribution
+
+__all__ = [
+    "MAX_PRIOR_COLORS",
+    "Codes",
+    "Prior",
+    "code_array",
+    "listed_distribution",
+    "require_board",
+]
+
+Codes: TypeAlias = NDArray[np.int8]
+"""Codes as rows of colors 1..k, ``(n, pegs)``."""
+
+MAX_PRIOR_COLORS = 127
+"""The largest number of colors of a prior: the codes that it draws are signed bytes."""
+
+_BLOCK = 2**18  # number of codes that are weighed at a time
+
+
+class Prior(Protocol):
+    """A probability distribution over the secret code before the first guess.
+
+    A prior need not list the codes: boards of any size have log weights and draws.
+    """
+
+    @property
+    def board(self) -> Board:
+        """The board of the codes."""
+
+    @property
+    def name(self) -> str:
+        """The name of the prior at the command line and in files."""
+
+    def log_weights(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's weight, ``(m,)``.
+
+        The weights are probabilities up to a constant factor, the same for all codes; an impossible
+        code has −∞.
+
+        Parameters
+        ----------
+        codes
+            ``(m, pegs)``, codes of the board. They are not checked.
+        """
+
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return `n` independent codes, ``(n, pegs)``."""
+
+    def distribution(self) -> CodeDistribution:
+        """Return the probability of each code.
+
+        Raises
+        ------
+        TooLargeError
+            If the board has too many codes to list.
+        """
+
+
+def code_array(codes: NDArray[np.integer]) -> Codes:
+    """Return codes as signed bytes."""
+    return np.asarray(codes, dtype=np.int8)
+
+
+def require_board(board: Board) -> None:
+    """Raise `TooLargeError` if the board has too many colors for a prior."""
+    if board.colors > MAX_PRIOR_COLORS:
+        raise TooLargeError(
+            f"expected at most {MAX_PRIOR_COLORS} colors for a prior, got the board {board}",
+            needed=board.colors,
+            budget=MAX_PRIOR_COLORS,
+        )
+
+
+def listed_distribution(prior: Prior) -> CodeDistribution:
+    """Return the distribution of a prior, from the log weight of every code.
+
+    Raises
+    ------
+    TooLargeError
+        If the board has too many codes to list.
+    InvalidArgumentError
+        If every code has weight zero.
+    """
+    board = prior.board
+    require_believable(board)
+    logs = np.empty(board.n_codes)
+    for start in range(0, board.n_codes, _BLOCK):
+        stop = min(start + _BLOCK, board.n_codes)
+        logs[start:stop] = prior.log_weights(digits_of(board, np.arange(start, stop)))
+    largest = float(logs.max())
+    if largest == -np.inf:
+        raise InvalidArgumentError(
+            f"the prior {prior.name} gives every code of the board {board} the probability zero",
+            prior,
+        )
+    logs -= largest
+    weights = np.exp(logs, out=logs)
+    weights /= weights.sum()
+    weights.setflags(write=False)
+    return CodeDistribution(board, weights)

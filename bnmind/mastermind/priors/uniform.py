@@ -1,0 +1,63 @@
+"""The uniform prior: every code is equally probable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.masses.distribution import CodeDistribution
+from bnmind.mastermind.priors.prior import Codes, code_array, require_board
+
+__all__ = ["UniformPrior"]
+
+
+@dataclass(frozen=True)
+class UniformPrior:
+    """The prior of a code-maker without preferences.
+
+    Examples
+    --------
+    >>> prior = UniformPrior(Board(4, 6))
+    >>> prior.distribution().entropy() == np.log2(1296)
+    True
+    """
+
+    board: Board
+    """The board of the codes."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        require_board(self.board)
+
+    @property
+    def name(self) -> str:
+        """The name of the prior at the command line and in files."""
+        return "uniform"
+
+    def log_weights(self, codes: NDArray[np.integer]) -> Floats:
+        """Return zeros: all codes have the same weight."""
+        return np.zeros(len(codes))
+
+    @checked
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return `n` independent codes, ``(n, pegs)``."""
+        board = self.board
+        if board.repeats:
+            return rng.integers(1, board.colors, size=(n, board.pegs), dtype=np.int8, endpoint=True)
+        colors = np.tile(np.arange(1, board.colors + 1), (n, 1))
+        return code_array(rng.permuted(colors, axis=1)[:, : board.pegs])
+
+    def distribution(self) -> CodeDistribution:
+        """Return the probability of each code.
+
+        Raises
+        ------
+        TooLargeError
+            If the board has too many codes to list.
+        """
+        return CodeDistribution.uniform(self.board)

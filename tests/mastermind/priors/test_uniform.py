@@ -1,0 +1,35 @@
+"""The uniform prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bnmind.errors import TooLargeError
+from bnmind.mastermind import Board, UniformPrior
+from bnmind.mastermind.priors import listed_distribution
+
+
+def test_all_codes_are_equally_probable() -> None:
+    board = Board(3, 4)
+    listed = listed_distribution(UniformPrior(board))
+    assert listed.probabilities == pytest.approx(np.full(64, 1 / 64), abs=1e-15)
+
+
+@pytest.mark.parametrize("board", [Board(3, 4), Board(3, 4, repeats=False)])
+def test_draws_are_codes_and_every_code_is_drawn(board: Board) -> None:
+    draws = UniformPrior(board).draw(2000, np.random.default_rng(0))
+    assert draws.dtype == np.int8
+    assert {board.index(code) for code in draws.tolist()} == set(range(board.n_codes))
+
+
+def test_large_boards_have_weights_and_draws_but_no_distribution() -> None:
+    prior = UniformPrior(Board(10, 12))
+    assert prior.log_weights(prior.draw(5, np.random.default_rng(0))).tolist() == [0.0] * 5
+    with pytest.raises(TooLargeError, match="at most"):
+        prior.distribution()
+
+
+def test_more_colors_than_fit_a_signed_byte_are_refused() -> None:
+    with pytest.raises(TooLargeError, match="at most 127 colors for a prior"):
+        UniformPrior(Board(2, 128))
