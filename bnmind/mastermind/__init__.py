@@ -1,6 +1,14 @@
 """Mastermind: boards, codes, replies, noise channels, and beliefs about the secret code."""
 
-from bnmind.mastermind.beliefs.belief import Belief, impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.belief import (
+    Belief,
+    ExactBelief,
+    Posterior,
+    StandardErrors,
+    impossible_history,
+    misreport_probabilities,
+)
+from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
@@ -28,12 +36,16 @@ __all__ = [
     "Board",
     "Channel",
     "CodeDistribution",
+    "ExactBelief",
     "GuessClasses",
+    "HistoryBelief",
     "MassPlan",
     "Method",
+    "Posterior",
     "Prior",
     "Reply",
     "Stage",
+    "StandardErrors",
     "TableBelief",
     "TreeBelief",
     "Turn",

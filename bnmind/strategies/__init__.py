@@ -6,6 +6,8 @@ from bnmind.strategies.analysis.game_lengths import Measured, measure_games, mea
 from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 from bnmind.strategies.analysis.regret import GuessRegret, codes_left, regrets
 from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.needs import Needs, distribution_of, posterior_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import (
     GuessInfo,
     Strategy,
@@ -66,6 +68,7 @@ from bnmind.strategies.trees.tree_json import tree_from_json, tree_to_json
 from bnmind.strategies.trees.tree_text import tree_from_text, tree_to_text
 
 __all__ = [
+    "FIRST_TURN",
     "SCORES",
     "STRATEGIES",
     "TREE_FORMATS",
@@ -91,12 +94,14 @@ __all__ = [
     "Measured",
     "MostParts",
     "Myopic",
+    "Needs",
     "Optimal",
     "Optimum",
     "Parting",
     "Planned",
     "RandomCode",
     "Score",
+    "Situation",
     "Strategy",
     "StrategyTree",
     "Ties",
@@ -111,6 +116,7 @@ __all__ = [
     "deeper",
     "deeper_still",
     "describe_guess",
+    "distribution_of",
     "equal_weights",
     "exact_regret",
     "exact_regrets",
@@ -132,6 +138,7 @@ __all__ = [
     "optimal_in_worst_case",
     "optimal_on_average",
     "play_by_search",
+    "posterior_of",
     "read_tree",
     "read_weights",
     "regrets",

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bnmind.errors import InvalidHistoryError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from bnmind.mastermind import Belief, Board, Channel, Turn
+    from bnmind.mastermind import Belief, Board, Channel, ExactBelief, Posterior, Turn
+    from bnmind.strategies import Situation, Strategy
+
+_Kind = TypeVar("_Kind", bound="Belief")
 
 __all__ = [
     "Advice",
@@ -52,7 +55,8 @@ class Advice:
     """The expected entropy after the guess, in bits."""
     entropy: float
     """The entropy before the guess, in bits."""
-    possible_codes: int
+    possible_codes: int | None
+    """The number of codes of positive probability; None if the belief does not list the codes."""
     most_probable: tuple[tuple[str, float], ...]
     """At most ten codes and their probabilities."""
     doubts: tuple[Doubt, ...]
@@ -61,9 +65,13 @@ class Advice:
     """The number of replies that must be wrong; None if the channel has noise."""
     found: bool = False
     """Whether the last reply won the game, so that the guess is the code."""
+    note: str = ""
+    """A remark of the strategy, such as a warning; usually empty."""
+    memory: object = None
+    """The memory of the strategy for its next turn."""
 
 
-def start(channel: Channel) -> Belief:
+def start(channel: Channel) -> ExactBelief:
     """Return the belief of a player before the first guess.
 
     Without noise the belief is the limit of vanishing noise: it reports contradictory replies, and
@@ -76,7 +84,7 @@ def start(channel: Channel) -> Belief:
     return TableBelief.start(channel.revealed())
 
 
-def belief_after(belief: Belief, turns: Iterable[Turn]) -> Belief:
+def belief_after(belief: _Kind, turns: Iterable[Turn]) -> _Kind:
     """Return the belief after further turns."""
     for turn in turns:
         belief = belief.update(turn.guess, turn.reply)
@@ -117,42 +125,68 @@ def ending(channel: Channel, turns: Sequence[Turn], *, goes_on: bool) -> bool:
     return last
 
 
-def most_probable(belief: Belief, n: int = 10) -> tuple[tuple[str, float], ...]:
+def most_probable(belief: Posterior, n: int = 10) -> tuple[tuple[str, float], ...]:
     """Return the most probable codes and their probabilities."""
     board = belief.board
     return tuple(
-        (board.code_text(index), probability)
-        for index, probability in belief.codes.most_probable(n)
+        (board.code_text(index), probability) for index, probability in belief.most_probable(n)
     )
 
 
-def doubts_of(belief: Belief) -> tuple[Doubt, ...]:
+def doubts_of(belief: Posterior) -> tuple[Doubt, ...]:
     """Return, for each turn, the probability that its reply is wrong."""
     return _doubts(belief.board, belief.history, belief.misreport_probabilities())
 
 
-def contradictions(belief: Belief) -> int | None:
+def contradictions(belief: Posterior) -> int | None:
     """Return the number of replies that must be wrong; None if the channel has noise."""
     from bnmind.mastermind import VanishingBelief
 
     return belief.contradictions if isinstance(belief, VanishingBelief) else None
 
 
-def advise(belief: Belief, rng: np.random.Generator) -> Advice:
-    """Return the next guess of the entropy strategy, and the reasons for it."""
-    from bnmind.strategies import Entropy
+def advise(
+    belief: Posterior,
+    rng: np.random.Generator,
+    *,
+    strategy: Strategy | None = None,
+    situation: Situation | None = None,
+) -> Advice:
+    """Return the next guess of a strategy, and the reasons for it.
 
-    board = belief.board
-    guess, info = Entropy(once=True).choose(belief, rng)
+    Parameters
+    ----------
+    belief
+        The belief to show.
+    rng
+        The random generator of the strategy.
+    strategy
+        The strategy; by default the one of minimal expected entropy. It chooses from a belief of
+        its own kind with the same history, so that one that assumes true replies does so here too.
+    situation
+        The memory of the strategy and the number of guesses left, if known.
+    """
+    from bnmind.strategies import FIRST_TURN, Entropy, describe_guess
+
+    board, situation = belief.board, situation or FIRST_TURN
+    if strategy is None:
+        guess, info = Entropy(once=True).choose(belief, rng, situation)
+        told = info
+    else:
+        own = belief_after(strategy.start(belief.channel), belief.history)
+        guess, info = strategy.choose(own, rng, situation)
+        told = describe_guess(belief, board.code(guess))
     return Advice(
         guess=board.code_text(guess),
-        information=info.information,
-        expected_entropy=info.expected_entropy,
-        entropy=belief.codes.entropy(),
-        possible_codes=belief.codes.possible_codes(),
+        information=told.information,
+        expected_entropy=told.expected_entropy,
+        entropy=belief.entropy(),
+        possible_codes=_possible_codes(belief),
         most_probable=most_probable(belief),
         doubts=doubts_of(belief),
         contradictions=contradictions(belief),
+        note=info.note,
+        memory=info.memory,
     )
 
 
@@ -161,7 +195,7 @@ def choosing(board: Board) -> str:
     return f"choosing among {board.n_codes:,} guesses"
 
 
-def found(belief: Belief, last: Turn) -> Advice:
+def found(belief: Posterior, last: Turn) -> Advice:
     """Return the code found by the last turn, and the doubts about the earlier replies.
 
     Parameters
@@ -176,18 +210,14 @@ def found(belief: Belief, last: Turn) -> Advice:
     ImpossibleEvidenceError
         If the channel has noise and the earlier replies rule out the code.
     """
-    import numpy as np
-
-    from bnmind.mastermind import CodeDistribution, impossible_history, misreport_probabilities
+    from bnmind.mastermind import impossible_history, reply
 
     board = belief.board
     turns = (*belief.history, last)
     trusting = contradictions(belief) is not None
-    if not trusting and belief.codes.probability(last.guess) == 0:
+    if not trusting and not _explains(belief, last.guess):
         raise impossible_history(belief.channel, turns)
-    certain = np.zeros(board.n_codes)
-    certain[board.index(last.guess)] = 1.0
-    wrong = misreport_probabilities(CodeDistribution(board, certain), turns)
+    wrong = [float(reply(turn.guess, last.guess) != turn.reply) for turn in turns]
     code = board.format(last.guess)
     return Advice(
         guess=code,
@@ -199,6 +229,24 @@ def found(belief: Belief, last: Turn) -> Advice:
         doubts=_doubts(board, turns, wrong),
         contradictions=round(sum(wrong)) if trusting else None,
         found=True,
+    )
+
+
+def _possible_codes(belief: Posterior) -> int | None:
+    """Return the number of codes of positive probability, if the belief lists the codes."""
+    from bnmind.strategies import distribution_of
+
+    return distribution_of(belief).possible_codes() if hasattr(belief, "codes") else None
+
+
+def _explains(belief: Posterior, code: Sequence[int]) -> bool:
+    """Return whether a code can have led to the replies so far."""
+    from bnmind.mastermind import reply
+
+    board, channel = belief.board, belief.channel
+    return all(
+        channel.likelihood(turn.reply)[board.true_replies.index(reply(turn.guess, code))] > 0
+        for turn in belief.history
     )
 
 

@@ -19,10 +19,14 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.code_maker import CodeMaker
 from bnmind.lab.mastermind.endings import Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game
+from bnmind.lab.mastermind.transcript import Transcript
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy
 
 if TYPE_CHECKING:
@@ -60,6 +64,8 @@ class GameRow(CheckedValue):
     """Whether the code was guessed."""
     seconds: float
     """The duration of the game; cached choices take no time."""
+    codes_examined: int | None = None
+    """The number of codes that the strategy examined, if it counts them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +90,8 @@ class Summary(CheckedValue):
     """The share of games won within ten guesses."""
     seconds_per_game: float
     """The mean duration of a game."""
+    codes_examined: float | None = None
+    """The mean number of codes that the strategy examined in a game, if it counts them."""
 
     def as_dict(self) -> dict[str, str | int | float | None]:
         """Return the fields by name, with None for nan, which JSON lacks."""
@@ -288,6 +296,7 @@ class Contest:
                     guesses=game.guesses,
                     won=game.won,
                     seconds=time.perf_counter() - started,
+                    codes_examined=_examined(game),
                 )
 
     @checked
@@ -331,13 +340,19 @@ class _Remembering:
     def deterministic(self) -> bool:
         return True
 
-    def start(self, channel: Channel) -> Belief:
-        return self.strategy.start(channel)
+    @property
+    def needs(self) -> Needs:
+        return self.strategy.needs
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        return self.strategy.start(channel, prior)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         choice = self.remembered.get(belief.history)
         if choice is None:
-            choice = self.strategy.choose(belief, rng)
+            choice = self.strategy.choose(belief, rng, situation)
             if len(self.remembered) < _REMEMBERED:
                 self.remembered[belief.history] = choice
         return choice
@@ -364,9 +379,16 @@ def _game_seeds(seed: int, games: int) -> Iterator[int]:
         yield int(source.generate_state(1, np.uint64)[0]) >> 11
 
 
+def _examined(game: Transcript) -> int | None:
+    """Return the number of codes that a strategy examined in a game, if it counts them."""
+    counts = [turn.info.evaluated for turn in game.turns if turn.info.evaluated is not None]
+    return sum(counts) if counts else None
+
+
 def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
     guesses = [row.guesses for row in rows]
     sd = statistics.stdev(guesses) if len(guesses) > 1 else math.nan
+    examined = [row.codes_examined for row in rows if row.codes_examined is not None]
     return Summary(
         strategy=strategy,
         games=len(rows),
@@ -377,4 +399,5 @@ def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
         won=sum(row.won for row in rows) / len(rows),
         within_ten=sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
         seconds_per_game=statistics.fmean(row.seconds for row in rows),
+        codes_examined=statistics.fmean(examined) if examined else None,
     )

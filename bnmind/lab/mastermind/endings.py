@@ -10,6 +10,7 @@ from bnmind._arguments import check_fields, checked
 from bnmind._messages import many, shown
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.strategies.base.needs import posterior_of
 
 __all__ = ["MAX_GUESSES", "Declared", "Ending", "Limit", "Revealed"]
 
@@ -85,7 +86,7 @@ class Declared:
     @checked
     def stops(self, belief: Belief) -> bool:
         """Return whether one code is sufficiently probable, up to rounding."""
-        return float(belief.codes.probabilities.max()) >= self.certainty - 1e-12
+        return posterior_of(belief).most_probable(1)[0][1] >= self.certainty - 1e-12
 
 
 @dataclass(frozen=True)

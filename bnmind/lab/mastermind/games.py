@@ -14,7 +14,9 @@ from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
-from bnmind.strategies.base.strategy import Strategy, trusting_channel
+from bnmind.strategies.base.needs import posterior_of
+from bnmind.strategies.base.situation import Situation
+from bnmind.strategies.base.strategy import Strategy, start_belief, trusting_channel
 
 __all__ = ["assumed_channel", "play_game", "replay"]
 
@@ -72,10 +74,15 @@ def play_game(
     assumed = assumed_channel(code_maker.channel, assumed, ending)
     board = code_maker.board
     belief: Belief = strategy.start(assumed)
+    judge = _judge(belief, assumed, ending)
     turns: list[PlayedTurn] = []
     won = False
-    while not won and len(turns) < ending.limit and not ending.stops(belief):
-        index, info = strategy.choose(belief, rng)
+    memory: object = None
+    while not won and len(turns) < ending.limit and not ending.stops(judge or belief):
+        situation = Situation(memory=memory, guesses_left=ending.limit - len(turns))
+        index, info = strategy.choose(belief, rng, situation)
+        if info.memory is not None or memory is not None:
+            memory, info = info.memory, replace(info, memory=None)
         guess = board.code(index)
         true, report = code_maker.answer(len(turns), guess)
         noise = float(code_maker.noise[len(turns)])
@@ -87,9 +94,10 @@ def play_game(
         )
         if report is not None and not won:
             belief = belief.update(guess, report)
+            judge = judge and judge.update(guess, report)
     declared = None
     if not ending.reveals:
-        ((most_probable, _),) = belief.codes.most_probable(1)
+        ((most_probable, _),) = posterior_of(judge or belief).most_probable(1)
         declared = board.code(most_probable)
         won = declared == code_maker.secret
     return Transcript(
@@ -103,6 +111,13 @@ def play_game(
         declared=declared,
         seed=code_maker.seed,
     )
+
+
+def _judge(belief: Belief, assumed: Channel, ending: Ending) -> Belief | None:
+    """Return a belief from which to name the code at the end, if the strategy's own cannot."""
+    if ending.reveals or hasattr(belief, "masses"):
+        return None
+    return start_belief(assumed)
 
 
 @checked

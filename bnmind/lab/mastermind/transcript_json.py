@@ -62,6 +62,7 @@ class _Turn(_Part):
     information: float | None
     expected_entropy: float | None
     tied: int
+    evaluated: int | None = None
 
 
 class _Transcript(_Part):
@@ -103,6 +104,7 @@ def transcript_to_json(transcript: Transcript) -> str:
                 information=_number(turn.info.information),
                 expected_entropy=_number(turn.info.expected_entropy),
                 tied=turn.info.tied,
+                evaluated=turn.info.evaluated,
             )
             for turn in transcript.turns
         ],
@@ -156,6 +158,7 @@ def _read(model: _Transcript) -> Transcript:
                 information=_float(turn.information),
                 expected_entropy=_float(turn.expected_entropy),
                 tied=turn.tied,
+                evaluated=turn.evaluated,
             ),
         )
         for turn in model.turns

@@ -1,4 +1,13 @@
-"""The belief protocol: a probability distribution over the secret code, given a history."""
+"""The belief protocols: what is known about the secret code, given a history.
+
+===============  ==========================================================================
+protocol         what a belief of this kind gives
+===============  ==========================================================================
+`Belief`         the board, the channel and the turns so far
+`Posterior`      probabilities and entropies, exact or estimated, with their standard errors
+`ExactBelief`    the probability of each code
+===============  ==========================================================================
+"""
 
 from __future__ import annotations
 
@@ -6,9 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError
+from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history
@@ -16,7 +29,17 @@ from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import guess_masses
 from bnmind.mastermind.reply import Reply
 
-__all__ = ["Belief", "CodeBelief", "impossible_history", "misreport_probabilities"]
+__all__ = [
+    "Belief",
+    "CodeBelief",
+    "ExactBelief",
+    "FromCodes",
+    "NoErrors",
+    "Posterior",
+    "StandardErrors",
+    "impossible_history",
+    "misreport_probabilities",
+]
 
 
 class Belief(Protocol):
@@ -37,10 +60,6 @@ class Belief(Protocol):
     def history(self) -> tuple[Turn, ...]:
         """The turns so far, oldest first."""
 
-    @property
-    def codes(self) -> CodeDistribution:
-        """The probability of each code, given the history."""
-
     def update(self, guess: Sequence[int], reply: Reply) -> Self:
         """Return the belief after another guess and its reported reply.
 
@@ -51,8 +70,26 @@ class Belief(Protocol):
         InvalidReplyError
             If the channel never reports the reply.
         ImpossibleEvidenceError
-            If the replies together have probability zero; the error names them.
+            If the replies together have probability zero; the error names them. A belief that
+            does not compute probabilities does not raise it.
         """
+
+
+class Posterior(Belief, Protocol):
+    """A belief that knows the probability distribution of the code, or samples of it.
+
+    If it holds samples, its numbers are estimates, and `standard_errors` tells how precise
+    they are.
+    """
+
+    def masses(self, guesses: NDArray[np.intp]) -> Floats:
+        """Return the probability of each true reply, ``(guesses, len(board.true_replies))``."""
+
+    def entropy(self) -> float:
+        """Return the entropy of the code, in bits."""
+
+    def most_probable(self, n: int = 10) -> tuple[tuple[int, float], ...]:
+        """Return up to `n` codes as ``(index, probability)``, the most probable code first."""
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return, for each turn, the probability that its reply was misreported.
@@ -61,9 +98,90 @@ class Belief(Protocol):
         of its two numbers is wrong.
         """
 
+    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Return `n` codes drawn from the distribution, ``(n, pegs)``, colors from 1."""
+
+    @property
+    def standard_errors(self) -> StandardErrors:
+        """The standard errors of the numbers; zero if they are exact."""
+
+
+class StandardErrors(Protocol):
+    """The standard errors of a belief's numbers, by methods of the same names."""
+
+    def masses(self, guesses: NDArray[np.intp]) -> Floats:
+        """Return the standard errors of `Posterior.masses`, in the same shape."""
+
+    def entropy(self) -> float:
+        """Return the standard error of `Posterior.entropy`, in bits."""
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return the standard errors of `Posterior.misreport_probabilities`."""
+
+
+class ExactBelief(Posterior, Protocol):
+    """A belief that holds the probability of each code."""
+
+    @property
+    def codes(self) -> CodeDistribution:
+        """The probability of each code, given the history."""
+
+
+@dataclass(frozen=True)
+class NoErrors:
+    """The standard errors of exact numbers: zeros."""
+
+    board: Board
+    """The board."""
+    turns: int
+    """The number of turns so far."""
+
+    def masses(self, guesses: NDArray[np.intp]) -> Floats:
+        """Return zeros, ``(guesses, len(board.true_replies))``."""
+        return np.zeros((len(guesses), len(self.board.true_replies)))
+
+    def entropy(self) -> float:
+        """Return 0."""
+        return 0.0
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return a zero for each turn."""
+        return (0.0,) * self.turns
+
+
+class FromCodes:
+    """The methods of `ExactBelief` that follow from its ``codes``."""
+
+    __slots__ = ()
+
+    def masses(self: ExactBelief, guesses: NDArray[np.intp]) -> Floats:
+        """Return the probability of each true reply, ``(guesses, len(board.true_replies))``."""
+        return self.codes.masses(guesses)
+
+    def entropy(self: ExactBelief) -> float:
+        """Return the entropy of the code, in bits."""
+        return self.codes.entropy()
+
+    def most_probable(self: ExactBelief, n: int = 10) -> tuple[tuple[int, float], ...]:
+        """Return up to `n` codes as ``(index, probability)``, the most probable code first."""
+        return self.codes.most_probable(n)
+
+    def misreport_probabilities(self: ExactBelief) -> tuple[float, ...]:
+        """Return, for each turn, the probability that its reply was misreported."""
+        return misreport_probabilities(self.codes, self.history)
+
+    def draw(self: ExactBelief, n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Return `n` codes drawn from the distribution, ``(n, pegs)``, colors from 1."""
+        return self.codes.draw(n, rng)
+
+    @property
+    def standard_errors(self: ExactBelief) -> NoErrors:
+        """The standard errors of exact numbers: zeros."""
+        return NoErrors(self.board, len(self.history))
+
 
 @dataclass(frozen=True, eq=False)
-class CodeBelief(CheckedValue):
+class CodeBelief(FromCodes, CheckedValue):
     """The common part of the beliefs that hold a distribution of codes."""
 
     channel: Channel
@@ -77,10 +195,6 @@ class CodeBelief(CheckedValue):
     def board(self) -> Board:
         """The board."""
         return self.channel.board
-
-    def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return, for each turn, the probability that its reply was misreported."""
-        return misreport_probabilities(self.codes, self.history)
 
 
 @checked

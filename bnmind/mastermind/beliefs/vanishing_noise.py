@@ -20,7 +20,7 @@ from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind._values import CheckedValue, made, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
-from bnmind.mastermind.beliefs.belief import impossible_history, misreport_probabilities
+from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history
@@ -34,7 +34,7 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class VanishingBelief(CheckedValue):
+class VanishingBelief(FromCodes, CheckedValue):
     """A belief that trusts the replies as long as they do not contradict each other.
 
     It is uniform over the codes that contradict the fewest replies. If the game ends at the
@@ -191,10 +191,6 @@ class VanishingBelief(CheckedValue):
             counts=sealed(counts),
             ends=self.ends,
         )
-
-    def misreport_probabilities(self) -> tuple[float, ...]:
-        """Return, for each turn, the probability that its reply was misreported."""
-        return misreport_probabilities(self.codes, self.history)
 
 
 @lru_cache(maxsize=8)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked, number_array
 from bnmind._values import Value
-from bnmind.errors import InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats, entropy
-from bnmind.mastermind.board import MAX_CODES, Board, require_believable
+from bnmind.mastermind.board import MAX_CODES, Board, digits_of, require_believable
 from bnmind.mastermind.masses.code_halves import blocks_of
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.masses.reply_table import reply_masses
@@ -201,6 +201,22 @@ class CodeDistribution(Value):
             everything = plan_masses(self.board, self.probabilities, every_guess=True)
             return everything.run(self.probabilities)
         return reply_masses(self.board, self.probabilities, guesses)
+
+    @checked
+    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Return `n` codes drawn with replacement, ``(n, pegs)``, colors from 1.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `n` is negative.
+        """
+        if n < 0:
+            raise InvalidArgumentError(f"expected a number of codes from 0, got {n}", n)
+        sums = np.cumsum(self.probabilities)
+        # The sum of all may differ from one by rounding, and a last code may be impossible.
+        indices = np.searchsorted(sums, rng.random(n) * sums[-1], side="right")
+        return digits_of(self.board, indices)
 
 
 def _is_kept(given: Floats) -> bool:

@@ -1,6 +1,8 @@
 """The strategy protocol and the rules of the game."""
 
 from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.needs import Needs, distribution_of, posterior_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import (
     GuessInfo,
     Strategy,
@@ -10,10 +12,15 @@ from bnmind.strategies.base.strategy import (
 )
 
 __all__ = [
+    "FIRST_TURN",
     "Goal",
     "GuessInfo",
+    "Needs",
+    "Situation",
     "Strategy",
     "describe_guess",
+    "distribution_of",
+    "posterior_of",
     "start_belief",
     "trusting_channel",
 ]

@@ -1,8 +1,9 @@
 """The strategy protocol: start a belief, and choose a guess from it.
 
-The belief is the only state of a game. ``belief.update(guess, reply)`` updates it; the strategy
-never does. A strategy can therefore advise on any belief: one that a player typed in, one from a
-transcript, or one of another strategy.
+``belief.update(guess, reply)`` updates the belief; the strategy never does. A strategy can
+therefore advise on any belief: one that a player typed in, one from a transcript, or one of another
+strategy. If it remembers more than the belief tells, it returns the memory with its choice
+(`GuessInfo.memory`), and the lab passes it on with the next question (`Situation.memory`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import Protocol
 import numpy as np
 
 from bnmind.information import information
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief, Posterior
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import MassPlan
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 
 __all__ = [
     "GuessInfo",
@@ -46,6 +50,12 @@ class GuessInfo:
     """The number of guesses with the best score."""
     plan: MassPlan | None = None
     """The plan that computed the masses of all guesses, or None if they were not computed."""
+    evaluated: int | None = None
+    """The number of codes that the strategy examined for this guess; None if it does not count."""
+    memory: object = None
+    """The memory of the strategy for its next turn, an immutable value; None if it has none."""
+    note: str = ""
+    """A remark for the player, such as a warning that the choice is poor; usually empty."""
 
 
 class Strategy(Protocol):
@@ -62,7 +72,11 @@ class Strategy(Protocol):
         If so, the lab asks only once for each history, and remembers the answer.
         """
 
-    def start(self, channel: Channel) -> Belief:
+    @property
+    def needs(self) -> Needs:
+        """The part of the belief that the strategy uses."""
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
         """Return the belief before the first guess.
 
         Parameters
@@ -70,9 +84,13 @@ class Strategy(Protocol):
         channel
             The channel that the strategy assumes, in its `revealed` form if the game ends at
             the winning guess.
+        prior
+            The distribution from which the code is drawn; uniform if None.
         """
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the next guess, an index into ``board.codes``, and the reasons for it.
 
         Parameters
@@ -81,10 +99,13 @@ class Strategy(Protocol):
             The belief about the code.
         rng
             The random generator for strategies that break ties at random.
+        situation
+            The memory of the strategy and the number of guesses left. A strategy must also
+            choose without a memory: a player may ask for advice in the middle of a game.
         """
 
 
-def start_belief(channel: Channel) -> Belief:
+def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
     """Return the belief before the first guess: a `VanishingBelief` without noise, else a table.
 
     If the channel is free of noise, the belief is the limit of vanishing noise, which is defined
@@ -111,7 +132,7 @@ def trusting_channel(channel: Channel) -> Channel:
     return trusting.revealed() if channel.ends else trusting
 
 
-def describe_guess(belief: Belief, guess: Sequence[int]) -> GuessInfo:
+def describe_guess(belief: Posterior, guess: Sequence[int]) -> GuessInfo:
     """Return the information about any guess, such as a guess of the player.
 
     The score is the expected entropy.
@@ -122,8 +143,8 @@ def describe_guess(belief: Belief, guess: Sequence[int]) -> GuessInfo:
         If the guess is not a code of the board.
     """
     index = belief.board.index(guess)
-    gained = float(information(belief.codes.masses(np.array([index]))[0], belief.channel.matrix))
-    expected_entropy = max(0.0, belief.codes.entropy() - gained)
+    gained = float(information(belief.masses(np.array([index]))[0], belief.channel.matrix))
+    expected_entropy = max(0.0, belief.entropy() - gained)
     return GuessInfo(
         guess=index, score=expected_entropy, information=gained, expected_entropy=expected_entropy
     )

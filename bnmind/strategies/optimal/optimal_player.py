@@ -15,7 +15,10 @@ from bnmind.errors import TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
 from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
 from bnmind.strategies.optimal.optimum import Optimum, optimal_in_worst_case, optimal_on_average
@@ -68,9 +71,14 @@ class Optimal(PlansAhead, Value):
         """The history alone determines the choice."""
         return True
 
-    def start(self, channel: Channel) -> Belief:
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
         """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel))
+        return start_belief(trusting_channel(channel), prior)
 
     def optimum(self, board: Board) -> Optimum:
         """Return the strategy for a board, with its proof of optimality.
@@ -90,13 +98,15 @@ class Optimal(PlansAhead, Value):
         """Return the tree for a board; raises like `optimum`."""
         return self.optimum(board).tree
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the guess of the tree, or the best guess off the tree; raises like `optimum`."""
         board, history = belief.board, belief.history
         node = node_after(self.tree(board), history)
         if node is not None and node.guess is not None:
             return node.guess, GuessInfo(node.guess)
-        possible = np.flatnonzero(belief.codes.probabilities)
+        possible = np.flatnonzero(distribution_of(belief).probabilities)
         guesses = [board.index(turn.guess) for turn in history]
         try:
             guess = int(possible[0]) if len(possible) == 1 else self._best(board, possible, guesses)

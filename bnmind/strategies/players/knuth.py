@@ -9,6 +9,9 @@ import numpy as np
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
 from bnmind.strategies.scores.mass_scores import worst_cases
 
@@ -37,13 +40,20 @@ class Knuth:
         """The history alone determines the choice."""
         return True
 
-    def start(self, channel: Channel) -> Belief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel))
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return a belief that assumes true replies."""
+        return start_belief(trusting_channel(channel), prior)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the guess of the smallest worst case, without using `rng`."""
-        possible = belief.codes.probabilities > 0
+        possible = distribution_of(belief).probabilities > 0
         # Sums of ones are exact in floating point, so ties are exact.
         counts = possible.astype(np.float64)
         plan = plan_masses(belief.board, counts, history=belief.history)

@@ -9,6 +9,9 @@ import numpy as np
 from bnmind.information import tied_best
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief
 
 __all__ = ["MapCode", "trust_suffices"]
@@ -32,13 +35,20 @@ class MapCode:
         """Ties are broken at random."""
         return False
 
-    def start(self, channel: Channel) -> Belief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel)
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return the belief before the first guess; see `start_belief`."""
+        return start_belief(channel, prior)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return one of the most probable codes."""
-        p = belief.codes.probabilities
+        p = distribution_of(belief).probabilities
         tied = tied_best(p, tolerance=_TIE * float(p.max()))
         guess = int(tied[rng.integers(len(tied))])
         return guess, GuessInfo(guess, float(p[guess]), tied=len(tied))

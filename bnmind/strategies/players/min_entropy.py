@@ -10,6 +10,9 @@ from bnmind.information import choose_question
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief
 
 __all__ = ["Entropy"]
@@ -49,13 +52,20 @@ class Entropy:
         """The history alone determines the choice."""
         return True
 
-    def start(self, channel: Channel) -> Belief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel)
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return the belief before the first guess; see `start_belief`."""
+        return start_belief(channel, prior)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the guess of minimal expected entropy, without using `rng`."""
-        codes = belief.codes
+        codes = distribution_of(belief)
         plan = plan_masses(codes.board, codes.probabilities, history=belief.history, once=self.once)
         choice = choose_question(
             plan.run(codes.probabilities),

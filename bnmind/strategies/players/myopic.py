@@ -15,6 +15,9 @@ from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
 from bnmind.strategies.scores.score import Score
 
@@ -73,15 +76,22 @@ class Myopic(Value):
         """The history alone determines the choice, unless ties are broken at random."""
         return self.ties is Ties.FIRST
 
-    def start(self, channel: Channel) -> Belief:
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
         """Return a belief that assumes true replies."""
         if self.first is not None:
             channel.board.index(self.first)
-        return start_belief(trusting_channel(channel))
+        return start_belief(trusting_channel(channel), prior)
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the guess of the best score."""
-        board, possible = belief.board, belief.codes.probabilities > 0
+        board, possible = belief.board, distribution_of(belief).probabilities > 0
         if self.first is not None and not belief.history:
             guess = board.index(self.first)
             return guess, GuessInfo(guess)

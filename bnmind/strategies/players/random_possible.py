@@ -8,6 +8,9 @@ import numpy as np
 
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
 
 __all__ = ["RandomCode"]
@@ -29,12 +32,19 @@ class RandomCode:
         """The choice is random."""
         return False
 
-    def start(self, channel: Channel) -> Belief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel))
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return a belief that assumes true replies."""
+        return start_belief(trusting_channel(channel), prior)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return a random possible code."""
-        possible = np.flatnonzero(belief.codes.probabilities)
+        possible = np.flatnonzero(distribution_of(belief).probabilities)
         guess = int(possible[rng.integers(len(possible))])
         return guess, GuessInfo(guess, 1 / len(possible), tied=len(possible))

@@ -13,6 +13,9 @@ from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy, start_belief, trusting_channel
 from bnmind.strategies.trees.shape import places_of_outcomes
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode, build_tree
@@ -73,17 +76,24 @@ class Planned(PlansAhead):
         """The history alone determines the choice."""
         return True
 
-    def start(self, channel: Channel) -> Belief:
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
         """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel))
+        return start_belief(trusting_channel(channel), prior)
 
     def tree(self, board: Board) -> StrategyTree:
         """Return the tree for a board."""
         return _tree(self.plan, board)
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the guess of the tree after the history of the belief."""
-        board, possible = belief.board, np.flatnonzero(belief.codes.probabilities)
+        board, possible = belief.board, np.flatnonzero(distribution_of(belief).probabilities)
         node = node_after(self.tree(board), belief.history)
         if node is not None and node.guess is not None:
             return node.guess, GuessInfo(node.guess)
