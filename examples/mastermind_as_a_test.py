@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     Session,
 )
 from bnmind.information import Floats, information
-from bnmind.mastermind import Belief, Board, Channel, TableBelief, replies_to
+from bnmind.mastermind import Board, Channel, ExactBelief, TableBelief, replies_to
 from bnmind.mastermind.masses import guess_masses
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.strategies import Entropy
@@ -74,7 +74,7 @@ class Guesses:
 class CodeBelief:
     """A belief of Mastermind that selectors understand: true replies are the causes."""
 
-    belief: Belief
+    belief: ExactBelief
 
     @property
     def bank(self) -> Guesses:
@@ -102,7 +102,7 @@ def by_a_session() -> None:
     print(f"{bank.title}: {len(bank.items)} items, {len(bank.skills)} skills with 4 levels each")
 
     session = Session.start(Design(bank, stopper=ProfileCertain(0.9), rules=()))
-    belief: Belief = TableBelief.start(channel)
+    belief: ExactBelief = TableBelief.start(channel)
     print("\n     item  reply  tells  bits left  most about  the strategy's guess tells")
     while not session.stop_reason:
         item, told = session.next_item(), session.selection.score
@@ -133,7 +133,7 @@ def by_selectors() -> None:
     secret = board.parse("3632")
     print(f"\nMastermind {board}, secret {board.format(secret)}\n")
     for name, selector in selectors.items():
-        belief: Belief = TableBelief.start(channel)
+        belief: ExactBelief = TableBelief.start(channel)
         moves = []
         while True:
             # Without noise, what is not possible any more need not be asked here.

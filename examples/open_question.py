@@ -25,9 +25,9 @@ import numpy as np
 
 from bnmind.information import Floats, information
 from bnmind.mastermind import (
-    Belief,
     Board,
     Channel,
+    ExactBelief,
     MassPlan,
     Method,
     TableBelief,
@@ -121,7 +121,7 @@ def fastest(run: Callable[[], object], *, rounds: int) -> float:
     return min(seconds)
 
 
-def noisy_belief(board: Board, turns: int, *, seed: int = 4) -> Belief:
+def noisy_belief(board: Board, turns: int, *, seed: int = 4) -> ExactBelief:
     """Return the belief after the replies to random guesses, one reply in five false."""
     channel = Channel.false_reply(board, 0.2).revealed()
     rng = np.random.default_rng(seed)
@@ -219,7 +219,7 @@ def bound(parts: Floats, reachable: Floats, channel: Floats) -> float:
     return least
 
 
-def beginnings(belief: Belief, length: int) -> Iterator[tuple[Symbols, float]]:
+def beginnings(belief: ExactBelief, length: int) -> Iterator[tuple[Symbols, float]]:
     """Yield every beginning of a guess, with the most that it may promise."""
     board, channel = belief.board, belief.channel.matrix
     codes, weights = board.codes, belief.codes.probabilities
@@ -242,7 +242,7 @@ def beginnings(belief: Belief, length: int) -> Iterator[tuple[Symbols, float]]:
         )
 
 
-def prunable(belief: Belief) -> list[tuple[int, int, int]]:
+def prunable(belief: ExactBelief) -> list[tuple[int, int, int]]:
     """Return, for each length, how many beginnings could be cut, of how many.
 
     The information of the best guess is taken for known from the start.
@@ -256,7 +256,7 @@ def prunable(belief: Belief) -> list[tuple[int, int, int]]:
     return found
 
 
-def risen(before: Belief, after: Belief) -> float:
+def risen(before: ExactBelief, after: ExactBelief) -> float:
     """Return the share of guesses that promise more after a reply than before."""
     promises = [
         information(masses_by_elimination(b.board, b.codes.probabilities), b.channel.matrix)

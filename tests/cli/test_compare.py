@@ -128,7 +128,7 @@ def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
     (tmp_path / "broken_player.py").write_text(
         "from bnmind.strategies import MapCode\n"
         "class Broken(MapCode):\n"
-        "    def choose(self, belief, rng):\n"
+        "    def choose(self, belief, rng, situation=None):\n"
         "        raise KeyError('no idea')\n"
     )
     result = cold("compare", "broken_player:Broken", *SMALL, "--games", "2", directory=tmp_path)
@@ -142,12 +142,12 @@ from time import sleep
 from bnmind.strategies import MapCode
 
 class Interrupting(MapCode):
-    def start(self, channel):
+    def start(self, channel, prior=None):
         self.__dict__["games"] = self.__dict__.get("games", 0) + 1
         if self.games > {games}:
             interrupt_main()
             sleep(60)
-        return super().start(channel)
+        return super().start(channel, prior)
 """
 
 

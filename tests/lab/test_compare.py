@@ -16,14 +16,17 @@ import pytest
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.lab import CodeMaker, Comparison, GameRow, compare, play_game
 from bnmind.lab.mastermind import MAX_ROWS
-from bnmind.mastermind import Belief, Board, Channel
+from bnmind.mastermind import Belief, Board, Channel, Prior
 from bnmind.strategies import (
+    FIRST_TURN,
     STRATEGIES,
     Entropy,
     GuessInfo,
     Knuth,
     MapCode,
+    Needs,
     RandomCode,
+    Situation,
     Strategy,
     strategy_by_name,
 )
@@ -139,16 +142,19 @@ class Counting:
 
     name = "counting"
     deterministic = True
+    needs = Needs.DISTRIBUTION
 
     def __init__(self) -> None:
         self.asked = 0
 
-    def start(self, channel: Channel) -> Belief:
-        return Entropy().start(channel)
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        return Entropy().start(channel, prior)
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         self.asked += 1
-        return Entropy().choose(belief, rng)
+        return Entropy().choose(belief, rng, situation)
 
 
 def test_a_deterministic_strategy_is_asked_once_for_each_history() -> None:

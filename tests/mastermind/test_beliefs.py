@@ -21,9 +21,9 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.mastermind import (
-    Belief,
     Board,
     Channel,
+    ExactBelief,
     Reply,
     TableBelief,
     TreeBelief,
@@ -62,7 +62,7 @@ def wrong_for(board: Board, code: tuple[int, ...], turns: tuple[Turn, ...]) -> l
     return [reply(turn.guess, code) != turn.reply for turn in turns]
 
 
-def doubts(belief: Belief) -> list[float]:
+def doubts(belief: ExactBelief) -> list[float]:
     """The twin of `misreport_probabilities`."""
     board, turns = belief.board, belief.history
     totals = np.zeros(len(turns))
@@ -71,7 +71,7 @@ def doubts(belief: Belief) -> list[float]:
     return [float(total) for total in totals]
 
 
-def after(belief: Belief, turns: tuple[Turn, ...]) -> Belief:
+def after(belief: ExactBelief, turns: tuple[Turn, ...]) -> ExactBelief:
     for turn in turns:
         belief = belief.update(turn.guess, turn.reply)
     return belief
@@ -168,13 +168,13 @@ BELIEFS = [TableBelief.start(Channel.false_reply(FOUR_SIX, 0.2)), VanishingBelie
 class TestContract:
     """What every belief keeps, whatever it is computed with."""
 
-    def test_starts_uniform(self, start: Belief) -> None:
+    def test_starts_uniform(self, start: ExactBelief) -> None:
         assert start.history == ()
         assert start.board == start.channel.board == start.codes.board == FOUR_SIX
         np.testing.assert_allclose(start.codes.probabilities, 1 / 1296, rtol=1e-12)
         assert start.misreport_probabilities() == ()
 
-    def test_is_immutable(self, start: Belief) -> None:
+    def test_is_immutable(self, start: ExactBelief) -> None:
         before = start.codes.probabilities.copy()
         later = start.update(np.array([1, 1, 2, 3]).tolist(), Reply(1, 1))
         assert later.history == (Turn((1, 1, 2, 3), Reply(1, 1)),)
@@ -182,7 +182,7 @@ class TestContract:
         assert np.array_equal(start.codes.probabilities, before)
         assert later.codes.entropy() < start.codes.entropy()
 
-    def test_pickles(self, start: Belief) -> None:
+    def test_pickles(self, start: ExactBelief) -> None:
         later = start.update((1, 1, 2, 3), Reply(1, 1))
         for twin in (pickle.loads(pickle.dumps(later)), copy.deepcopy(later)):
             assert twin.history == later.history
@@ -191,7 +191,7 @@ class TestContract:
             )
             assert not twin.codes.probabilities.flags.writeable
 
-    def test_bad_input(self, start: Belief) -> None:
+    def test_bad_input(self, start: ExactBelief) -> None:
         with pytest.raises(InvalidCodeError, match="got 3 pegs"):
             start.update((1, 1, 2), Reply(1, 1))
         with pytest.raises(InvalidCodeError, match="got 7"):
@@ -200,9 +200,9 @@ class TestContract:
             with pytest.raises(InvalidReplyError, match=f"got {impossible}"):
                 start.update((1, 1, 2, 3), impossible)
 
-    def test_signatures(self, start: Belief) -> None:
+    def test_signatures(self, start: ExactBelief) -> None:
         for name in ("update", "misreport_probabilities"):
-            expected = inspect.signature(getattr(Belief, name)).parameters
+            expected = inspect.signature(getattr(ExactBelief, name)).parameters
             assert list(inspect.signature(getattr(type(start), name)).parameters) == list(expected)
 
 

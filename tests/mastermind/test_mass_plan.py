@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from bnmind.errors import TooLargeError
 from bnmind.information import information
 from bnmind.mastermind import (
-    Belief,
     Board,
     Channel,
+    ExactBelief,
     Method,
     TableBelief,
     VanishingBelief,
@@ -26,7 +26,7 @@ from tests.modes import examples
 BOARDS = [Board(2, 3), Board(3, 4), Board(4, 3), Board(4, 4), Board(3, 5, repeats=False)]
 
 
-def played(board: Board, belief: Belief, turns: int, seed: int) -> Belief:
+def played(board: Board, belief: ExactBelief, turns: int, seed: int) -> ExactBelief:
     """Return the belief after truthful replies to random guesses, the secret left out."""
     rng = np.random.default_rng(seed)
     secret = board.code(int(rng.integers(board.n_codes)))
@@ -40,7 +40,7 @@ def played(board: Board, belief: Belief, turns: int, seed: int) -> Belief:
 @settings(max_examples=examples(60))
 @given(st.sampled_from(BOARDS), st.booleans(), st.integers(0, 3), st.integers(0, 2**32 - 1))
 def test_all_methods_say_the_same(board: Board, noisy: bool, turns: int, seed: int) -> None:
-    start: Belief = VanishingBelief.start(board)
+    start: ExactBelief = VanishingBelief.start(board)
     if noisy:
         start = TableBelief.start(Channel.false_reply(board, 0.2).revealed())
     belief = played(board, start, turns, seed)
@@ -112,7 +112,7 @@ def test_the_cheapest_method_is_chosen() -> None:
 def test_the_second_guess_of_the_entropy_line() -> None:
     # DESIGN: 57 at 4x6, 579 at 5x8.
     for board, count in ((Board(4, 6), 57), (Board(5, 8), 579)):
-        belief: Belief = TableBelief.start(Channel.false_reply(board, 0.2).revealed())
+        belief: ExactBelief = TableBelief.start(Channel.false_reply(board, 0.2).revealed())
         guess, _ = Entropy().choose(belief, np.random.default_rng(0))
         belief = played_once(belief, guess)
         q = belief.codes.probabilities
@@ -120,7 +120,7 @@ def test_the_second_guess_of_the_entropy_line() -> None:
         assert len(plan.guesses) == count
 
 
-def played_once(belief: Belief, guess: int) -> Belief:
+def played_once(belief: ExactBelief, guess: int) -> ExactBelief:
     code = belief.board.code(guess)
     return belief.update(code, belief.board.true_replies[2])
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from bnmind.errors import InvalidCodeError, TooLargeError
 from bnmind.information import entropy
 from bnmind.mastermind import (
-    Belief,
     Board,
     Channel,
     CodeDistribution,
+    ExactBelief,
     GuessClasses,
     TableBelief,
     VanishingBelief,
@@ -253,7 +253,7 @@ def test_many_pegs_of_few_colors() -> None:
 # -- what symmetry is for ------------------------------------------------------------------
 
 
-def check_masses(belief: Belief) -> None:
+def check_masses(belief: ExactBelief) -> None:
     """All guesses of a class have the masses of their representative."""
     board = belief.board
     masses = reply_masses(board, belief.codes.probabilities)

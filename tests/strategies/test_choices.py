@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.mastermind import (
-    Belief,
     Board,
     Channel,
+    ExactBelief,
     Reply,
     TableBelief,
     VanishingBelief,
@@ -104,7 +104,7 @@ def test_entropy_prefers_codes_that_are_possible_then_small_ones() -> None:
 @settings(max_examples=examples(30))
 def test_map_guesses_one_of_the_most_probable_codes(channel: Channel, data: st.DataObject) -> None:
     _, history = data.draw(possible_histories(channel, max_turns=3))
-    belief: Belief = TableBelief.start(channel)
+    belief: ExactBelief = TableBelief.start(channel)
     for turn in history:
         belief = belief.update(turn.guess, turn.reply)
     p = belief.codes.probabilities

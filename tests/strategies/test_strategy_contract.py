@@ -9,12 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bnmind.mastermind import Belief, Board, Channel, TableBelief, reply
+from bnmind.mastermind import Belief, Board, Channel, ExactBelief, Prior, TableBelief, reply
 from bnmind.strategies import (
+    FIRST_TURN,
     STRATEGIES,
     GuessInfo,
     Knuth,
+    Needs,
     RandomCode,
+    Situation,
     Strategy,
     strategy_by_name,
 )
@@ -24,8 +27,9 @@ from tests.registries import registry_faults, rejected
 def check_strategy(strategy: Strategy, name: str) -> None:
     """Raise AssertionError unless a strategy keeps the contract."""
     assert strategy.name == name
-    assert list(inspect.signature(strategy.start).parameters) == ["channel"]
-    assert list(inspect.signature(strategy.choose).parameters) == ["belief", "rng"]
+    assert list(inspect.signature(strategy.start).parameters) == ["channel", "prior"]
+    assert list(inspect.signature(strategy.choose).parameters) == [*("belief", "rng", "situation")]
+    assert isinstance(strategy.needs, Needs)
     assert pickle.loads(pickle.dumps(strategy)) == strategy
     for channel in (Channel.exact(Board(3, 3)), Channel.independent_error(Board(3, 3), 0.2)):
         check_choice(strategy, strategy.start(channel.revealed()))
@@ -41,6 +45,8 @@ def check_choice(strategy: Strategy, belief: Belief) -> None:
     again = {strategy.choose(belief, np.random.default_rng(seed))[0] for seed in range(8)}
     assert strategy.deterministic == (len(again) == 1)
     assert strategy.choose(belief, np.random.default_rng(1))[0] == guess
+    later = Situation(memory=info.memory, guesses_left=3)
+    assert 0 <= strategy.choose(belief, np.random.default_rng(1), later)[0] < board.n_codes
     for report in belief.channel.reports:
         if report != board.winning:
             belief.update(board.code(guess), report)
@@ -52,7 +58,6 @@ def check_end(strategy: Strategy) -> None:
     belief = strategy.start(Channel.exact(board).revealed())
     for guess in ((1, 2, 3), (1, 4, 4), (4, 4, 1), (2, 3, 4)):
         belief = belief.update(guess, reply(guess, (2, 4, 1)))
-    assert belief.codes.possible_codes() == 1
     index, info = strategy.choose(belief, np.random.default_rng(0))
     assert board.code(index) == (2, 4, 1)
     assert info.guess == index
@@ -72,7 +77,9 @@ def test_the_registry_keeps_the_contract() -> None:
 class Stubborn(Knuth):
     """Never wins."""
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the first code."""
         return 0, GuessInfo(0)
 
@@ -81,7 +88,9 @@ class Stubborn(Knuth):
 class Beyond(Knuth):
     """Guesses what is no code."""
 
-    def choose(self, belief: Belief, rng: np.random.Generator) -> tuple[int, GuessInfo]:
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
         """Return the number after the last code."""
         return belief.board.n_codes, GuessInfo(belief.board.n_codes)
 
@@ -100,7 +109,7 @@ class SaysDeterministic(RandomCode):
 class Believer(Knuth):
     """Cannot take in a false reply."""
 
-    def start(self, channel: Channel) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that takes each reply for true."""
         return TableBelief.start(Channel.exact(channel.board).revealed())
 

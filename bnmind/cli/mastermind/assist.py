@@ -12,7 +12,7 @@ from bnmind._messages import shown
 from bnmind._text_files import check_writable
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED
-from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Seed
+from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Player, Seed
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from bnmind.lab.mastermind.advice import Advice
     from bnmind.lab.mastermind.saved_game import SavedGame
-    from bnmind.mastermind import Belief, Board, Channel, Reply, Turn
+    from bnmind.mastermind import Board, Channel, Posterior, Reply, Turn
+    from bnmind.strategies import Strategy
 
 __all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
 
@@ -55,6 +56,8 @@ class _Table:
     channel: Channel
     noise: str
     rng: np.random.Generator
+    strategy: Strategy | None
+    """The strategy that proposes guesses; None for the least expected entropy."""
     content: bytes | None
     """The content of the file when it was last read or written; None if there is none."""
 
@@ -64,6 +67,14 @@ class _Table:
 
         game = SavedGame(self.channel.board, self.noise, turns, over)
         return replace(self, content=write_game(self.path, game, before=self.content))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The belief before a guess, and what the strategy remembers of its last proposal."""
+
+    belief: Posterior
+    memory: object = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +88,7 @@ class AssistOptions:
         False
     )
     history: History = ""
+    strategy: Player = "entropy"
     noise: Annotated[
         str | None,
         typer.Option(
@@ -110,13 +122,14 @@ class AssistOptions:
 
 @with_options(AssistOptions)
 def assist(options: AssistOptions) -> None:
-    """Play a game with the help of the entropy strategy."""
+    """Play a game with the help of a strategy."""
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab.mastermind.advice import belief_after, ending, start
     from bnmind.lab.mastermind.saved_game import content_of
     from bnmind.mastermind import format_history, parse_noise
+    from bnmind.strategies import strategy_by_name
 
     check_writable(options.save)
     # Read the content first: the first save notices changes by another program in between.
@@ -129,13 +142,18 @@ def assist(options: AssistOptions) -> None:
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel, turns, goes_on=True)
     belief = start(channel)
-    beliefs = [belief]
+    steps = [_Step(belief)]
     for turn in turns:
         belief = belief_after(belief, [turn])
-        beliefs.append(belief)
-    rng = np.random.default_rng(options.seed)
+        steps.append(_Step(belief))
     table = _Table(
-        console=console, path=options.save, channel=channel, noise=noise, rng=rng, content=content
+        console=console,
+        path=options.save,
+        channel=channel,
+        noise=noise,
+        rng=np.random.default_rng(options.seed),
+        strategy=None if options.strategy == "entropy" else strategy_by_name(options.strategy),
+        content=content,
     )
     replies = counted(len(turns), "reply", "replies")
     place = (
@@ -146,7 +164,7 @@ def assist(options: AssistOptions) -> None:
     if turns:
         console.print(f"So far: {format_history(board, turns)}")
         table = table.save(turns)
-    _converse(table, tuple(beliefs))
+    _converse(table, tuple(steps))
 
 
 def _saved(options: AssistOptions, console: Console) -> SavedGame | None:
@@ -209,10 +227,10 @@ def _require_same(options: AssistOptions, saved: SavedGame) -> None:
             )
 
 
-def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
+def _converse(table: _Table, steps: tuple[_Step, ...]) -> None:
     """Alternate guesses and replies until the code is found or the player quits.
 
-    ``beliefs`` holds the belief after every turn; undoing a turn drops the last one.
+    ``steps`` holds the belief after every turn; undoing a turn drops the last one.
     """
     from bnmind.cli.shared.show import show_advice
     from bnmind.lab.mastermind.advice import found
@@ -221,21 +239,21 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
     over = False
     try:
         while True:
-            belief = beliefs[-1]
+            belief = steps[-1].belief
             advice: Advice | None = None
             try:
-                advice = _advice(belief, table.rng)
+                advice = _advice(steps[-1], table)
             except TooLargeError as error:
                 table.console.print(f"No proposal: {error}", soft_wrap=True)
             answer = _ask_guess(table, belief, advice)
             if answer is Command.QUIT:
                 return _farewell(table, belief)
             if not isinstance(answer, tuple):
-                if len(beliefs) == 1:
+                if len(steps) == 1:
                     table.console.print("  nothing to undo")
                     continue
-                beliefs = beliefs[:-1]
-                table = table.save(beliefs[-1].history)
+                steps = steps[:-1]
+                table = table.save(steps[-1].belief.history)
                 table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
                 continue
             result = _ask_reply(table, belief, answer)
@@ -245,7 +263,7 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
                 continue
             after, reply = result
             if after is not None:
-                beliefs = (*beliefs, after)
+                steps = (*steps, _Step(after, advice.memory if advice else None))
                 table = table.save(after.history)
                 continue
             last = Turn(answer, reply)
@@ -259,17 +277,24 @@ def _converse(table: _Table, beliefs: tuple[Belief, ...]) -> None:
     except KeyboardInterrupt:
         table.console.print()
         if not over:
-            _farewell(table, beliefs[-1])
+            _farewell(table, steps[-1].belief)
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _advice(belief: Belief, rng: np.random.Generator) -> Advice:
+def _advice(step: _Step, table: _Table) -> Advice:
     from bnmind.lab.mastermind.advice import advise, choosing
+    from bnmind.strategies import Situation
 
-    return working(choosing(belief.board), lambda _: advise(belief, rng))
+    situation = Situation(memory=step.memory)
+    return working(
+        choosing(step.belief.board),
+        lambda _: advise(step.belief, table.rng, strategy=table.strategy, situation=situation),
+    )
 
 
-def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[int, ...] | Command:
+def _ask_guess(
+    table: _Table, belief: Posterior, advice: Advice | None
+) -> tuple[int, ...] | Command:
     from bnmind.cli.shared.show import show_in_brief
     from bnmind.strategies import describe_guess
 
@@ -293,15 +318,15 @@ def _ask_guess(table: _Table, belief: Belief, advice: Advice | None) -> tuple[in
 
 
 def _ask_reply(
-    table: _Table, belief: Belief, guess: tuple[int, ...]
-) -> tuple[Belief | None, Reply] | Command:
+    table: _Table, belief: Posterior, guess: tuple[int, ...]
+) -> tuple[Posterior | None, Reply] | Command:
     """Return the belief after the reply, or None if the reply won; and the reply."""
     from bnmind.lab.mastermind.advice import found, winning_report_ends
     from bnmind.mastermind import Reply, Turn
 
     board = belief.board
 
-    def read(text: str) -> tuple[Belief | None, Reply] | Command:
+    def read(text: str) -> tuple[Posterior | None, Reply] | Command:
         reply = Reply.parse(text, pegs=board.pegs)
         if reply != board.winning:
             return interruptible(lambda: belief.update(guess, reply)), reply
@@ -333,10 +358,10 @@ def _ask_end(table: _Table) -> Command:
     return ask(table.console, "Enter ends, u undoes: ", read, commands=_COMMANDS)
 
 
-def _farewell(table: _Table, belief: Belief) -> None:
+def _farewell(table: _Table, belief: Posterior) -> None:
     if belief.history:
         table.console.print(f"Saved in {table.path}; the same command resumes the game.")
 
 
-def _words(belief: Belief, turn: Turn) -> str:
+def _words(belief: Posterior, turn: Turn) -> str:
     return f"{belief.board.format(turn.guess)} {turn.reply}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -15,6 +17,7 @@ from bnmind.cli.shared.options import (
     Noise,
     NoRepeats,
     Pegs,
+    Player,
     Seed,
 )
 from bnmind.cli.shared.printable import tell, tell_json
@@ -24,7 +27,8 @@ __all__ = ["SUGGEST_HELP", "suggest"]
 
 SUGGEST_HELP = """Recommend the next guess, and show the most probable codes and doubtful replies.
 
-The guess has the smallest expected entropy of all guesses. With exact noise, the command reports
+The guess has the smallest expected entropy of all guesses, unless --strategy names another
+strategy. With exact noise, the command reports
 replies that contradict each other, and still recommends a guess.
 
 \b
@@ -35,40 +39,57 @@ Examples:
 """
 
 
-def suggest(
-    history: History = "",
-    noise: Noise = "exact",
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
+@dataclass(frozen=True, kw_only=True)
+class SuggestOptions:
+    """The options of the command."""
+
+    history: History = ""
+    strategy: Player = "entropy"
+    noise: Noise = "exact"
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
     goes_on: Annotated[
         bool,
         typer.Option(
             "--goes-on",
             help="The game goes on after the last reply, even if that reports all pegs black.",
         ),
-    ] = False,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
+    ] = False
+    seed: Seed = None
+    as_json: Json = False
+
+
+@with_options(SuggestOptions)
+def suggest(options: SuggestOptions) -> None:
     """Print the next guess, the belief and the doubts."""
     import numpy as np
 
     from bnmind.cli.shared.show import advice_as_json, show_advice
-    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+    from bnmind.lab.mastermind.advice import (
+        advise,
+        belief_after,
+        choosing,
+        ending,
+        found,
+        start,
+    )
     from bnmind.mastermind import Board, parse_history, parse_noise
+    from bnmind.strategies import strategy_by_name
 
-    board = Board(pegs, colors, repeats=not no_repeats)
-    channel = parse_noise(board, noise)
-    turns = parse_history(board, history)
-    if ending(channel, turns, goes_on=goes_on):
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    channel = parse_noise(board, options.noise)
+    turns = parse_history(board, options.history)
+    player = None if options.strategy == "entropy" else strategy_by_name(options.strategy)
+    if ending(channel, turns, goes_on=options.goes_on):
         advice = interruptible(lambda: found(belief_after(start(channel), turns[:-1]), turns[-1]))
     else:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(options.seed)
         advice = working(
-            choosing(board), lambda _: advise(belief_after(start(channel), turns), rng)
+            choosing(board),
+            lambda _: advise(belief_after(start(channel), turns), rng, strategy=player),
         )
-    if as_json:
+    if options.as_json:
         game = {"board": str(board), "noise": channel.name}
         tell_json(game | advice_as_json(advice))
     else:

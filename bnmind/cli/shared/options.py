@@ -15,6 +15,7 @@ __all__ = [
     "NoRepeats",
     "Noise",
     "Pegs",
+    "Player",
     "Seed",
 ]
 
@@ -48,6 +49,14 @@ History: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int | None,
     typer.Option("--seed", min=0, metavar="N", help="Make random choices repeatable."),
+]
+Player: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="The strategy that proposes guesses, as for bnmind compare.",
+    ),
 ]
 Json: TypeAlias = Annotated[
     bool,

@@ -94,6 +94,7 @@ def advice_as_json(advice: Advice) -> dict[str, Any]:
         ],
         "contradictions": advice.contradictions,
         "found": advice.found,
+        "note": advice.note,
     }
 
 
@@ -107,8 +108,7 @@ def show_advice(advice: Advice) -> None:
         _show_contradictions(console, advice.contradictions)
         show_doubts(console, advice.doubts)
         return
-    codes = counted(advice.possible_codes, "code")
-    console.print(f"{codes} possible, {advice.entropy:.2f} bits unknown.")
+    console.print(_knowledge(advice))
     _show_contradictions(console, advice.contradictions)
     show_doubts(console, advice.doubts)
     console.print("Most probable:")
@@ -128,6 +128,15 @@ def show_advice(advice: Advice) -> None:
             f"{advice.expected_entropy:.2f}.",
         )
     )
+    if advice.note:
+        console.print(advice.note)
+
+
+def _knowledge(advice: Advice) -> str:
+    """Return how much is known about the code, in one line."""
+    if advice.possible_codes is None:
+        return f"About {advice.entropy:.2f} bits unknown, estimated from samples."
+    return f"{counted(advice.possible_codes, 'code')} possible, {advice.entropy:.2f} bits unknown."
 
 
 def _lines(codes: Sequence[str]) -> list[str]:
@@ -138,8 +147,7 @@ def _lines(codes: Sequence[str]) -> list[str]:
 
 def show_in_brief(console: Console, advice: Advice) -> None:
     """Print a summary of the belief in a few lines, as between two turns of a game."""
-    codes = counted(advice.possible_codes, "code")
-    console.print(f"{codes} possible, {advice.entropy:.2f} bits unknown.")
+    console.print(_knowledge(advice))
     groups = _by_percentage(advice.most_probable[:5]).items()
     shown = "; ".join(f"{', '.join(alike)} ({probability})" for probability, alike in groups)
     console.print(f"Most probable: {shown}")
@@ -151,6 +159,8 @@ def show_in_brief(console: Console, advice: Advice) -> None:
     rows = [f"{d.guess} {d.reply} ({percent(d.probability_wrong)})" for d in doubted[:3]]
     if rows:
         console.print(f"Most likely wrong: {', '.join(rows)}")
+    if advice.note:
+        console.print(advice.note)
 
 
 def show_doubts(console: Console, doubts: Sequence[Doubt]) -> None:

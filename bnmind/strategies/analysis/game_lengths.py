@@ -15,6 +15,7 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import reply
 from bnmind.strategies.base.game_rules import Goal
+from bnmind.strategies.base.situation import Situation
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.trees.tree import StrategyTree
 
@@ -171,11 +172,13 @@ def measure_games(
     for number, rng in enumerate(game_rngs(seed, games), start=1):
         secret = board.code(int(rng.integers(board.n_codes)))
         belief, guesses = start, 0
+        memory: object = None
         while True:
             if first is not None and guesses == 0:
                 guess = tuple(first)
             else:
-                guess = board.code(strategy.choose(belief, rng)[0])
+                index, info = strategy.choose(belief, rng, Situation(memory=memory))
+                guess, memory = board.code(index), info.memory
             guesses += 1
             if guess == secret:
                 break

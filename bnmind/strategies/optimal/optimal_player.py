@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
@@ -76,7 +76,7 @@ class Optimal(PlansAhead, Value):
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel), prior)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.priors.prior import Prior
@@ -45,7 +45,7 @@ class Knuth:
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel), prior)
 

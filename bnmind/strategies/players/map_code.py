@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.information import tied_best
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs, distribution_of
@@ -40,7 +40,7 @@ class MapCode:
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return the belief before the first guess; see `start_belief`."""
         return start_belief(channel, prior)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.information import choose_question
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.priors.prior import Prior
@@ -57,7 +57,7 @@ class Entropy:
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return the belief before the first guess; see `start_belief`."""
         return start_belief(channel, prior)
 

@@ -12,7 +12,7 @@ from enum import Enum
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.priors.prior import Prior
@@ -81,7 +81,7 @@ class Myopic(Value):
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that assumes true replies."""
         if self.first is not None:
             channel.board.index(self.first)

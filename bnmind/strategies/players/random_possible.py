@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs, distribution_of
@@ -37,7 +37,7 @@ class RandomCode:
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel), prior)
 

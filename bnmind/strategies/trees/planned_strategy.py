@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
@@ -81,7 +81,7 @@ class Planned(PlansAhead):
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that assumes true replies."""
         return start_belief(trusting_channel(channel), prior)
 
