@@ -311,13 +311,24 @@ def _boards() -> Any:
     ]
 
 
-@_add(mastermind.TableBelief, mastermind.TreeBelief, mastermind.VanishingBelief)
+@_add(mastermind.UniformPrior)
+def _priors() -> Any:
+    return mastermind.UniformPrior(BOARD)
+
+
+@_add(
+    mastermind.HistoryBelief,
+    mastermind.TableBelief,
+    mastermind.TreeBelief,
+    mastermind.VanishingBelief,
+)
 def _beliefs() -> Any:
     channel = Channel.false_reply(BOARD, 0.2)
     made: list[Any] = [
         mastermind.TableBelief.start(channel),
         mastermind.TreeBelief.start(channel),
         mastermind.VanishingBelief.start(BOARD),
+        mastermind.HistoryBelief(channel),
     ]
     return [*made, *(belief.update(*TURN_GIVEN) for belief in made)]
 

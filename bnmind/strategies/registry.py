@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -57,7 +58,8 @@ To add a strategy, write it in a module of its own and add one line here. The co
 its names from here, and the contract tests run over every member.
 """
 
-_NEEDED = ("name", "deterministic", "start", "choose")
+_NEEDED = ("name", "deterministic", "needs", "start", "choose")
+_PARAMETERS = {"start": ("channel", "prior"), "choose": ("belief", "rng", "situation")}
 
 
 def strategy_by_name(name: str) -> Strategy:
@@ -106,6 +108,15 @@ def strategy_by_name(name: str) -> Strategy:
             f"{name!r} is not a strategy: {type(strategy).__name__} without {', '.join(missing)}",
             strategy,
         )
+    for method, parameters in _PARAMETERS.items():
+        try:
+            inspect.signature(getattr(strategy, method)).bind(*parameters)
+        except TypeError:
+            raise InvalidArgumentError(
+                f"{name!r} is not a strategy: expected {method}({', '.join(parameters)}), got "
+                f"{method}{inspect.signature(getattr(strategy, method))}",
+                strategy,
+            ) from None
     return cast(Strategy, strategy)
 
 

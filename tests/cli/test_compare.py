@@ -13,6 +13,7 @@ from bnmind.cli.mastermind.compare import DEFAULT_STRATEGIES
 from tests.command_line import assert_one_line_error, cold, run, run_json
 
 COLUMNS = ["board", "channel", "strategy", "game", "seed", "secret", "guesses", "won", "seconds"]
+COLUMNS += ["codes_examined"]
 SMALL = ("--pegs", "2", "--colors", "3")
 
 
@@ -134,6 +135,17 @@ def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
     result = cold("compare", "broken_player:Broken", *SMALL, "--games", "2", directory=tmp_path)
     assert_one_line_error(result, "broken_player:Broken", "KeyError", "no idea")
     assert not (tmp_path / "results").exists()
+
+
+def test_a_strategy_of_the_users_own_with_too_few_parameters(tmp_path: Path) -> None:
+    (tmp_path / "short_player.py").write_text(
+        "from bnmind.strategies import MapCode\n"
+        "class Short(MapCode):\n"
+        "    def choose(self, belief, rng):\n"
+        "        return super().choose(belief, rng)\n"
+    )
+    result = cold("compare", "short_player:Short", *SMALL, "--games", "2", directory=tmp_path)
+    assert_one_line_error(result, "expected choose(belief, rng, situation)", "choose(belief, rng)")
 
 
 INTERRUPTING = """

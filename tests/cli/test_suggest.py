@@ -34,6 +34,7 @@ KEYS = {
     "doubts",
     "contradictions",
     "found",
+    "note",
 }
 
 
@@ -151,6 +152,7 @@ def test_a_last_reply_that_wins_has_found_the_code() -> None:
         ],
         "contradictions": 1,
         "found": True,
+        "note": "",
     }
     shown = run("suggest", "--history", "1456 4b0w").stdout
     assert shown == "Board 4x6, noise exact.\nThe code is 1456, found in 1 guess.\n"
@@ -286,3 +288,16 @@ def test_rows_of_a_file_that_do_not_sum_to_one(tmp_path: Path) -> None:
     path = tmp_path / "noise.csv"
     path.write_text("true,reported,probability\n0b0w,0b0w,0.5\n")
     assert_one_line_error(run("suggest", "--noise", f"file:{path}"), "sum of 1", "0b0w", "0.5")
+
+
+def test_another_strategy_proposes_the_guess() -> None:
+    advice = run_json("suggest", "--strategy", "knuth")
+    assert advice["guess"] == "1122"
+    assert advice["information"] == pytest.approx(2.885, abs=1e-3)
+    followed = run_json("suggest", "--strategy", "shapiro", "--history", "1122 0b1w")
+    assert followed["guess"] == "2333"
+
+
+def test_a_strategy_that_nobody_knows_is_refused() -> None:
+    result = run("suggest", "--strategy", "knut")
+    assert_one_line_error(result, "knut", "did you mean")

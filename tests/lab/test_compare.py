@@ -120,6 +120,7 @@ def test_the_frame_has_the_columns_of_the_file() -> None:
         "guesses",
         "won",
         "seconds",
+        "codes_examined",
     ]
     assert frame["game"].tolist() == [1, 2, 3]
 

@@ -191,9 +191,9 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
         f"Board {comparison.board}, noise {comparison.channel}{assumed}, seed {comparison.seed}; "
         f"guesses a game:"
     )
-    table = plain_table(
-        "strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds"
-    )
+    counts = any(summary.codes_examined is not None for summary in comparison.summaries)
+    columns = ("strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds")
+    table = plain_table(*columns, *(["codes"] if counts else []))
     for summary in comparison.summaries:
         table.add_row(
             summary.strategy,
@@ -204,8 +204,11 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
             f"{summary.worst}",
             percent(summary.within_ten),
             f"{summary.seconds_per_game:.4f}",
+            *([_count(summary.codes_examined)] if counts else []),
         )
     show_table(console, table)
+    if counts:
+        console.print("codes: the mean number of codes that a strategy examines in a game.")
     lost = [f"{s.strategy} lost {percent(1 - s.won)}" for s in comparison.summaries if s.won < 1]
     console.print(
         f"At most {counted(comparison.max_guesses, 'guess', 'guesses')} a game, which lost games "
@@ -228,6 +231,10 @@ def _show_twins(contest: Contest) -> None:
 
 def _number(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _count(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
 
 
 def _as_json(comparison: Comparison, written: tuple[Path, ...]) -> dict[str, object]:
