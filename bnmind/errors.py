@@ -23,6 +23,7 @@ __all__ = [
     "InvalidCodeError",
     "InvalidHistoryError",
     "InvalidModelError",
+    "InvalidPriorError",
     "InvalidProbabilityError",
     "InvalidReplyError",
     "InvalidResponseError",
@@ -134,6 +135,10 @@ class InvalidProbabilityError(_OffendingValueError):
 
 class InvalidChannelError(_OffendingValueError):
     """A description of noise is invalid, or does not fit the board."""
+
+
+class InvalidPriorError(_OffendingValueError):
+    """A prior is invalid, or does not fit the board."""
 
 
 class ModelFileError(_OffendingValueError):

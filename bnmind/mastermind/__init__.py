@@ -27,11 +27,13 @@ from bnmind.mastermind.network.vomlel import (
 )
 from bnmind.mastermind.noise_parser import parse_noise
 from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.priors.registry import PRIORS, parse_prior
 from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply, reply
 
 __all__ = [
     "MAX_CODES",
+    "PRIORS",
     "Belief",
     "Board",
     "Channel",
@@ -59,6 +61,7 @@ __all__ = [
     "misreport_probabilities",
     "parse_history",
     "parse_noise",
+    "parse_prior",
     "plan_masses",
     "replies_to",
     "reply",

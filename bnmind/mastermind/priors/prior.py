@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.errors import InvalidPriorError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of, require_believable
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -91,7 +91,7 @@ def listed_distribution(prior: Prior) -> CodeDistribution:
     ------
     TooLargeError
         If the board has too many codes to list.
-    InvalidArgumentError
+    InvalidPriorError
         If every code has weight zero.
     """
     board = prior.board
@@ -102,7 +102,7 @@ def listed_distribution(prior: Prior) -> CodeDistribution:
         logs[start:stop] = prior.log_weights(digits_of(board, np.arange(start, stop)))
     largest = float(logs.max())
     if largest == -np.inf:
-        raise InvalidArgumentError(
+        raise InvalidPriorError(
             f"the prior {prior.name} gives every code of the board {board} the probability zero",
             prior,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +12,14 @@ from bnmind._arguments import check_fields, checked
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
-from bnmind.mastermind.priors.prior import Codes, code_array, require_board
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, drawn_colors
+from bnmind.mastermind.priors.prior import Codes, require_board
 
 __all__ = ["UniformPrior"]
 
 
 @dataclass(frozen=True)
-class UniformPrior:
+class UniformPrior(ClosedFormPrior):
     """The prior of a code-maker without preferences.
 
     Examples
@@ -39,9 +41,9 @@ class UniformPrior:
         """The name of the prior at the command line and in files."""
         return "uniform"
 
-    def log_weights(self, codes: NDArray[np.integer]) -> Floats:
-        """Return zeros: all codes have the same weight."""
-        return np.zeros(len(codes))
+    def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's probability, ``(m,)``."""
+        return np.full(len(codes), -math.log(self.board.n_codes))
 
     @checked
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
@@ -49,8 +51,7 @@ class UniformPrior:
         board = self.board
         if board.repeats:
             return rng.integers(1, board.colors, size=(n, board.pegs), dtype=np.int8, endpoint=True)
-        colors = np.tile(np.arange(1, board.colors + 1), (n, 1))
-        return code_array(rng.permuted(colors, axis=1)[:, : board.pegs])
+        return drawn_colors(board, n, rng)[:, : board.pegs]
 
     def distribution(self) -> CodeDistribution:
         """Return the probability of each code.

@@ -1,0 +1,87 @@
+"""The common part of the priors whose probabilities have a closed form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.errors import InvalidPriorError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.masses.distribution import CodeDistribution
+from bnmind.mastermind.priors.prior import Codes, listed_distribution, require_board
+
+__all__ = ["ClosedFormPrior", "distinct_colors", "drawn_colors", "require_repeats"]
+
+
+class ClosedFormPrior(ABC):
+    """A prior that computes the probability of a code, not only a weight.
+
+    Such priors can be the members of a `MixturePrior`.
+    """
+
+    board: Board
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the prior at the command line and in files."""
+
+    @abstractmethod
+    def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's probability, ``(m,)``.
+
+        Parameters
+        ----------
+        codes
+            ``(m, pegs)``, codes of the board. They are not checked.
+        """
+
+    @abstractmethod
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return `n` independent codes, ``(n, pegs)``."""
+
+    def observe(self, code: Sequence[int]) -> Self:
+        """Return the prior of the next code after another code; by default it learns nothing."""
+        return self
+
+    def log_weights(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's weight, here its probability."""
+        return self.log_probabilities(codes)
+
+    def distribution(self) -> CodeDistribution:
+        """Return the probability of each code.
+
+        Raises
+        ------
+        TooLargeError
+            If the board has too many codes to list.
+        """
+        return listed_distribution(self)
+
+
+def require_repeats(board: Board, prior: str) -> None:
+    """Raise unless a color may occur more than once."""
+    require_board(board)
+    if not board.repeats:
+        raise InvalidPriorError(
+            f"the prior {prior} needs a board on which colors may repeat, got the board {board}",
+            board,
+        )
+
+
+def distinct_colors(codes: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the number of different colors in each code, ``(m,)``."""
+    in_order = np.sort(codes, axis=1)
+    changes: NDArray[np.intp] = np.count_nonzero(in_order[:, 1:] != in_order[:, :-1], axis=1)
+    return changes + 1
+
+
+def drawn_colors(board: Board, n: int, rng: np.random.Generator) -> Codes:
+    """Return all colors in random order, for each of `n` codes, ``(n, colors)``."""
+    colors = np.tile(np.arange(1, board.colors + 1, dtype=np.int8), (n, 1))
+    return rng.permuted(colors, axis=1)

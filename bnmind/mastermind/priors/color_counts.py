@@ -1,0 +1,97 @@
+"""A prior that learns the favorite colors of a code-maker at each position.
+
+The pegs are independent. The unknown probabilities of the colors at a position have a symmetric
+Dirichlet distribution of parameter α. After N codes, c of which have a color at a position, the
+next code has that color there with probability (c + α) / (N + α·k).
+
+References
+----------
+Gelman et al., *Bayesian Data Analysis*, third edition, section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked, number_array
+from bnmind._values import Value
+from bnmind.errors import InvalidPriorError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
+from bnmind.mastermind.priors.fixed_colors import FixedColors
+from bnmind.mastermind.priors.prior import Codes
+
+__all__ = ["LearnedColors"]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedColors(Value, ClosedFormPrior):
+    """The prior of the next code, given the colors of the earlier ones, position by position.
+
+    Examples
+    --------
+    >>> prior = LearnedColors.start(Board(2, 3)).observe((1, 2)).observe((1, 3))
+    >>> prior.expected.probabilities[0].tolist()
+    [0.6, 0.2, 0.2]
+    """
+
+    board: Board
+    """The board of the codes; colors may repeat."""
+    counts: Floats
+    """``(pegs, colors)``, the number of earlier codes with each color at each position, plus α;
+    positive and read-only."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        require_repeats(self.board, self.name)
+        counts = np.array(number_array(self.counts, "the counts of the colors"))
+        shape = (self.board.pegs, self.board.colors)
+        if counts.shape != shape or not ((counts > 0) & np.isfinite(counts)).all():
+            raise InvalidPriorError(
+                f"expected positive counts of {shape[1]} colors at {shape[0]} positions, got"
+                f" {self.counts}",
+                self.counts,
+            )
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (LearnedColors, (self.board, self.counts))
+
+    @classmethod
+    @checked
+    def start(cls, board: Board, alpha: float = 1.0) -> LearnedColors:
+        """Return the prior before the first code, which is uniform."""
+        return cls(board, np.full((board.pegs, board.colors), float(alpha)))
+
+    @property
+    def name(self) -> str:
+        """The name of the prior at the command line and in files."""
+        return "learned-colors"
+
+    @property
+    def expected(self) -> FixedColors:
+        """The expected probabilities of the colors, which are those of the next code."""
+        return FixedColors(self.board, self.counts / self.counts.sum(axis=1, keepdims=True))
+
+    @checked
+    def observe(self, code: Sequence[int]) -> LearnedColors:
+        """Return the prior of the next code after another code."""
+        counts = self.counts.copy()
+        counts[np.arange(self.board.pegs), np.array(self.board.checked(code)) - 1] += 1
+        return LearnedColors(self.board, counts)
+
+    def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's probability, ``(m,)``."""
+        return self.expected.log_probabilities(codes)
+
+    @checked
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return `n` independent draws of the next code, ``(n, pegs)``."""
+        return self.expected.draw(n, rng)

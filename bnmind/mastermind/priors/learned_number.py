@@ -1,0 +1,90 @@
+"""A prior that learns how many different colors a code-maker uses.
+
+The unknown probabilities of codes of d colors have a Dirichlet distribution whose mean is their
+frequency among all codes of the board, so the first code is uniform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked
+from bnmind.errors import InvalidPriorError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
+from bnmind.mastermind.priors.number_of_colors import NumberOfColors, codes_by_number
+from bnmind.mastermind.priors.prior import Codes
+
+__all__ = ["LearnedNumber"]
+
+
+@dataclass(frozen=True)
+class LearnedNumber(ClosedFormPrior):
+    """The prior of the next code, given the numbers of colors of the earlier ones.
+
+    Examples
+    --------
+    >>> prior = LearnedNumber.start(Board(4, 6)).observe((1, 1, 2, 2))
+    >>> [round(p, 3) for p in prior.expected.numbers]
+    [0.002, 0.581, 0.278, 0.139]
+    """
+
+    board: Board
+    """The board of the codes; colors may repeat."""
+    counts: tuple[float, ...]
+    """The number of earlier codes of 1, 2, …, min(n, k) colors, plus the parameters of the
+    Dirichlet distribution; positive."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        require_repeats(self.board, self.name)
+        counts = tuple(map(float, self.counts))
+        most = min(self.board.pegs, self.board.colors)
+        if len(counts) != most or not all(0 < count < np.inf for count in counts):
+            raise InvalidPriorError(
+                f"expected positive counts of codes of 1 to {most} colors, got {self.counts}",
+                self.counts,
+            )
+        object.__setattr__(self, "counts", counts)
+
+    @classmethod
+    @checked
+    def start(cls, board: Board, alpha: float = 1.0) -> LearnedNumber:
+        """Return the prior before the first code, which weighs as much as `alpha` codes."""
+        require_repeats(board, "learned-number")
+        counts = codes_by_number(board)
+        return cls(board, tuple(alpha * (count / board.n_codes) for count in counts))
+
+    @property
+    def name(self) -> str:
+        """The name of the prior at the command line and in files."""
+        return "learned-number"
+
+    @property
+    def expected(self) -> NumberOfColors:
+        """The expected probabilities of the numbers, which are those of the next code."""
+        total = sum(self.counts)
+        return NumberOfColors(self.board, tuple(count / total for count in self.counts))
+
+    @checked
+    def observe(self, code: Sequence[int]) -> LearnedNumber:
+        """Return the prior of the next code after another code."""
+        number = len(set(self.board.checked(code)))
+        return LearnedNumber(
+            self.board,
+            tuple(count + (d == number) for d, count in enumerate(self.counts, start=1)),
+        )
+
+    def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's probability, ``(m,)``."""
+        return self.expected.log_probabilities(codes)
+
+    @checked
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return `n` independent draws of the next code, ``(n, pegs)``."""
+        return self.expected.draw(n, rng)

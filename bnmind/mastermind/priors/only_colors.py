@@ -1,0 +1,75 @@
+"""A code-maker that uses only some of the colors.
+
+References
+----------
+The code-maker "ab-color" of the tournament in which the authors of *An Updated Genetic Algorithm
+for Mastermind* played.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked
+from bnmind.errors import InvalidPriorError
+from bnmind.information import Floats
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior
+from bnmind.mastermind.priors.prior import Codes, require_board
+
+__all__ = ["OnlyColors"]
+
+
+@dataclass(frozen=True)
+class OnlyColors(ClosedFormPrior):
+    """The prior that is uniform over the codes of some colors.
+
+    Examples
+    --------
+    >>> prior = OnlyColors(Board(4, 6), (1, 2))
+    >>> prior.name, prior.distribution().possible_codes()
+    ('only-colors:1+2', 16)
+    """
+
+    board: Board
+    """The board of the codes."""
+    colors: tuple[int, ...]
+    """The colors that the code-maker uses."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        require_board(self.board)
+        colors = tuple(sorted(set(self.colors)))
+        least = 1 if self.board.repeats else self.board.pegs
+        if len(colors) < least or colors[:1] < (1,) or colors[-1] > self.board.colors:
+            raise InvalidPriorError(
+                f"expected at least {least} of the colors 1 to {self.board.colors}, got"
+                f" {self.colors}",
+                self.colors,
+            )
+        object.__setattr__(self, "colors", colors)
+
+    @property
+    def name(self) -> str:
+        """The name of the prior at the command line and in files."""
+        return f"only-colors:{'+'.join(map(str, self.colors))}"
+
+    def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the natural logarithm of each code's probability, ``(m,)``."""
+        usual = np.zeros(self.board.colors + 1, dtype=np.bool_)
+        usual[list(self.colors)] = True
+        number, pegs = len(self.colors), self.board.pegs
+        n_codes = number**pegs if self.board.repeats else math.perm(number, pegs)
+        return np.where(usual[codes].all(axis=1), -math.log(n_codes), -np.inf)
+
+    @checked
+    def draw(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return `n` independent codes, ``(n, pegs)``."""
+        colors = np.array(self.colors, dtype=np.int8)
+        if self.board.repeats:
+            return rng.choice(colors, size=(n, self.board.pegs))
+        return rng.permuted(np.tile(colors, (n, 1)), axis=1)[:, : self.board.pegs]
