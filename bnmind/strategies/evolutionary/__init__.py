@@ -1,0 +1,1 @@
+"""Code-breakers that evolve codes: genetic algorithms, annealing."""

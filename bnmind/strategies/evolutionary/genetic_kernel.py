@@ -1,0 +1,93 @@
+"""The genetic search for eligible codes, compiled; see `genetic`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.strategies.evolutionary.fitness import Replies, code_cost
+from bnmind.strategies.evolutionary.operators import Choices, Rates, breed, draw_code
+from bnmind.strategies.evolutionary.population import (
+    add_code,
+    draw_parent,
+    fill_distinct,
+    selection_weights,
+)
+
+__all__ = ["Archive", "collect_eligible"]
+
+
+class Archive(NamedTuple):
+    """The codes that a search has found."""
+
+    eligible: NDArray[np.uint8]
+    """``(room, pegs)``, the eligible codes found, the first ones filled."""
+    keys: NDArray[np.uint64]
+    """The keys of the eligible codes."""
+    best: NDArray[np.uint8]
+    """``(pegs,)``, a code of the smallest cost so far."""
+    counts: NDArray[np.int64]
+    """The number of eligible codes, of codes evaluated, and the smallest cost."""
+
+
+@njit
+def collect_eligible(
+    population: NDArray[np.uint8],
+    archive: Archive,
+    replies: Replies,
+    choices: Choices,
+    rates: Rates,
+    plan: tuple[int, int, int],
+    state: NDArray[np.uint64],
+) -> None:
+    """Evolve a new random population, and add the eligible codes that occur to the archive.
+
+    Parameters
+    ----------
+    population
+        ``(codes, pegs)``, overwritten.
+    archive
+        The codes found.
+    replies, choices, rates
+        The game, the colors to try, and the rates of the operators.
+    plan
+        The number of generations, the value of a `Selection`, and b·P·(i − 1).
+    state
+        The state of the random numbers.
+    """
+    max_generations, selection, top = plan
+    n, pegs = population.shape
+    counts = np.zeros(choices.allowed.shape[1], dtype=np.uint8)
+    costs = np.zeros(n, dtype=np.int64)
+    room = 64
+    while room < 4 * n:
+        room *= 2
+    keys = np.zeros(room, dtype=np.uint64)
+    fill_distinct(population, 0, keys, choices, state)
+    children = np.empty_like(population)
+    for generation in range(max_generations + 1):
+        if generation > 0:
+            weights = selection_weights(costs, selection, top)
+            keys[:] = 0
+            for i in range(n):
+                mother = population[draw_parent(weights, state)]
+                father = population[draw_parent(weights, state)]
+                breed((mother, father), children[i], rates, choices, state)
+                if not add_code(keys, children[i]):
+                    draw_code(children[i], choices, state)
+                    add_code(keys, children[i])
+            population, children = children, population
+        for i in range(n):
+            costs[i] = code_cost(population[i], replies, counts)
+            archive.counts[1] += 1
+            if costs[i] < archive.counts[2]:
+                archive.counts[2] = costs[i]
+                archive.best[:] = population[i]
+            if costs[i] == 0 and add_code(archive.keys, population[i]):
+                archive.eligible[archive.counts[0]] = population[i]
+                archive.counts[0] += 1
+                if archive.counts[0] == archive.eligible.shape[0]:
+                    return
