@@ -59,7 +59,7 @@ def collect_eligible(
         The state of the random numbers.
     """
     max_generations, selection, top = plan
-    n, pegs = population.shape
+    n = population.shape[0]
     counts = np.zeros(choices.allowed.shape[1], dtype=np.uint8)
     costs = np.zeros(n, dtype=np.int64)
     room = 64
