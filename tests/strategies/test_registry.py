@@ -75,7 +75,7 @@ def test_import_errors_are_one_line(module: str) -> None:
         (f"{module}_odd:x", "SyntaxError"),
         (f"{module}_absent:x", "ModuleNotFoundError"),
         (f"{module}:needs", "TypeError"),
-        (f"{module}:number", "int without name, deterministic, start, choose"),
+        (f"{module}:number", "int without name, deterministic, needs, start, choose"),
     ):
         with pytest.raises(BnmindError, match=what) as caught:
             strategy_by_name(name)
