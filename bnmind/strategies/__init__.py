@@ -4,6 +4,7 @@ from bnmind.strategies.analysis.exact_regret import exact_regret, exact_regrets
 from bnmind.strategies.analysis.fit_weights import FittedWeights, fit_weights
 from bnmind.strategies.analysis.game_lengths import Measured, measure_games, measure_tree
 from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+from bnmind.strategies.analysis.random_ties import AveragedGames, average_games, is_averaged
 from bnmind.strategies.analysis.regret import GuessRegret, codes_left, regrets
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.base.needs import Needs, distribution_of, posterior_of
@@ -74,6 +75,7 @@ __all__ = [
     "TREE_FORMATS",
     "TREE_SUFFIXES",
     "Among",
+    "AveragedGames",
     "Breadth",
     "ClassTerms",
     "Combination",
@@ -109,6 +111,7 @@ __all__ = [
     "TreeNode",
     "WeightedEntropy",
     "WorstCase",
+    "average_games",
     "build_tree",
     "check_tree",
     "codes_left",
@@ -127,6 +130,7 @@ __all__ = [
     "grow_exactly",
     "grow_tree",
     "guaranteed_information",
+    "is_averaged",
     "is_growable",
     "is_searched",
     "measure_games",
