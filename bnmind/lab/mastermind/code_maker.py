@@ -15,6 +15,7 @@ from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior, require_same_board
 from bnmind.mastermind.reply import Reply, reply
 
 __all__ = ["CodeMaker", "strategy_rng"]
@@ -48,6 +49,8 @@ class CodeMaker:
     """``(turns,)``, in [0, 1), read-only: the luck of every turn; see `Channel.draw`."""
     seed: int | None = None
     """The seed of the secret and the luck, if there is one."""
+    prior: Prior | None = None
+    """The distribution from which the secret was drawn; uniform if None."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -57,15 +60,23 @@ class CodeMaker:
         noise.setflags(write=False)
         object.__setattr__(self, "noise", noise)
         self.board.index(self.secret)
+        if self.prior is not None:
+            require_same_board(self.board, self.prior)
         object.__setattr__(self, "secret", tuple(int(color) for color in self.secret))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (CodeMaker, (self.channel, self.secret, self.noise, self.seed))
+        return (CodeMaker, (self.channel, self.secret, self.noise, self.seed, self.prior))
 
     @classmethod
     @checked
     def from_seed(
-        cls, channel: Channel, seed: int, *, secret: Sequence[int] | None = None, turns: int = 100
+        cls,
+        channel: Channel,
+        seed: int,
+        *,
+        secret: Sequence[int] | None = None,
+        turns: int = 100,
+        prior: Prior | None = None,
     ) -> CodeMaker:
         """Return the code-maker with a seed.
 
@@ -77,20 +88,36 @@ class CodeMaker:
             Not negative. It determines the secret and the luck independently of each other, so
             giving the secret does not change the luck.
         secret
-            The secret code; by default drawn uniformly.
+            The secret code; by default drawn from the prior.
         turns
             The number of turns for which to draw the luck.
+        prior
+            The distribution of the secret code; uniform if None.
+
+        Raises
+        ------
+        InvalidPriorError
+            If the prior belongs to another board.
         """
         if not 0 <= turns <= _MOST_TURNS:
             raise InvalidArgumentError(
                 f"expected a number of turns from 0 to {_MOST_TURNS:,}, got {shown(turns)}", turns
             )
         secret_source, noise_source, _ = _sources(seed)
-        if secret is None:
+        if secret is not None:
+            chosen = tuple(secret)
+        elif prior is None:
             chosen = _uniform_code(channel.board, np.random.default_rng(secret_source))
         else:
-            chosen = tuple(secret)
-        return cls(channel, chosen, np.random.default_rng(noise_source).random(turns), seed)
+            require_same_board(channel.board, prior)
+            chosen = tuple(prior.draw(1, np.random.default_rng(secret_source))[0].tolist())
+        return cls(
+            channel=channel,
+            secret=chosen,
+            noise=np.random.default_rng(noise_source).random(turns),
+            seed=seed,
+            prior=prior,
+        )
 
     @property
     def board(self) -> Board:

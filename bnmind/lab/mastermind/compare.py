@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, asdict, astuple, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
-from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.code_maker import CodeMaker
-from bnmind.lab.mastermind.endings import Revealed
+from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
+from bnmind.lab.mastermind.endings import Declared, Ending, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game
 from bnmind.lab.mastermind.transcript import Transcript
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
-from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.priors.prior import Prior, observed, require_same_board
 from bnmind.strategies.base.needs import Needs
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
 
@@ -42,105 +36,6 @@ _REMEMBERED = 2**16
 """The number of choices to cache for a strategy: those of the first games recur most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameRow(CheckedValue):
-    """One game of a comparison, a row of its CSV file."""
-
-    board: str
-    """The board, such as 4x6."""
-    channel: str
-    """The name of the channel that reported the replies."""
-    strategy: str
-    """The name of the strategy."""
-    game: int
-    """The number of the game, from 1; it is the same game for every strategy."""
-    seed: int
-    """The seed of the secret, the luck and the random choices."""
-    secret: str
-    """The secret code; if every code is played once, it does not depend on the seed."""
-    guesses: int
-    """The number of guesses; for a lost game, the limit of guesses."""
-    won: bool
-    """Whether the code was guessed."""
-    seconds: float
-    """The duration of the game; cached choices take no time."""
-    codes_examined: int | None = None
-    """The number of codes that the strategy examined, if it counts them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Summary(CheckedValue):
-    """The games of one strategy in a comparison."""
-
-    strategy: str
-    """The name of the strategy."""
-    games: int
-    """The number of games."""
-    mean: float
-    """The mean number of guesses; lost games count as the limit of guesses."""
-    standard_error: float
-    """The standard error of the mean; nan for a single game."""
-    sd: float
-    """The standard deviation of the number of guesses; nan for a single game."""
-    worst: int
-    """The largest number of guesses."""
-    won: float
-    """The share of games won."""
-    within_ten: float
-    """The share of games won within ten guesses."""
-    seconds_per_game: float
-    """The mean duration of a game."""
-    codes_examined: float | None = None
-    """The mean number of codes that the strategy examined in a game, if it counts them."""
-
-    def as_dict(self) -> dict[str, str | int | float | None]:
-        """Return the fields by name, with None for nan, which JSON lacks."""
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(self).items()
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison(CheckedValue):
-    """The games that several strategies played on one board, through one channel."""
-
-    board: str
-    """The board, such as 4x6."""
-    channel: str
-    """The name of the channel that reported the replies."""
-    assumed: str
-    """The name of the channel that the strategies assumed."""
-    strategies: tuple[str, ...]
-    """The names of the strategies, in the given order."""
-    games: int
-    """The number of games of each strategy."""
-    seed: int
-    """The seed from which the seeds of the games were drawn."""
-    max_guesses: int
-    """The limit of guesses in a game."""
-    rows: tuple[GameRow, ...]
-    """One row for each game and strategy, ordered by game."""
-
-    @cached_property
-    def summaries(self) -> tuple[Summary, ...]:
-        """One summary for each strategy, in the given order."""
-        return tuple(_summary(name, self.rows_of(name)) for name in self.strategies)
-
-    @checked
-    def rows_of(self, strategy: str) -> tuple[GameRow, ...]:
-        """Return the games of one strategy, ordered by game."""
-        return tuple(row for row in self.rows if row.strategy == strategy)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The rows as a new pandas data frame."""
-        import pandas as pd
-
-        columns = [column.name for column in fields(GameRow)]
-        return pd.DataFrame([astuple(row) for row in self.rows], columns=columns)
-
-
 @checked
 def compare(
     strategies: Sequence[Strategy],
@@ -150,13 +45,15 @@ def compare(
     seed: int = 0,
     max_guesses: int = 100,
     assumed: Channel | None = None,
+    prior: Prior | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare strategies on the same secrets with the same luck.
 
     Each game has its own seed. The seed and the strategy determine the game, so games do not depend
     on each other or on their order. A game ends when the code is guessed. The comparison caches the
-    choices of deterministic strategies, since many games have the same beginning.
+    choices of deterministic strategies, since many games have the same beginning. A `Contest` has
+    further options: other endings, a prior that the strategies assume wrongly, and matches.
 
     Parameters
     ----------
@@ -172,6 +69,9 @@ def compare(
         The limit of guesses in a game. A longer game is lost and counts as this number.
     assumed
         The channel that the strategies assume; by default the real one.
+    prior
+        The distribution from which the secrets are drawn, which the strategies know; uniform if
+        None. Not together with games of every code.
     progress
         Called after each game with the number of games played so far, by all strategies
         together, and the total number of games.
@@ -184,6 +84,8 @@ def compare(
         If all strategies together would play more than `MAX_ROWS` games.
     InvalidChannelError
         If the assumed channel excludes a reply that the real one may report.
+    InvalidPriorError
+        If the prior belongs to another board.
 
     Examples
     --------
@@ -199,24 +101,20 @@ def compare(
         seed=seed,
         max_guesses=max_guesses,
         assumed=assumed,
+        prior=prior,
     )
-    rows: list[GameRow] = []
-    for row in contest.play():
-        rows.append(row)
-        if progress is not None:
-            progress(len(rows), contest.n_rows)
-    return contest.comparison(rows)
+    return contest.run(progress)
 
 
 @dataclass(frozen=True, eq=False)
 class Contest:
     """A comparison whose games are played one by one, so that an interrupted one can be kept.
 
-    `compare` plays all games. The parameters are those of `compare`.
+    It also has options that `compare` lacks.
 
     Raises
     ------
-    InvalidArgumentError, TooLargeError, InvalidChannelError
+    InvalidArgumentError, TooLargeError, InvalidChannelError, InvalidPriorError
         See `compare`.
 
     Examples
@@ -241,6 +139,15 @@ class Contest:
     """The limit of guesses in a game."""
     assumed: Channel | None = None
     """The channel that the strategies assume; by default the real one."""
+    ending: Ending | None = None
+    """The rule that ends a game, with its own limit; ``Revealed(max_guesses)`` by default."""
+    prior: Prior | None = None
+    """The distribution from which the secrets are drawn; uniform if None."""
+    assumed_prior: Prior | None = None
+    """The prior that the strategies assume; by default the real one."""
+    match: int = 1
+    """The number of games in a match. Within a match the assumed prior learns from the codes of
+    the earlier games, if it can (`ClosedFormPrior.observe`); the next match begins afresh."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -252,7 +159,20 @@ class Contest:
                 f"expected one or more strategies of different names, got {listed}", strategies
             )
         object.__setattr__(self, "strategies", strategies)
-        object.__setattr__(self, "max_guesses", Revealed(self.max_guesses).limit)
+        object.__setattr__(self, "max_guesses", self.rule.limit)
+        for prior in (self.prior, self.assumed_prior):
+            if prior is not None:
+                require_same_board(self.channel.board, prior)
+        if self.match < 1:
+            raise InvalidArgumentError(
+                f"expected a match of at least one game, got {self.match}", self.match
+            )
+        if self.prior is not None and self.games is None:
+            raise InvalidArgumentError(
+                f"expected a number of games with the prior {self.prior.name}, since playing every"
+                " code once gives all codes the same weight",
+                self.games,
+            )
         _require_possible(self.channel.board, self.games, len(strategies))
         _ = self.believed  # raises if the assumed channel does not match
         if self.seed < 0:
@@ -262,8 +182,18 @@ class Contest:
 
     @cached_property
     def believed(self) -> Channel:
-        """The channel that the strategies assume, of a game that ends at the winning guess."""
-        return assumed_channel(self.channel.revealed(), self.assumed, Revealed(self.max_guesses))
+        """The channel that the strategies assume."""
+        return assumed_channel(self.reporting, self.assumed, self.rule)
+
+    @cached_property
+    def rule(self) -> Ending:
+        """The rule that ends a game."""
+        return Revealed(self.max_guesses) if self.ending is None else self.ending
+
+    @property
+    def reporting(self) -> Channel:
+        """The channel that reports the replies, ending the game at the winning guess if it does."""
+        return self.channel.revealed() if self.rule.reveals else self.channel
 
     @property
     def n_games(self) -> int:
@@ -275,17 +205,34 @@ class Contest:
         """The total number of games of all strategies."""
         return self.n_games * len(self.strategies)
 
+    def run(self, progress: Callable[[int, int], None] | None = None) -> Comparison:
+        """Play all games; `progress` as in `compare`."""
+        rows: list[GameRow] = []
+        for row in self.play():
+            rows.append(row)
+            if progress is not None:
+                progress(len(rows), self.n_rows)
+        return self.comparison(rows)
+
     def play(self) -> Iterator[GameRow]:
         """Play the first game of each strategy, then the second of each strategy, and so on."""
-        board, revealed = self.channel.board, self.channel.revealed()
-        ending = Revealed(self.max_guesses)
-        players = [_Remembering(one) if one.deterministic else one for one in self.strategies]
+        board, ending = self.channel.board, self.rule
+        prior = before = self.prior if self.assumed_prior is None else self.assumed_prior
+        players = _remembering(self.strategies)
         for number, game_seed in enumerate(_game_seeds(self.seed, self.n_games), start=1):
             secret = board.code(number - 1) if self.games is None else None
-            maker = CodeMaker.from_seed(revealed, game_seed, secret=secret, turns=ending.limit)
+            maker = CodeMaker.from_seed(
+                self.reporting, game_seed, secret=secret, turns=ending.limit, prior=self.prior
+            )
             for player in players:
                 started = time.perf_counter()
-                game = play_game(player, maker, ending=ending, assumed=self.believed)
+                game = play_game(
+                    player,
+                    maker,
+                    ending=ending,
+                    assumed=self.believed,
+                    assumed_prior=prior,
+                )
                 yield GameRow(
                     board=str(board),
                     channel=self.channel.name,
@@ -298,6 +245,10 @@ class Contest:
                     seconds=time.perf_counter() - started,
                     codes_examined=_examined(game),
                 )
+            if self.match > 1 and prior is not None:
+                learned = observed(prior, maker.secret) if number % self.match else before
+                if learned is not prior:
+                    prior, players = learned, _remembering(self.strategies)
 
     @checked
     def comparison(self, rows: Sequence[GameRow]) -> Comparison:
@@ -321,6 +272,9 @@ class Contest:
             games=games,
             seed=self.seed,
             max_guesses=self.max_guesses,
+            ending=_text(self.rule),
+            prior=_name(self.prior),
+            assumed_prior=_name(self.prior if self.assumed_prior is None else self.assumed_prior),
             rows=tuple(rows[: games * len(self.strategies)]),
         )
 
@@ -358,6 +312,11 @@ class _Remembering:
         return choice
 
 
+def _remembering(strategies: Sequence[Strategy]) -> list[Strategy]:
+    """Return the strategies; the choices of deterministic ones are cached from now on."""
+    return [_Remembering(one) if one.deterministic else one for one in strategies]
+
+
 def _require_possible(board: Board, games: int | None, n_strategies: int) -> None:
     number = board.n_codes if games is None else games
     if number < 1:
@@ -369,6 +328,17 @@ def _require_possible(board: Board, games: int | None, n_strategies: int) -> Non
             needed=number * n_strategies,
             budget=MAX_ROWS,
         )
+
+
+def _text(ending: Ending) -> str:
+    """Return an ending as at the command line; the limit is stated elsewhere."""
+    if isinstance(ending, Declared):
+        return f"declared:{ending.certainty:g}"
+    return type(ending).__name__.lower()
+
+
+def _name(prior: Prior | None) -> str:
+    return "uniform" if prior is None else prior.name
 
 
 def _game_seeds(seed: int, games: int) -> Iterator[int]:
@@ -383,21 +353,3 @@ def _examined(game: Transcript) -> int | None:
     """Return the number of codes that a strategy examined in a game, if it counts them."""
     counts = [turn.info.evaluated for turn in game.turns if turn.info.evaluated is not None]
     return sum(counts) if counts else None
-
-
-def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
-    guesses = [row.guesses for row in rows]
-    sd = statistics.stdev(guesses) if len(guesses) > 1 else math.nan
-    examined = [row.codes_examined for row in rows if row.codes_examined is not None]
-    return Summary(
-        strategy=strategy,
-        games=len(rows),
-        mean=statistics.fmean(guesses),
-        standard_error=sd / math.sqrt(len(rows)),
-        sd=sd,
-        worst=max(guesses),
-        won=sum(row.won for row in rows) / len(rows),
-        within_ten=sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
-        seconds_per_game=statistics.fmean(row.seconds for row in rows),
-        codes_examined=statistics.fmean(examined) if examined else None,
-    )

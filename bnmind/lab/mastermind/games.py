@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidArgumentError, InvalidChannelError
+from bnmind.errors import InvalidArgumentError, InvalidChannelError, InvalidPriorError
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.endings import Ending, Revealed
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior, require_same_board
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.base.needs import posterior_of
 from bnmind.strategies.base.situation import Situation
@@ -29,6 +31,7 @@ def play_game(
     ending: Ending | None = None,
     rng: np.random.Generator | None = None,
     assumed: Channel | None = None,
+    assumed_prior: Prior | None = None,
 ) -> Transcript:
     """Play a game and return its transcript.
 
@@ -45,12 +48,17 @@ def play_game(
         code-maker, so the seed determines the game.
     assumed
         The channel that the strategy assumes; by default that of the code-maker.
+    assumed_prior
+        The prior that the strategy assumes; by default that of the code-maker. A strategy that
+        does not know the preferences of the code-maker assumes a `UniformPrior`.
 
     Raises
     ------
     InvalidChannelError
         If the assumed channel excludes a reply that the code-maker's channel may report, or the
         code-maker's channel reveals the code and the ending does not.
+    InvalidPriorError
+        If the secret is impossible under the assumed prior, or that belongs to another board.
     InvalidArgumentError
         If there is neither a generator nor a seed, or the code-maker's luck is too short for
         the game.
@@ -73,8 +81,10 @@ def play_game(
         rng = strategy_rng(code_maker.seed)
     assumed = assumed_channel(code_maker.channel, assumed, ending)
     board = code_maker.board
-    belief: Belief = strategy.start(assumed)
-    judge = _judge(belief, assumed, ending)
+    prior = code_maker.prior if assumed_prior is None else assumed_prior
+    _require_possible_secret(code_maker, prior)
+    belief: Belief = strategy.start(assumed, prior)
+    judge = _judge(belief, ending, lambda: start_belief(assumed, prior))
     turns: list[PlayedTurn] = []
     won = False
     memory: object = None
@@ -110,14 +120,30 @@ def play_game(
         won=won,
         declared=declared,
         seed=code_maker.seed,
+        prior=code_maker.prior,
+        assumed_prior=prior,
     )
 
 
-def _judge(belief: Belief, assumed: Channel, ending: Ending) -> Belief | None:
+def _require_possible_secret(code_maker: CodeMaker, prior: Prior | None) -> None:
+    """Raise unless a prior allows the secret and is one of the same board."""
+    if prior is None:
+        return
+    require_same_board(code_maker.board, prior)
+    if prior.log_weights(np.array([code_maker.secret]))[0] == -np.inf:
+        raise InvalidPriorError(
+            f"the assumed prior {prior.name} excludes the secret"
+            f" {code_maker.board.format(code_maker.secret)}; assume one that allows every code that"
+            " the code-maker may choose",
+            prior,
+        )
+
+
+def _judge(belief: Belief, ending: Ending, start: Callable[[], Belief]) -> Belief | None:
     """Return a belief from which to name the code at the end, if the strategy's own cannot."""
     if ending.reveals or hasattr(belief, "masses"):
         return None
-    return start_belief(assumed)
+    return start()
 
 
 @checked
@@ -192,7 +218,13 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
     """
     noise = np.zeros(max(transcript.ending.limit, transcript.guesses))
     noise[: transcript.guesses] = [turn.noise for turn in transcript.turns]
-    maker = CodeMaker(transcript.channel, transcript.secret, noise, transcript.seed)
+    maker = CodeMaker(
+        channel=transcript.channel,
+        secret=transcript.secret,
+        noise=noise,
+        seed=transcript.seed,
+        prior=transcript.prior,
+    )
     if strategy is None:
         played = _retold(transcript, maker)
     else:
@@ -202,6 +234,7 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
             ending=transcript.ending,
             rng=np.random.default_rng(0) if strategy.deterministic else None,
             assumed=transcript.assumed,
+            assumed_prior=transcript.assumed_prior,
         )
     for number, (then, now) in enumerate(zip(transcript.turns, played.turns, strict=False), 1):
         for field in ("guess", "true_reply", "report"):

@@ -9,6 +9,7 @@ from bnmind.lab.mastermind.endings import Ending
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.base.strategy import GuessInfo
 
@@ -53,6 +54,10 @@ class Transcript(CheckedValue):
     """The code that the breaker named at the end, if the ending does not reveal it."""
     seed: int | None = None
     """The seed of the game, if it had one."""
+    prior: Prior | None = None
+    """The distribution from which the secret was drawn; uniform if None."""
+    assumed_prior: Prior | None = None
+    """The prior that the strategy assumed; uniform if None."""
 
     @property
     def board(self) -> Board:

@@ -9,15 +9,20 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bnmind._arguments import checked
-from bnmind.errors import BnmindError, ModelFileError
+from bnmind.errors import BnmindError, ModelFileError, TooLargeError
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
-from bnmind.mastermind.board import Board
+from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.code_list import CodeList
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.priors.registry import parse_prior
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["transcript_from_json", "transcript_to_json"]
+
+_MOST_LISTED = 2**17  # the most codes of a prior that a file lists
 
 
 class _Part(BaseModel):
@@ -53,6 +58,11 @@ class _Limit(_Part):
     limit: int
 
 
+class _Prior(_Part):
+    name: str
+    codes: list[tuple[list[int], float]] | None = None
+
+
 class _Turn(_Part):
     guess: list[int]
     true_reply: str
@@ -78,11 +88,19 @@ class _Transcript(_Part):
     turns: list[_Turn]
     won: bool
     declared: list[int] | None
+    prior: _Prior | None = None
+    assumed_prior: _Prior | None = None
 
 
 @checked
 def transcript_to_json(transcript: Transcript) -> str:
-    """Return a transcript as JSON, which `transcript_from_json` reads."""
+    """Return a transcript as JSON, which `transcript_from_json` reads.
+
+    Raises
+    ------
+    TooLargeError
+        If a prior has no name from which it could be made again, and too many codes to list.
+    """
     board = transcript.board
     model = _Transcript(
         format="bnmind transcript",
@@ -110,6 +128,8 @@ def transcript_to_json(transcript: Transcript) -> str:
         ],
         won=transcript.won,
         declared=None if transcript.declared is None else list(transcript.declared),
+        prior=_written_prior(transcript.prior),
+        assumed_prior=_written_prior(transcript.assumed_prior),
     )
     return model.model_dump_json(indent=2) + "\n"
 
@@ -173,6 +193,8 @@ def _read(model: _Transcript) -> Transcript:
         won=model.won,
         declared=None if model.declared is None else code(model.declared),
         seed=model.seed,
+        prior=_read_prior(board, model.prior),
+        assumed_prior=_read_prior(board, model.assumed_prior),
     )
 
 
@@ -196,6 +218,39 @@ def _read_channel(board: Board, model: _Channel) -> Channel:
         name=model.name,
         ends=model.ends,
     )
+
+
+def _written_prior(prior: Prior | None) -> _Prior | None:
+    """Return the name of a prior, and its possible codes if the name does not determine it."""
+    if prior is None:
+        return None
+    try:
+        named = parse_prior(prior.board, prior.name) == prior
+    except BnmindError:
+        named = False
+    if named:
+        return _Prior(name=prior.name)
+    p = prior.distribution().probabilities
+    possible = np.flatnonzero(p)
+    if len(possible) > _MOST_LISTED:
+        raise TooLargeError(
+            f"expected a prior of at most {_MOST_LISTED:,} possible codes in a file, got"
+            f" {prior.name}, which has {len(possible):,}",
+            needed=len(possible),
+            budget=_MOST_LISTED,
+        )
+    rows = digits_of(prior.board, possible).tolist()
+    return _Prior(name=prior.name, codes=list(zip(rows, p[possible].tolist(), strict=True)))
+
+
+def _read_prior(board: Board, model: _Prior | None) -> Prior | None:
+    if model is None:
+        return None
+    if model.codes is None:
+        return parse_prior(board, model.name)
+    codes = [board.checked(code) for code, _ in model.codes]
+    probabilities = [probability for _, probability in model.codes]
+    return CodeList(board, np.array(codes, dtype=np.int8), np.array(probabilities), model.name)
 
 
 def _written_ending(ending: Ending) -> _Revealed | _Declared | _Limit:

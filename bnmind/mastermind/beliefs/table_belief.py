@@ -13,6 +13,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import bayes_rule
+from bnmind.mastermind.priors.prior import Prior, distribution_before
 from bnmind.mastermind.reply import Reply
 
 __all__ = ["TableBelief"]
@@ -34,7 +35,7 @@ class TableBelief(CodeBelief):
 
     @classmethod
     @checked
-    def start(cls, channel: Channel, prior: Floats | None = None) -> TableBelief:
+    def start(cls, channel: Channel, prior: Prior | Floats | None = None) -> TableBelief:
         """Return the belief before the first guess.
 
         Parameters
@@ -42,18 +43,19 @@ class TableBelief(CodeBelief):
         channel
             The channel that the belief assumes.
         prior
-            ``(n_codes,)``, the probability of each code; uniform by default.
+            The distribution of the code, or an array of the probability of each code,
+            ``(n_codes,)``; uniform by default.
 
         Raises
         ------
         InvalidProbabilityError
-            If the prior is not a distribution over the codes of the board.
+            If an array is not a distribution over the codes of the board.
+        InvalidPriorError
+            If the prior belongs to another board.
         TooLargeError
             If the board has too many codes for a belief.
         """
-        if prior is None:
-            return cls(channel, (), CodeDistribution.uniform(channel.board))
-        return cls(channel, (), CodeDistribution(channel.board, prior))
+        return cls(channel, (), distribution_before(channel.board, prior))
 
     def update(self, guess: Sequence[int], reply: Reply) -> TableBelief:
         """Return the belief after another guess and its reported reply.

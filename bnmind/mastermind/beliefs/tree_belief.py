@@ -28,6 +28,7 @@ from bnmind.mastermind.network.vomlel import (
     evidence_of_guess,
     vomlel_network,
 )
+from bnmind.mastermind.priors.prior import Prior, distribution_before
 from bnmind.mastermind.reply import Reply
 from bnmind.pgm import FactorModel
 from bnmind.rank_one import factorize
@@ -100,13 +101,12 @@ class TreeBelief(CodeBelief):
 
     @classmethod
     @checked
-    def start(cls, channel: Channel, prior: Floats | None = None) -> TreeBelief:
+    def start(cls, channel: Channel, prior: Prior | Floats | None = None) -> TreeBelief:
         """Return the belief before the first guess.
 
         The parameters and errors are those of `TableBelief.start`.
         """
-        board = channel.board
-        codes = CodeDistribution.uniform(board) if prior is None else CodeDistribution(board, prior)
+        codes = distribution_before(channel.board, prior)
         return cls(channel, (), codes, belief_plan(channel))
 
     def update(self, guess: Sequence[int], reply: Reply) -> TreeBelief:

@@ -1,9 +1,9 @@
 """The exact channel as the limit of vanishing noise.
 
 Let each reply be false with a small probability ε, and let ε go to zero. The posterior then
-becomes uniform over the codes that contradict the fewest replies. As long as the replies are
-consistent, these are the possible codes. If they are not, the belief stays defined and shows
-which replies to doubt.
+becomes the prior, restricted to the codes that contradict the fewest replies. As long as the
+replies are consistent, these are the possible codes. If they are not, the belief stays defined
+and shows which replies to doubt.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import replies_of
+from bnmind.mastermind.priors.prior import Prior, distribution_before
 from bnmind.mastermind.reply import Reply
 
 __all__ = ["VanishingBelief"]
@@ -37,9 +38,10 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 class VanishingBelief(FromCodes, CheckedValue):
     """A belief that trusts the replies as long as they do not contradict each other.
 
-    It is uniform over the codes that contradict the fewest replies. If the game ends at the
-    winning guess, guessed codes are excluded. The belief keeps the count of every code, since a
-    later reply may make other codes the best ones.
+    It is the prior, restricted to the codes that contradict the fewest replies among those that
+    the prior does not exclude. If the game ends at the winning guess, guessed codes are excluded.
+    The belief keeps the count of every code, since a later reply may make other codes the best
+    ones.
 
     Examples
     --------
@@ -64,6 +66,8 @@ class VanishingBelief(FromCodes, CheckedValue):
     or more in a game of more than 254 turns."""
     ends: bool = True
     """Whether the game ends at the winning guess, which excludes codes already guessed."""
+    prior: CodeDistribution | None = None
+    """The distribution of the code before the first guess; uniform if None."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,6 +81,11 @@ class VanishingBelief(FromCodes, CheckedValue):
                 f" the board {self.board}, got {shown(self.counts)}",
                 self.counts,
             )
+        if self.prior is not None and self.prior.board != self.board:
+            raise InvalidArgumentError(
+                f"expected a prior of the board {self.board}, got one of {self.prior.board}",
+                self.prior,
+            )
         counts = array.astype(_counts_type(len(self.history)))
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
@@ -84,13 +93,18 @@ class VanishingBelief(FromCodes, CheckedValue):
     def __reduce__(self) -> tuple[Any, ...]:
         return (
             VanishingBelief,
-            (self.board, self.reports, self.history, self.counts, self.ends),
+            (self.board, self.reports, self.history, self.counts, self.ends, self.prior),
         )
 
     @classmethod
     @checked
     def start(
-        cls, board: Board, *, reports: tuple[Reply, ...] | None = None, ends: bool = True
+        cls,
+        board: Board,
+        *,
+        reports: tuple[Reply, ...] | None = None,
+        ends: bool = True,
+        prior: Prior | None = None,
     ) -> VanishingBelief:
         """Return the belief before the first guess.
 
@@ -104,9 +118,13 @@ class VanishingBelief(FromCodes, CheckedValue):
         ends
             Whether the game ends at the winning guess. If so, a game that goes on excludes the
             codes already guessed.
+        prior
+            The distribution of the code before the first guess; uniform if None.
 
         Raises
         ------
+        InvalidPriorError
+            If the prior belongs to another board.
         TooLargeError
             If the board has too many codes for a belief.
         """
@@ -118,6 +136,7 @@ class VanishingBelief(FromCodes, CheckedValue):
             history=(),
             counts=np.zeros(board.n_codes, dtype=_counts_type(0)),
             ends=ends,
+            prior=None if prior is None else distribution_before(board, prior),
         )
 
     @property
@@ -130,7 +149,11 @@ class VanishingBelief(FromCodes, CheckedValue):
         """The probability of each code, given the history."""
         counts = self._open_counts()
         best = counts == counts.min()
-        probabilities = best / np.count_nonzero(best)
+        if self.prior is None:
+            probabilities = best / np.count_nonzero(best)
+        else:
+            probabilities = np.where(best, self.prior.probabilities, 0.0)
+            probabilities /= probabilities.sum()
         probabilities.setflags(write=False)
         return CodeDistribution(self.board, probabilities)
 
@@ -141,10 +164,14 @@ class VanishingBelief(FromCodes, CheckedValue):
 
     def _open_counts(self) -> Counts:
         """Return the counts; excluded codes get a number above every count."""
-        if not self.ends:
+        if not self.ends and self.prior is None:
             return self.counts
         counts = self.counts.copy()
-        counts[[self.board.index(turn.guess) for turn in self.history]] = np.iinfo(counts.dtype).max
+        excluded = np.iinfo(counts.dtype).max
+        if self.ends:
+            counts[[self.board.index(turn.guess) for turn in self.history]] = excluded
+        if self.prior is not None:
+            counts[self.prior.probabilities == 0] = excluded
         return counts
 
     def update(self, guess: Sequence[int], reply: Reply) -> VanishingBelief:
@@ -159,7 +186,8 @@ class VanishingBelief(FromCodes, CheckedValue):
         InvalidReplyError
             If the reply is not in ``reports``.
         ImpossibleEvidenceError
-            If every code has been guessed; the error names the replies.
+            If every code that the prior does not exclude has been guessed; the error names the
+            replies.
         """
         reply = Reply.of(reply)
         if reply not in self.reports:
@@ -175,10 +203,11 @@ class VanishingBelief(FromCodes, CheckedValue):
         reported = true.index(turn.reply) if turn.reply in true else len(true)
         differs = replies_of(self.board, index) != reported
         history = (*self.history, turn)
-        if self.ends and len({one.guess for one in history}) == self.board.n_codes:
+        if self.ends and self._guessed_all(history):
+            among = "" if self.prior is None else "that the prior allows "
             raise ImpossibleEvidenceError(
-                f"every code of the board {self.board} has been guessed, but the game did not end: "
-                f"{format_history(self.board, history)}",
+                f"every code {among}of the board {self.board} has been guessed, but the game did"
+                f" not end: {format_history(self.board, history)}",
                 impossible_history(self.channel, history).evidence,
             )
         counts = np.add(self.counts, differs, dtype=_counts_type(len(history)))
@@ -190,7 +219,20 @@ class VanishingBelief(FromCodes, CheckedValue):
             history=history,
             counts=sealed(counts),
             ends=self.ends,
+            prior=self.prior,
         )
+
+    def _guessed_all(self, history: tuple[Turn, ...]) -> bool:
+        """Return whether all codes of positive prior probability have been guessed."""
+        guessed = {turn.guess for turn in history}
+        if self.prior is None:
+            return len(guessed) == self.board.n_codes
+        return sum(self.prior.probability(code) > 0 for code in guessed) == self._allowed
+
+    @cached_property
+    def _allowed(self) -> int:
+        """The number of codes of positive prior probability."""
+        return self.board.n_codes if self.prior is None else self.prior.possible_codes()
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,14 @@ from bnmind.mastermind.masses.distribution import CodeDistribution
 __all__ = [
     "MAX_PRIOR_COLORS",
     "Codes",
+    "LearningPrior",
     "Prior",
     "code_array",
+    "distribution_before",
     "listed_distribution",
+    "observed",
     "require_board",
+    "require_same_board",
 ]
 
 Codes: TypeAlias = NDArray[np.int8]
@@ -67,6 +72,48 @@ class Prior(Protocol):
         TooLargeError
             If the board has too many codes to list.
         """
+
+
+class LearningPrior(Prior, Protocol):
+    """A prior that learns from the earlier codes of a code-maker."""
+
+    def observe(self, code: Sequence[int]) -> Self:
+        """Return the prior of the next code after another code."""
+
+
+def distribution_before(board: Board, prior: Prior | Floats | None) -> CodeDistribution:
+    """Return the distribution of the code before the first guess; uniform if the prior is None.
+
+    Raises
+    ------
+    InvalidPriorError
+        If the prior belongs to another board.
+    InvalidProbabilityError
+        If an array is not a distribution over the codes of the board.
+    TooLargeError
+        If the board has too many codes to list.
+    """
+    if prior is None:
+        return CodeDistribution.uniform(board)
+    if hasattr(prior, "log_weights"):
+        given = cast(Prior, prior)
+        require_same_board(board, given)
+        return given.distribution()
+    return CodeDistribution(board, prior)
+
+
+def observed(prior: Prior, code: Sequence[int]) -> Prior:
+    """Return the prior of the next code after another code; itself if it does not learn."""
+    return cast(LearningPrior, prior).observe(code) if hasattr(prior, "observe") else prior
+
+
+def require_same_board(board: Board, prior: Prior) -> None:
+    """Raise `InvalidPriorError` if a prior belongs to another board."""
+    if prior.board != board:
+        raise InvalidPriorError(
+            f"expected a prior of the board {board}, got {prior.name} of the board {prior.board}",
+            prior,
+        )
 
 
 def code_array(codes: NDArray[np.integer]) -> Codes:

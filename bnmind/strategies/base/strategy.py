@@ -110,10 +110,26 @@ def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
 
     If the channel is free of noise, the belief is the limit of vanishing noise, which is defined
     even for replies that contradict each other. Otherwise the belief is a table.
+
+    Parameters
+    ----------
+    channel
+        The channel that the belief assumes.
+    prior
+        The distribution from which the code is drawn; uniform if None.
+
+    Raises
+    ------
+    InvalidPriorError
+        If the prior belongs to another board.
+    TooLargeError
+        If the board has too many codes for a belief.
     """
     if channel.is_exact:
-        return VanishingBelief.start(channel.board, reports=channel.reports, ends=channel.ends)
-    return TableBelief.start(channel)
+        return VanishingBelief.start(
+            channel.board, reports=channel.reports, ends=channel.ends, prior=prior
+        )
+    return TableBelief.start(channel, prior)
 
 
 def trusting_channel(channel: Channel) -> Channel:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidPriorError
@@ -28,6 +28,7 @@ BOARD = Board(3, 4)
 some_codes = st.lists(codes(BOARD), max_size=5)
 
 
+@settings(max_examples=25)
 @given(some_codes)
 def test_weights_are_the_posterior_of_the_members(seen: list[tuple[int, ...]]) -> None:
     names = ("uniform", "two-color", "first-last-equal", "fixed:4,3,2,1")
@@ -46,6 +47,7 @@ def test_weights_are_the_posterior_of_the_members(seen: list[tuple[int, ...]]) -
     assert prior.distribution().probabilities == pytest.approx(mixed, abs=1e-9)
 
 
+@settings(max_examples=25)
 @given(some_codes, codes(BOARD))
 def test_favorite_colors_are_counted(seen: list[tuple[int, ...]], last: tuple[int, ...]) -> None:
     prior = LearnedColors.start(BOARD)
@@ -58,6 +60,7 @@ def test_favorite_colors_are_counted(seen: list[tuple[int, ...]], last: tuple[in
     assert prior.distribution().probability(last) == pytest.approx(float(expected), rel=1e-9)
 
 
+@settings(max_examples=25)
 @given(some_codes, codes(BOARD))
 def test_numbers_of_colors_are_counted(seen: list[tuple[int, ...]], last: tuple[int, ...]) -> None:
     prior = LearnedNumber.start(BOARD)

@@ -1,0 +1,141 @@
+"""The games of a comparison of strategies, and their summaries."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Comparison", "GameRow", "Summary"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRow(CheckedValue):
+    """One game of a comparison, a row of its CSV file."""
+
+    board: str
+    """The board, such as 4x6."""
+    channel: str
+    """The name of the channel that reported the replies."""
+    strategy: str
+    """The name of the strategy."""
+    game: int
+    """The number of the game, from 1; it is the same game for every strategy."""
+    seed: int
+    """The seed of the secret, the luck and the random choices."""
+    secret: str
+    """The secret code; if every code is played once, it does not depend on the seed."""
+    guesses: int
+    """The number of guesses; for a lost game, the limit of guesses."""
+    won: bool
+    """Whether the code was guessed."""
+    seconds: float
+    """The duration of the game; cached choices take no time."""
+    codes_examined: int | None = None
+    """The number of codes that the strategy examined, if it counts them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary(CheckedValue):
+    """The games of one strategy in a comparison."""
+
+    strategy: str
+    """The name of the strategy."""
+    games: int
+    """The number of games."""
+    mean: float
+    """The mean number of guesses; lost games count as the limit of guesses."""
+    standard_error: float
+    """The standard error of the mean; nan for a single game."""
+    sd: float
+    """The standard deviation of the number of guesses; nan for a single game."""
+    worst: int
+    """The largest number of guesses."""
+    won: float
+    """The share of games won."""
+    within_ten: float
+    """The share of games won within ten guesses."""
+    seconds_per_game: float
+    """The mean duration of a game."""
+    codes_examined: float | None = None
+    """The mean number of codes that the strategy examined in a game, if it counts them."""
+
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """Return the fields by name, with None for nan, which JSON lacks."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(CheckedValue):
+    """The games that several strategies played on one board, through one channel."""
+
+    board: str
+    """The board, such as 4x6."""
+    channel: str
+    """The name of the channel that reported the replies."""
+    assumed: str
+    """The name of the channel that the strategies assumed."""
+    strategies: tuple[str, ...]
+    """The names of the strategies, in the given order."""
+    games: int
+    """The number of games of each strategy."""
+    seed: int
+    """The seed from which the seeds of the games were drawn."""
+    max_guesses: int
+    """The limit of guesses in a game."""
+    ending: str = "revealed"
+    """The rule that ended the games, as at the command line."""
+    prior: str = "uniform"
+    """The name of the prior from which the secrets were drawn."""
+    assumed_prior: str = "uniform"
+    """The name of the prior that the strategies assumed."""
+    rows: tuple[GameRow, ...]
+    """One row for each game and strategy, ordered by game."""
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """One summary for each strategy, in the given order."""
+        return tuple(_summary(name, self.rows_of(name)) for name in self.strategies)
+
+    @checked
+    def rows_of(self, strategy: str) -> tuple[GameRow, ...]:
+        """Return the games of one strategy, ordered by game."""
+        return tuple(row for row in self.rows if row.strategy == strategy)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a new pandas data frame."""
+        import pandas as pd
+
+        columns = [column.name for column in fields(GameRow)]
+        return pd.DataFrame([astuple(row) for row in self.rows], columns=columns)
+
+
+def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
+    guesses = [row.guesses for row in rows]
+    sd = statistics.stdev(guesses) if len(guesses) > 1 else math.nan
+    examined = [row.codes_examined for row in rows if row.codes_examined is not None]
+    return Summary(
+        strategy=strategy,
+        games=len(rows),
+        mean=statistics.fmean(guesses),
+        standard_error=sd / math.sqrt(len(rows)),
+        sd=sd,
+        worst=max(guesses),
+        won=sum(row.won for row in rows) / len(rows),
+        within_ten=sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
+        seconds_per_game=statistics.fmean(row.seconds for row in rows),
+        codes_examined=statistics.fmean(examined) if examined else None,
+    )
