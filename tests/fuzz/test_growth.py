@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import subprocess
 import sys
@@ -57,6 +58,7 @@ def test_time_grows_as_the_file_does(name: str) -> None:
 
 def faults_of(name: str) -> None:
     """Print the kinds of files with which a reader grows too fast, each tried up to four times."""
+    gc.freeze()  # what the imports made is never garbage, and looking for it takes most of the time
     for kind, large in kinds_of(READERS[name]).items():
         told: list[Growth] = []
         while len(told) < 4 and (not told or not fits(told[-1])):
