@@ -16,6 +16,11 @@ from bnmind.strategies.base.strategy import (
     start_belief,
     trusting_channel,
 )
+from bnmind.strategies.evolutionary.estimation_of_distribution import (
+    EstimationOfDistribution,
+    Generation,
+)
+from bnmind.strategies.evolutionary.local_entropy import LocalEntropy
 from bnmind.strategies.kernels.consistent_search import (
     FoundCode,
     find_possible_code,
@@ -36,8 +41,10 @@ from bnmind.strategies.players.knuth import Knuth
 from bnmind.strategies.players.map_code import MapCode, trust_suffices
 from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
+from bnmind.strategies.players.openings import Opening, open_aabb, open_aabc
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.shapiro import Indifference, first_possible
+from bnmind.strategies.players.subset import Subset, subset_strategy
 from bnmind.strategies.players.weighted_entropy import weighted_entropy
 from bnmind.strategies.registry import STRATEGIES, strategy_by_name
 from bnmind.strategies.scores.entropy import EntropyLeft
@@ -82,9 +89,11 @@ __all__ = [
     "Deeper",
     "Entropy",
     "EntropyLeft",
+    "EstimationOfDistribution",
     "ExpectedSize",
     "FittedWeights",
     "FoundCode",
+    "Generation",
     "Goal",
     "GuessInfo",
     "GuessRegret",
@@ -92,11 +101,13 @@ __all__ = [
     "Knuth",
     "Larmouth",
     "Lengths",
+    "LocalEntropy",
     "MapCode",
     "Measured",
     "MostParts",
     "Myopic",
     "Needs",
+    "Opening",
     "Optimal",
     "Optimum",
     "Parting",
@@ -106,6 +117,7 @@ __all__ = [
     "Situation",
     "Strategy",
     "StrategyTree",
+    "Subset",
     "Ties",
     "TreeComparison",
     "TreeNode",
@@ -139,6 +151,8 @@ __all__ = [
     "most_informative",
     "most_wins",
     "myopic_rule",
+    "open_aabb",
+    "open_aabc",
     "optimal_in_worst_case",
     "optimal_on_average",
     "play_by_search",
@@ -149,6 +163,7 @@ __all__ = [
     "start_belief",
     "strategy_by_name",
     "strategy_tree",
+    "subset_strategy",
     "tree_from_dot",
     "tree_from_json",
     "tree_from_text",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -11,9 +12,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import cast
 
-from bnmind._registry import Registered
+from bnmind._registry import Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.evolutionary.estimation_of_distribution import EstimationOfDistribution
+from bnmind.strategies.evolutionary.local_entropy import LocalEntropy
 from bnmind.strategies.lookahead.beam_search import deeper
 from bnmind.strategies.optimal.optimal_player import Optimal
 from bnmind.strategies.players.knuth import Knuth
@@ -22,10 +25,12 @@ from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Myopic
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.shapiro import first_possible
+from bnmind.strategies.players.subset import SUBSET_ARGUMENT, Subset, subset_strategy
+from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.registry import SCORES
 from bnmind.strategies.scores.score import Score
 
-__all__ = ["STRATEGIES", "strategy_by_name"]
+__all__ = ["STRATEGIES", "is_registered", "strategy_by_name"]
 
 
 def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
@@ -44,6 +49,27 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         },
         "shapiro": Registered("the first possible code", first_possible),
         "random": Registered("a random possible code", RandomCode),
+        "random-consistent": Registered(
+            "the same as random, by the name in the literature",
+            partial(RandomCode, "random-consistent"),
+        ),
+        "subset": Registered(
+            "the best score in a random subset of the possible codes; subset:20:entropy",
+            partial(Subset, score=EntropyLeft()),
+            SUBSET_ARGUMENT,
+            lambda argument: subset_strategy(*argument),
+        ),
+        "eda": Registered(
+            "estimation of distributions, until a code agrees with all replies",
+            EstimationOfDistribution,
+        ),
+        "eda-entropy": Registered(
+            "the same, with local entropy in the fitness",
+            partial(EstimationOfDistribution, name="eda-entropy", local_entropy=True),
+        ),
+        "local-entropy": Registered(
+            "the possible code that, with all guesses, uses the colors most evenly", LocalEntropy
+        ),
         "optimal": Registered("proven to take the fewest guesses in total", Optimal),
         "optimal-worst": Registered(
             "proven to take the fewest guesses in the worst case",
@@ -68,16 +94,18 @@ def strategy_by_name(name: str) -> Strategy:
     Parameters
     ----------
     name
-        A key of `STRATEGIES`, or ``module:name`` for a strategy of your own. The name refers to a
-        strategy, or to a class or function that returns a strategy when called without
-        arguments. The module may be in the current directory.
+        A key of `STRATEGIES`, with its argument if it takes one, as in ``subset:20:entropy``; or
+        ``module:name`` for a strategy of your own. The name in the module refers to a strategy,
+        or to a class or function that returns a strategy when called without arguments. The
+        module may be in the current directory.
 
     Raises
     ------
     UnknownNameError
         If no strategy has the name, or the module has no such name.
     InvalidArgumentError
-        If the module cannot be imported, or the object is not a strategy.
+        If the argument is missing or wrong, the module cannot be imported, or the object is not
+        a strategy.
 
     Examples
     --------
@@ -86,6 +114,8 @@ def strategy_by_name(name: str) -> Strategy:
     """
     if name in STRATEGIES:
         return STRATEGIES[name]()
+    if is_registered(name):
+        return made_by_name("strategy", STRATEGIES, name)
     module_name, separator, attribute = name.partition(":")
     if not (separator and module_name and attribute):
         raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES))
@@ -118,6 +148,20 @@ def strategy_by_name(name: str) -> Strategy:
                 strategy,
             ) from None
     return cast(Strategy, strategy)
+
+
+def is_registered(name: str) -> bool:
+    """Return whether a name refers to a member of `STRATEGIES`, rather than to your own module.
+
+    A name such as ``subset:Mine`` refers to your own module if there is one.
+    """
+    member, _, argument = name.partition(":")
+    if member not in STRATEGIES or not argument:
+        return name in STRATEGIES
+    if STRATEGIES[member].argument is None:
+        return False
+    with _current_directory_importable():
+        return not (argument.isidentifier() and importlib.util.find_spec(member))
 
 
 def _is_maker(found: object) -> bool:

@@ -86,8 +86,9 @@ SCORES: list[Score] = [
 
 def plain_guess(strategy: Myopic, board: Board, possible: Sequence[Code]) -> Code:
     """Return the best guess: every guess, every code, in plain words."""
-    if strategy.first is not None and len(possible) == board.n_codes:
-        return strategy.first
+    first = strategy.first_guess(board)
+    if first is not None and len(possible) == board.n_codes:
+        return first
     every = [board.code(i) for i in range(board.n_codes)]
     among = list(possible) if strategy.among is Among.POSSIBLE else every
     telling = [g for g in among if len({reply(g, code) for code in possible}) > 1]

@@ -156,7 +156,9 @@ def _played(contest: Contest) -> Comparison:
 @contextmanager
 def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
     """Report an error of the user's own strategies in one line."""
-    names = [name for name in strategies if ":" in name]
+    from bnmind.strategies.registry import is_registered
+
+    names = [name for name in strategies if ":" in name and not is_registered(name)]
     try:
         yield
     except BnmindError:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -26,8 +25,14 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.guess_symmetry import guess_classes
 from bnmind.mastermind.masses.reply_table import reply_masses, reply_table
 from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.evolutionary.local_entropy import (
+    LOCAL_BITS,
+    LocalEntropy,
+    color_counts,
+)
 from bnmind.strategies.kernels.random_ties_kernel import (
     ANY,
+    COLORS,
     LARGEST,
     SUM,
     RuleTerms,
@@ -36,7 +41,8 @@ from bnmind.strategies.kernels.random_ties_kernel import (
 )
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.random_possible import RandomCode
-from bnmind.strategies.scores.score import ClassTerms, Combination
+from bnmind.strategies.scores.fixed_point_entropy import entropy_terms
+from bnmind.strategies.scores.score import ClassTerms, Combination, Integers
 
 __all__ = ["MAX_AVERAGED_CODES", "MAX_PAIRS", "AveragedGames", "average_games", "is_averaged"]
 
@@ -99,7 +105,7 @@ def average_games(
     Parameters
     ----------
     strategy
-        `RandomCode`, or `Myopic` among possible codes with random ties.
+        `RandomCode`, `LocalEntropy`, or `Myopic` among possible codes with random ties.
     board
         The board, of at most `MAX_AVERAGED_CODES` codes.
     first
@@ -136,9 +142,11 @@ def average_games(
             strategy,
         )
     if first is None and isinstance(strategy, Myopic):
-        first = strategy.first
+        first = strategy.first_guess(board)
+    elif first is None and isinstance(strategy, LocalEntropy):
+        first = strategy.opening(board)
     parts = list(_parts(board, rule, first))
-    table, colors = np.asarray(reply_table(board)), _color_counts(board)
+    table, colors = np.asarray(reply_table(board)), color_counts(board, board.codes)
     expected = np.zeros(board.n_codes + 6)
     pairs = 0
     for done, (guess, share, outcome) in enumerate(parts):
@@ -169,9 +177,12 @@ class _Rule:
 
 def _rule_of(strategy: Strategy, board: Board) -> _Rule | None:
     """Return the rule of a strategy on a board; None if it is of another kind."""
+    none = np.zeros(1, dtype=np.int64)
     if type(strategy) is RandomCode:
-        zeros = np.zeros(1, dtype=np.int64)
-        return _Rule(RuleTerms(ANY, zeros, zeros, np.zeros((1, 1), dtype=np.int64), 0), None)
+        return _Rule(_arrays(ANY, none, none, none[None], 0), None)
+    if type(strategy) is LocalEntropy:
+        terms_of_pegs = entropy_terms(board.pegs * (board.n_codes + 1), LOCAL_BITS)
+        return _Rule(_arrays(COLORS, terms_of_pegs, none, none[None], 0), None)
     if type(strategy) is not Myopic:
         return None
     if strategy.among is not Among.POSSIBLE or strategy.ties is not Ties.RANDOM:
@@ -180,8 +191,14 @@ def _rule_of(strategy: Strategy, board: Board) -> _Rule | None:
     if terms.combination is Combination.SORTED:
         return None
     kind = SUM if terms.combination is Combination.SUM else LARGEST
-    arrays = RuleTerms(kind, terms.sizes, terms.shares, terms.weights, terms.winning)
-    return _Rule(arrays, terms)
+    return _Rule(_arrays(kind, terms.sizes, terms.shares, terms.weights, terms.winning), terms)
+
+
+def _arrays(
+    kind: int, sizes: Integers, shares: Integers, weights: Integers, winning: int
+) -> RuleTerms:
+    """Return the rule with copies of all arrays: numba compiles for read-only arrays again."""
+    return RuleTerms(kind, sizes.copy(), shares.copy(), weights.copy(), winning)
 
 
 def _parts(
@@ -212,9 +229,3 @@ def _require_affordable(pairs: int, board: Board) -> None:
             needed=pairs,
             budget=MAX_PAIRS,
         )
-
-
-def _color_counts(board: Board) -> NDArray[np.int64]:
-    """Return the number of pegs of each color in each code, ``(codes, colors)``."""
-    colors = np.arange(1, board.colors + 1)
-    return np.asarray((board.codes[:, :, None] == colors).sum(axis=1), dtype=np.int64)

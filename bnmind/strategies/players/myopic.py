@@ -13,12 +13,14 @@ import numpy as np
 
 from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs, distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.players.openings import Opening
 from bnmind.strategies.scores.score import Score
 
 __all__ = ["Among", "Myopic", "Ties"]
@@ -68,8 +70,8 @@ class Myopic(Value):
     """The candidate guesses."""
     ties: Ties = Ties.FIRST
     """The rule for guesses of equal score."""
-    first: tuple[int, ...] | None = None
-    """The first guess; chosen by score if None."""
+    first: tuple[int, ...] | Opening | None = None
+    """The first guess, or the first guess on each board; chosen by score if None."""
 
     @property
     def deterministic(self) -> bool:
@@ -81,10 +83,15 @@ class Myopic(Value):
         """The probability of each code."""
         return Needs.DISTRIBUTION
 
+    def first_guess(self, board: Board) -> tuple[int, ...] | None:
+        """Return the given first guess on a board, which may not fit it; None if it is chosen."""
+        return self.first(board) if callable(self.first) else self.first
+
     def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
         """Return a belief that assumes true replies."""
-        if self.first is not None:
-            channel.board.index(self.first)
+        first = self.first_guess(channel.board)
+        if first is not None:
+            channel.board.index(first)
         return start_belief(trusting_channel(channel), prior)
 
     def choose(
@@ -92,8 +99,9 @@ class Myopic(Value):
     ) -> tuple[int, GuessInfo]:
         """Return the guess of the best score."""
         board, possible = belief.board, distribution_of(belief).probabilities > 0
-        if self.first is not None and not belief.history:
-            guess = board.index(self.first)
+        first = None if belief.history else self.first_guess(board)
+        if first is not None:
+            guess = board.index(first)
             return guess, GuessInfo(guess)
         n = int(np.count_nonzero(possible))
         # Sums of ones are exact in floating point, so ties are exact.

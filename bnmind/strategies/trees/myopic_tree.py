@@ -124,13 +124,14 @@ def grow_exactly(
         return GrownTree(
             parents=alone[0], possible=alone[1], guesses=alone[2], replies=alone[3], winning=winning
         )
-    if strategy.first is None:
+    opening = strategy.first_guess(board)
+    if opening is None:
         possible = np.ones(board.n_codes, dtype=np.uint8)
         first, _ = best_guess(
             arrays, rule, 0, every, possible, arrays.all_colors, smallest_guesses(board, ())
         )
     else:
-        first = board.index(strategy.first)
+        first = board.index(opening)
     second = smallest_guesses(board, (board.code(first),))
     # First the root alone, then the subtree after each reply.
     free = arrays.all_colors & ~arrays.colors_of[first]
