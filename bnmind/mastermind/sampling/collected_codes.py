@@ -1,9 +1,9 @@
-"""The distinct codes of a population, with their probabilities, if hardly any code is missing.
+"""The distinct codes of a population, and an estimate of the mass of those that it has missed.
 
-Late in a game, few codes are plausible, and the islands find all of them many times over. Their
-probabilities then follow from the target itself, and not from how often a code was found. The
-mass of the codes that were missed is estimated from the number of islands that found each code:
-a code found by i of R islands would be missed by all with probability about (1 − i/R)^R.
+Late in a game with true replies, few codes are possible, and the islands find all of them many
+times over. Their probabilities then follow from the target, and not from how often each was found.
+The missing mass is estimated from the number of islands that found each code: a code found by i of
+R islands would be missed by all with probability about (1 − i/R)^R.
 
 References
 ----------
@@ -26,7 +26,9 @@ from bnmind.information import Floats
 __all__ = ["CERTAIN", "CollectedCodes", "collect", "distinct_codes"]
 
 CERTAIN = 1e-6
-"""A collection that misses at most this mass counts as complete."""
+"""A collection of equally probable codes that misses at most this mass counts as complete."""
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +42,12 @@ class CollectedCodes(Sealed):
     log_constant: float
     """The natural logarithm of the sum of the target over the codes."""
     missing: float
-    """The estimated probability of the codes that are missing."""
+    """The estimated probability of the codes that are missing, if all are equally probable."""
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all codes are equally probable."""
+        return bool(np.ptp(self.probabilities) <= _ROUNDING)
 
 
 def distinct_codes(
@@ -82,12 +89,11 @@ def collect(
     total = float(weights.sum())
     found = np.zeros((islands, len(distinct)), dtype=bool)
     found[np.repeat(np.arange(islands), size), ranks] = True
-    shares = found.mean(axis=0)
-    probabilities = weights / total
-    missed = (1 - shares) ** islands
+    probabilities, missed = weights / total, (1 - found.mean(axis=0)) ** islands
+    possible = weights > 0
     return CollectedCodes(
-        codes=distinct,
-        probabilities=probabilities,
+        codes=distinct[possible],
+        probabilities=probabilities[possible],
         log_constant=largest + math.log(total),
         missing=float(probabilities @ missed),
     )

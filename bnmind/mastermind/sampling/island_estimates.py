@@ -26,7 +26,14 @@ import numpy as np
 
 from bnmind.information import Floats
 
-__all__ = ["effective_islands", "island_shares", "jackknife_error", "joint_estimate", "joint_error"]
+__all__ = [
+    "effective_islands",
+    "island_shares",
+    "jackknife_error",
+    "joint_error",
+    "joint_estimate",
+    "log_mean",
+]
 
 
 def island_shares(log_constants: Floats) -> Floats:
@@ -34,6 +41,12 @@ def island_shares(log_constants: Floats) -> Floats:
     shares = np.exp(log_constants - log_constants.max())
     total: Floats = shares / shares.sum()
     return total
+
+
+def log_mean(log_constants: Floats) -> float:
+    """Return the logarithm of the mean of Z_r; at least one island must be alive."""
+    largest = float(log_constants.max())
+    return largest + math.log(float(np.exp(log_constants - largest).mean()))
 
 
 def effective_islands(log_constants: Floats) -> float:

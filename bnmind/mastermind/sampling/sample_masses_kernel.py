@@ -33,7 +33,7 @@ def masses_of_samples(
     weights
         ``(codes,)``; ones for counts, which are exact.
     """
-    pegs, masses = board.pegs, np.zeros((len(guesses), (board.pegs + 1) ** 2))
+    masses = np.zeros((len(guesses), (board.pegs + 1) ** 2))
     columns = np.ascontiguousarray(codes.T)
     counts = np.stack([(columns == color).sum(axis=0) for color in range(board.colors + 1)])
     at_once = max(1, _PAIRS // max(1, len(codes)))

@@ -9,7 +9,6 @@ errors of earlier turns.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,13 +29,23 @@ from bnmind.mastermind.sampling.sequential_monte_carlo import (
     Population,
     Work,
     follow,
+    target_logs,
 )
 from bnmind.mastermind.sampling.soft_replies import SHARP, factor_logs, turn_target
 from bnmind.mastermind.sampling.walk_kernel import Target
 
-__all__ = ["Replies", "SamplerInfo", "SamplerOptions", "Start", "restart", "sample_update"]
+__all__ = [
+    "Replies",
+    "SamplerInfo",
+    "SamplerOptions",
+    "Start",
+    "first_population",
+    "restart",
+    "sample_update",
+    "warning_of",
+]
 
-_AGREEING = 0.85  # share of effective islands below which a population starts again
+_AGREEING = 0.96  # share of effective islands below which a population starts again
 _DOUBTFUL = 0.5  # share of effective islands below which a restart is repeated with longer walks
 _UNMIXED = 0.25  # share of effective islands below which a warning is due
 _LONGER = 4
@@ -101,8 +110,8 @@ class SamplerInfo:
     """The share of steps that changed a code when the replies were sharp."""
     restarted: bool
     """Whether the population started again from the prior."""
-    missing: float
-    """The estimated probability of the codes that were not found."""
+    listed: bool
+    """Whether the samples contain every possible code, so that the belief lists them."""
     warning: str | None = None
     """A warning if the islands disagree so much that the numbers are not reliable."""
 
@@ -139,6 +148,12 @@ class Replies(Sealed):
             logs[-varying:] = factor_logs(self.board, self.likelihoods[-varying:], beta)
         return turn_target(self.board, self.turns, logs)
 
+    def logs(self, codes: Codes) -> Floats:
+        """Return the natural logarithm of the likelihood of codes, ``(..., pegs)``."""
+        return target_logs(codes.reshape(-1, self.board.pegs), self.target()).reshape(
+            codes.shape[:-1]
+        )
+
     def path(self, start: Start, *, varying: int) -> Path:
         """Return the path on which the last factors become sharp."""
         return Path(
@@ -149,8 +164,9 @@ class Replies(Sealed):
         )
 
 
-def first_population(start: Start, options: SamplerOptions, rng: np.random.Generator) -> Population:
-    """Return independent draws from the prior."""
+def first_population(start: Start, options: SamplerOptions, *, attempt: int = 0) -> Population:
+    """Return independent draws from the prior; each attempt draws others."""
+    rng = _rng(options, 0, attempt)
     islands, size = options.islands, options.size
     codes: Codes = start.fresh(islands * size, rng)
     return Population(
@@ -196,7 +212,7 @@ def restart(replies: Replies, start: Start, options: SamplerOptions) -> tuple[Po
     for attempt, factor in ((1, 1), (2, _LONGER)):
         rng = _rng(options, len(replies.turns), attempt)
         population, work = follow(
-            first_population(start, options, rng), path, rng, steps=factor * steps
+            first_population(start, options, attempt=attempt), path, rng, steps=factor * steps
         )
         works.append(work)
         if effective_islands(population.log_constants) >= _DOUBTFUL * options.islands:

@@ -34,7 +34,7 @@ from bnmind.mastermind.sampling.moves_kernel import seeded_state
 from bnmind.mastermind.sampling.soft_replies import SHARP
 from bnmind.mastermind.sampling.walk_kernel import Target, reply_places, walk
 
-__all__ = ["Codes", "FreshCodes", "LogPrior", "Path", "Population", "Work", "follow"]
+__all__ = ["Codes", "FreshCodes", "LogPrior", "Path", "Population", "Work", "follow", "target_logs"]
 
 Codes: TypeAlias = NDArray[np.uint8]
 """Codes as colors 1..k; the last axis is the position."""
@@ -144,6 +144,15 @@ def follow(
         codes=codes.reshape(islands, size, pegs), log_weights=weights, log_constants=constants
     )
     return end, Work(stages=stages, proposed=proposed, accepted=accepted, accepted_last=share)
+
+
+def target_logs(codes: Codes, target: Target) -> Floats:
+    """Return the natural logarithm of a target at each code, ``(codes,)``."""
+    places = np.empty((len(codes), len(target.guesses)), dtype=np.int64)
+    reply_places(codes, target, places)
+    rows = target.logs.reshape(len(target.logs), -1)
+    sums: Floats = np.take_along_axis(rows, places.T, axis=1).sum(axis=0)
+    return sums
 
 
 def _varying(path: Path, codes: Codes) -> NDArray[np.int64]:
@@ -268,13 +277,13 @@ def _walked_under_prior(
     prior decides (Liu, *Monte Carlo strategies in scientific computing*, section 9.4.3). Now and
     then, the proposal is a new draw from the prior; only the ratio of the target decides then.
     """
-    logs, places = log_prior(codes), np.empty((len(codes), len(target.guesses)), dtype=np.int64)
+    logs = np.array(log_prior(codes))
     accepted = 0
     for step in range(steps):
         if fresh is not None and step % _FRESH == 0:
             proposals = fresh(len(codes), rng)
             new = log_prior(proposals)
-            ratios = _target_logs(proposals, target, places) - _target_logs(codes, target, places)
+            ratios = target_logs(proposals, target) - target_logs(codes, target)
         else:
             proposals = codes.copy()
             walk(proposals, target, 1, state)
@@ -284,11 +293,3 @@ def _walked_under_prior(
         codes[taken], logs[taken] = proposals[taken], new[taken]
         accepted += int(taken.sum())
     return codes, accepted
-
-
-def _target_logs(codes: Codes, target: Target, places: NDArray[np.int64]) -> Floats:
-    """Return the logarithm of a target at each code; `places` is overwritten."""
-    reply_places(codes, target, places)
-    rows = target.logs.reshape(len(target.logs), -1)
-    sums: Floats = np.take_along_axis(rows, places.T, axis=1).sum(axis=0)
-    return sums

@@ -104,9 +104,7 @@ def walk(codes: NDArray[np.uint8], target: Target, steps: int, state: NDArray[np
             if draw_uniform(state) < 0.5:
                 first, second, color, other = draw_pair_swap(code, state)
             else:
-                first, second, color, other = draw_color_change(
-                    code, colors, target.repeats, state
-                )
+                first, second, color, other = draw_color_change(code, colors, target.repeats, state)
             old, old_other = int(np.int64(code[first])), int(np.int64(code[second]))
             if color == old:
                 continue

@@ -1,0 +1,416 @@
+"""A belief that holds weighted samples of the posterior, for boards of any size.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+p(s)       the weight of a code s under the prior
+L(s)       Π_t N[reply(s, g_t), o_t], the likelihood of the history
+Z          Σ_s p(s)·L(s), estimated by the sampler
+q(s)       p(s)·L(s)/Z, the posterior
+H          ln Z − Σ_s q(s)·ln(p(s)·L(s)), the entropy in nats
+=========  ==================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import Value
+from bnmind.errors import InvalidCodeError
+from bnmind.information import Floats
+from bnmind.mastermind.beliefs.belief import impossible_history
+from bnmind.mastermind.beliefs.sampled_errors import SampledErrors
+from bnmind.mastermind.beliefs.sampler_start import log_sum_of_weights, start_of
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.reply import Reply
+from bnmind.mastermind.sampling.collected_codes import (
+    CERTAIN,
+    CollectedCodes,
+    collect,
+    distinct_codes,
+)
+from bnmind.mastermind.sampling.island_estimates import (
+    effective_islands,
+    island_shares,
+    log_mean,
+)
+from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
+from bnmind.mastermind.sampling.sampler import (
+    Replies,
+    SamplerInfo,
+    SamplerOptions,
+    Start,
+    first_population,
+    restart,
+    sample_update,
+    warning_of,
+)
+from bnmind.mastermind.sampling.sequential_monte_carlo import Codes, Population, Work
+
+__all__ = ["SampledBelief"]
+
+_CONTRADICTION = 8.0  # each contradicted reply makes a code e⁻⁸ times as probable
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampledBelief(Value):
+    """A belief that holds weighted samples of the posterior, and its estimates with their errors.
+
+    It needs no list of all codes, so it works on boards of any size and with any prior. The seed in
+    the options determines all samples; the same history gives the same belief.
+
+    Under an exact channel and a uniform prior, the samples of late turns contain every possible
+    code, many times over. The belief then lists the codes, and its numbers are exact; later updates
+    only remove codes. If the replies under an exact channel contradict each other, the belief is
+    uniform over codes that contradict the fewest replies, as `VanishingBelief` is.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board
+    >>> belief = SampledBelief.start(Channel.exact(Board(8, 12)))
+    >>> after = belief.update((1, 1, 2, 2, 3, 3, 4, 4), Reply(2, 1))
+    >>> after.info.warning is None, len(after.misreport_probabilities())
+    (True, 1)
+    >>> abs(after.entropy() - 25.3) < 5 * after.standard_errors.entropy()
+    True
+    """
+
+    channel: Channel
+    """The channel that the belief assumes."""
+    options: SamplerOptions
+    """The options of the sampler."""
+    prior: Prior | None
+    """The distribution from which the code is drawn; uniform if None."""
+    log_normalizer: float
+    """The natural logarithm of the sum of the prior's weights; nan if unknown."""
+    history: tuple[Turn, ...]
+    """The turns so far, oldest first."""
+    contradictions: int
+    """The number of replies that each possible code contradicts, under an exact channel; 0 if the
+    replies agree."""
+    population: Population
+    """The samples."""
+    collected: CollectedCodes | None
+    """All possible codes, in place of the samples; None if there may be others."""
+    info: SamplerInfo
+    """A report on the sampler's last run."""
+
+    @classmethod
+    @checked
+    def start(
+        cls,
+        channel: Channel,
+        prior: Prior | None = None,
+        *,
+        options: SamplerOptions | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> SampledBelief:
+        """Return the belief before the first guess.
+
+        Parameters
+        ----------
+        channel
+            The channel that the belief assumes.
+        prior
+            The distribution from which the code is drawn; uniform if None.
+        options
+            The options of the sampler.
+        rng
+            Draws the seed of the samples; by default it is that of the options.
+        """
+        options = SamplerOptions() if options is None else options
+        if rng is not None:
+            options = replace(options, seed=int(rng.integers(2**62)))
+        log_normalizer = log_sum_of_weights(channel.board, prior)
+        first = first_population(start_of(channel.board, prior, log_normalizer), options)
+        return cls(
+            channel=channel,
+            options=options,
+            prior=prior,
+            log_normalizer=log_normalizer,
+            history=(),
+            contradictions=0,
+            population=first,
+            collected=None,
+            info=_info(first, Work(), restarted=False),
+        )
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.channel.board
+
+    @property
+    def _start(self) -> Start:
+        return start_of(self.board, self.prior, self.log_normalizer)
+
+    def update(self, guess: Sequence[int], reply: Reply) -> SampledBelief:
+        """Return the belief after another guess and its reported reply.
+
+        Raises
+        ------
+        InvalidCodeError
+            If the guess is not a code of the board.
+        InvalidReplyError
+            If the channel never reports the reply.
+        ImpossibleEvidenceError
+            If the channel is not exact and no code was found that explains the replies; the error
+            names them.
+        """
+        self.channel.report_index(reply)
+        history = (*self.history, Turn(self.board.checked(guess), Reply.of(reply)))
+        kept = self._filtered(history)
+        if kept is not None:
+            info = replace(self.info, distinct=len(kept.codes), restarted=False)
+            return replace(self, history=history, collected=kept, info=info)
+        start = self._start
+        replies = Replies(
+            board=self.board, turns=history, likelihoods=_likelihoods(self.channel, history)
+        )
+        if self.contradictions or self.collected is not None:
+            after, work, restarted = *restart(replies, start, self.options), True
+        else:
+            after, work, restarted = sample_update(self.population, replies, start, self.options)
+        if effective_islands(after.log_constants):
+            return self._with(history, after, replies, work, restarted=restarted)
+        if not self.channel.is_exact:
+            raise impossible_history(self.channel, history)
+        return self._contradicted(history, start)
+
+    def _filtered(self, history: tuple[Turn, ...]) -> CollectedCodes | None:
+        """Return the codes that agree with the last reply, if the codes so far are complete."""
+        known = self.collected
+        if known is None or self.contradictions:
+            return None
+        replies = Replies(
+            board=self.board,
+            turns=history[-1:],
+            likelihoods=_likelihoods(self.channel, history[-1:]),
+        )
+        agree = replies.logs(known.codes) > -math.inf
+        if not agree.any():
+            return None
+        kept = known.probabilities[agree]
+        total = float(kept.sum())
+        return CollectedCodes(
+            codes=known.codes[agree],
+            probabilities=kept / total,
+            log_constant=known.log_constant + math.log(total),
+            missing=min(1.0, known.missing / total),
+        )
+
+    def _contradicted(self, history: tuple[Turn, ...], start: Start) -> SampledBelief:
+        """Return the belief that is uniform over codes that contradict the fewest replies."""
+        channel = self.channel
+        soft = np.maximum(_likelihoods(channel, history), math.exp(-_CONTRADICTION))
+        if channel.ends:
+            soft[:, -1] = 0.0  # the game has not ended
+        replies = Replies(board=self.board, turns=history, likelihoods=soft)
+        population, work = restart(replies, start, self.options)
+        if not effective_islands(population.log_constants):
+            raise impossible_history(channel, history)
+        wrong = np.rint(-replies.logs(population.codes) / _CONTRADICTION).astype(np.intp)
+        fewest = int(wrong.min())
+        with np.errstate(divide="ignore"):
+            weights = population.log_weights + np.log(wrong == fewest)
+            totals = np.exp(weights).sum(axis=1)
+            constants = population.log_constants + np.log(totals)
+            weights -= np.log(np.where(totals > 0, totals, 1.0))[:, None]
+        weights[totals == 0] = -math.log(self.options.size)
+        fewer = Population(codes=population.codes, log_weights=weights, log_constants=constants)
+        found = replace(self, contradictions=fewest)
+        return found._with(history, fewer, replies, work, restarted=True)
+
+    def _with(
+        self,
+        history: tuple[Turn, ...],
+        population: Population,
+        replies: Replies,
+        work: Work,
+        *,
+        restarted: bool,
+    ) -> SampledBelief:
+        """Return the belief with new samples."""
+        logs = _target_logs(population, replies, self._start)
+        logs = np.where(population.log_weights > -math.inf, logs, -math.inf)
+        known = collect(population.codes, logs, population.log_constants > -math.inf)
+        # Where some codes are much less probable than others, many may be missing.
+        are_all = self.channel.is_exact and known.is_flat and known.missing <= CERTAIN
+        collected = known if are_all else None
+        return replace(
+            self,
+            history=history,
+            population=population,
+            collected=collected,
+            info=_info(population, work, collected, restarted=restarted),
+        )
+
+    @cached_property
+    def samples(self) -> tuple[NDArray[np.uint8], Floats]:
+        """Distinct codes, ``(codes, pegs)``, and their weights, which sum to one."""
+        if self.collected is not None:
+            return self.collected.codes, self.collected.probabilities
+        population = self.population
+        shares = island_shares(population.log_constants)
+        weights = np.exp(population.log_weights) * shares[:, None]
+        distinct, _, ranks = distinct_codes(population.codes.reshape(-1, self.board.pegs))
+        joint = np.bincount(ranks, weights=weights.ravel(), minlength=len(distinct))
+        return distinct[joint > 0], joint[joint > 0] / joint.sum()
+
+    @cached_property
+    def log_targets(self) -> Floats:
+        """The natural logarithm of p(s)·L(s) of each sample, ``(islands, size)``."""
+        likelihoods = _likelihoods(self.channel, self.history)
+        if self.contradictions:
+            likelihoods = np.maximum(likelihoods, math.exp(-_CONTRADICTION))
+        replies = Replies(board=self.board, turns=self.history, likelihoods=likelihoods)
+        return _target_logs(self.population, replies, self._start)
+
+    @property
+    def standard_errors(self) -> SampledErrors:
+        """The standard errors of the estimates, by methods of the same names."""
+        return SampledErrors(
+            board=self.board,
+            history=self.history,
+            population=self.population,
+            collected=self.collected,
+            log_targets=self.log_targets,
+        )
+
+    def masses(self, guesses: NDArray[np.intp]) -> Floats:
+        """Return the probability of each true reply, ``(guesses, len(board.true_replies))``.
+
+        Parameters
+        ----------
+        guesses
+            Indices of codes; an array of Python integers if they exceed 63 bits.
+        """
+        return self.masses_of(codes_at(self.board, guesses))
+
+    def masses_of(self, guesses: NDArray[np.uint8]) -> Floats:
+        """Return the probability of each true reply to guesses given as codes, ``(n, pegs)``."""
+        codes, weights = self.samples
+        return masses_of_samples(self.board, guesses, codes, weights)
+
+    def marginals(self) -> Floats:
+        """Return the probability of each color at each position, ``(pegs, colors)``."""
+        codes, weights = self.samples
+        colors = np.arange(1, self.board.colors + 1)
+        return np.array([weights @ (column[:, None] == colors) for column in codes.T])
+
+    def entropy(self) -> float:
+        """Return the entropy of the code, in bits, at least 0."""
+        if self.collected is not None:
+            p = self.collected.probabilities[self.collected.probabilities > 0]
+            return max(0.0, -float(p @ np.log2(p)))
+        population, shares = self.population, island_shares(self.population.log_constants)
+        weights = np.exp(population.log_weights)
+        logs = np.where(weights > 0, self.log_targets, 0.0)
+        nats = log_mean(population.log_constants) - float(shares @ (weights * logs).sum(axis=1))
+        return max(0.0, nats / math.log(2))
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return, for each turn, the probability that its reply was misreported."""
+        if not self.history:
+            return ()
+        codes, weights = self.samples
+        guesses = np.array([turn.guess for turn in self.history], dtype=np.uint8)
+        masses = masses_of_samples(self.board, guesses, codes, weights)
+        true = self.board.true_replies
+        right = np.array([[reply == turn.reply for reply in true] for turn in self.history])
+        wrong = np.where(right, 0.0, masses).sum(axis=1)
+        return tuple(np.minimum(wrong, 1.0).tolist())
+
+    @checked
+    def most_probable(self, n: int = 10) -> tuple[tuple[int, float], ...]:
+        """Return up to `n` codes as ``(index, probability)``, the most probable code first.
+
+        Only codes among the samples are considered. The probability of a code is p(s)·L(s)/Z, so
+        its relative error is that of Z. Codes of equal probability, within a relative difference
+        of 1e-12, are in lexicographic order.
+        """
+        if self.collected is not None:
+            codes, p = self.collected.codes, self.collected.probabilities
+        else:
+            population = self.population
+            codes, first, _ = distinct_codes(population.codes.reshape(-1, self.board.pegs))
+            logs = self.log_targets.ravel()[first]
+            possible = np.exp(population.log_weights).ravel()[first] > 0
+            p = np.exp(logs - log_mean(population.log_constants)) * possible
+            p = np.minimum(p, 1.0) / max(1.0, float(p.sum()))
+        codes, p = codes[p > 0], p[p > 0]
+        # Rounded logarithms make close probabilities equal; codes are in lexicographic order.
+        order = np.argsort(-np.rint(np.log(p) * 1e11), kind="stable")[: max(0, n)]
+        return tuple((self.board.index(codes[i].tolist()), float(p[i])) for i in order)
+
+    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Return `n` of the samples, drawn by their weights, ``(n, pegs)``, colors from 1."""
+        codes, weights = self.samples
+        drawn: NDArray[np.uint8] = codes[rng.choice(len(codes), size=n, p=weights)]
+        return drawn
+
+
+def codes_at(board: Board, indices: NDArray[np.intp]) -> Codes:
+    """Return the codes with the given indices, on a board of any size, ``(n, pegs)``.
+
+    Raises
+    ------
+    InvalidCodeError
+        If an index is not that of a code.
+    """
+    places = np.asarray(indices)
+    if places.ndim != 1:
+        raise InvalidCodeError(f"expected a list of guesses, got shape {places.shape}", indices)
+    codes = [board.code(int(place)) for place in places.tolist()]
+    return np.array(codes, dtype=np.uint8).reshape(-1, board.pegs)
+
+
+def _likelihoods(channel: Channel, turns: Sequence[Turn]) -> Floats:
+    """Return the probability of each report given each true reply, ``(turns, true replies)``."""
+    rows = [channel.likelihood(turn.reply) for turn in turns]
+    return np.array(rows).reshape(-1, len(channel.board.true_replies))
+
+
+def _target_logs(population: Population, replies: Replies, start: Start) -> Floats:
+    """Return the natural logarithm of p(s)·L(s) of each sample, ``(islands, size)``."""
+    logs = replies.logs(population.codes)
+    if start.log_prior is not None:
+        flat = population.codes.reshape(-1, population.codes.shape[-1])
+        logs = logs + start.log_prior(flat).reshape(logs.shape)
+    return logs
+
+
+def _info(
+    population: Population,
+    work: Work,
+    collected: CollectedCodes | None = None,
+    *,
+    restarted: bool,
+) -> SamplerInfo:
+    islands, size, pegs = population.codes.shape
+    distinct = len(distinct_codes(population.codes.reshape(-1, pegs))[0])
+    effective = effective_islands(population.log_constants)
+    kish = float(1 / (np.exp(population.log_weights) ** 2).sum(axis=1).max())
+    return SamplerInfo(
+        codes=islands * size,
+        distinct=distinct,
+        effective_size=kish * effective,
+        effective_islands=effective,
+        stages=work.stages,
+        steps=work.proposed,
+        acceptance=work.accepted / work.proposed if work.proposed else math.nan,
+        final_acceptance=work.accepted_last,
+        restarted=restarted,
+        listed=collected is not None,
+        warning=warning_of(population) if collected is None else None,
+    )
