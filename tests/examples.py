@@ -336,6 +336,17 @@ def _beliefs() -> Any:
 TURN_GIVEN: Any = ((1, 2), Reply(1, 0))
 
 
+@_add(mastermind.SampledBelief, mastermind.SamplerInfo)
+def _sampled_beliefs() -> Any:
+    options = mastermind.SamplerOptions(islands=2, size=4, steps=2)
+    noisy, exact = (
+        mastermind.SampledBelief.start(channel, options=options)
+        for channel in (Channel.false_reply(BOARD, 0.2), Channel.exact(BOARD))
+    )
+    after = noisy.update(*TURN_GIVEN), exact.update(*TURN_GIVEN)
+    return [noisy, *after, noisy.info, *(belief.info for belief in after)]
+
+
 @_add(mastermind.GuessClasses, mastermind.MassPlan, mastermind.Stage)
 def _mastermind() -> Any:
     belief = mastermind.CodeDistribution.uniform(BOARD).probabilities

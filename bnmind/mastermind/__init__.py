@@ -9,6 +9,7 @@ from bnmind.mastermind.beliefs.belief import (
     misreport_probabilities,
 )
 from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
@@ -30,6 +31,7 @@ from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.priors.registry import PRIORS, parse_prior
 from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply, reply
+from bnmind.mastermind.sampling.sampler import SamplerInfo, SamplerOptions
 
 __all__ = [
     "MAX_CODES",
@@ -46,6 +48,9 @@ __all__ = [
     "Posterior",
     "Prior",
     "Reply",
+    "SampledBelief",
+    "SamplerInfo",
+    "SamplerOptions",
     "Stage",
     "StandardErrors",
     "TableBelief",

@@ -9,6 +9,7 @@ from bnmind.mastermind.beliefs.belief import (
     misreport_probabilities,
 )
 from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
@@ -20,6 +21,7 @@ __all__ = [
     "ExactBelief",
     "HistoryBelief",
     "Posterior",
+    "SampledBelief",
     "StandardErrors",
     "TableBelief",
     "TreeBelief",

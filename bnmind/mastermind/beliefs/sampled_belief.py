@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidCodeError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import impossible_history
@@ -33,11 +33,11 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.reply import Reply
-from bnmind.mastermind.sampling.collected_codes import (
-    CERTAIN,
-    CollectedCodes,
-    collect,
+from bnmind.mastermind.sampling.consistent_codes import (
+    MAX_LISTED,
+    ListedCodes,
     distinct_codes,
+    list_possible_codes,
 )
 from bnmind.mastermind.sampling.island_estimates import (
     effective_islands,
@@ -69,10 +69,9 @@ class SampledBelief(Value):
     It needs no list of all codes, so it works on boards of any size and with any prior. The seed in
     the options determines all samples; the same history gives the same belief.
 
-    Under an exact channel and a uniform prior, the samples of late turns contain every possible
-    code, many times over. The belief then lists the codes, and its numbers are exact; later updates
-    only remove codes. If the replies under an exact channel contradict each other, the belief is
-    uniform over codes that contradict the fewest replies, as `VanishingBelief` is.
+    Under an exact channel, as soon as some 16,000 codes or fewer are possible, a search lists them
+    all, and the numbers are exact from then on. If the replies under an exact channel contradict
+    each other, the codes that contradict the fewest replies are possible, as for `VanishingBelief`.
 
     Examples
     --------
@@ -81,7 +80,9 @@ class SampledBelief(Value):
     >>> after = belief.update((1, 1, 2, 2, 3, 3, 4, 4), Reply(2, 1))
     >>> after.info.warning is None, len(after.misreport_probabilities())
     (True, 1)
-    >>> abs(after.entropy() - 25.3) < 5 * after.standard_errors.entropy()
+    >>> round(belief.entropy(), 1), 24 < after.entropy() < 26
+    (28.7, True)
+    >>> after.standard_errors.entropy() < 0.2
     True
     """
 
@@ -99,9 +100,9 @@ class SampledBelief(Value):
     """The number of replies that each possible code contradicts, under an exact channel; 0 if the
     replies agree."""
     population: Population
-    """The samples."""
-    collected: CollectedCodes | None
-    """All possible codes, in place of the samples; None if there may be others."""
+    """The samples; out of date if the codes are listed."""
+    listed: ListedCodes | None
+    """All possible codes, in place of samples; None if they are too many to list."""
     info: SamplerInfo
     """A report on the sampler's last run."""
 
@@ -141,7 +142,7 @@ class SampledBelief(Value):
             history=(),
             contradictions=0,
             population=first,
-            collected=None,
+            listed=None,
             info=_info(first, Work(), restarted=False),
         )
 
@@ -169,54 +170,61 @@ class SampledBelief(Value):
         """
         self.channel.report_index(reply)
         history = (*self.history, Turn(self.board.checked(guess), Reply.of(reply)))
-        kept = self._filtered(history)
-        if kept is not None:
-            info = replace(self.info, distinct=len(kept.codes), restarted=False)
-            return replace(self, history=history, collected=kept, info=info)
-        start = self._start
+        listed = self._list(history)
+        if listed is not None:
+            return replace(
+                self,
+                history=history,
+                contradictions=listed.contradictions,
+                listed=listed,
+                info=_info_of_list(listed),
+            )
         replies = Replies(
             board=self.board, turns=history, likelihoods=_likelihoods(self.channel, history)
         )
-        if self.contradictions or self.collected is not None:
-            after, work, restarted = *restart(replies, start, self.options), True
+        if self.contradictions or self.listed is not None:
+            after, work, restarted = *restart(replies, self._start, self.options), True
         else:
-            after, work, restarted = sample_update(self.population, replies, start, self.options)
+            after, work, restarted = sample_update(
+                self.population, replies, self._start, self.options
+            )
         if effective_islands(after.log_constants):
-            return self._with(history, after, replies, work, restarted=restarted)
+            return replace(
+                self,
+                history=history,
+                contradictions=0,
+                population=after,
+                listed=None,
+                info=_info(after, work, restarted=restarted),
+            )
         if not self.channel.is_exact:
             raise impossible_history(self.channel, history)
-        return self._contradicted(history, start)
+        return self._contradicted(history)
 
-    def _filtered(self, history: tuple[Turn, ...]) -> CollectedCodes | None:
-        """Return the codes that agree with the last reply, if the codes so far are complete."""
-        known = self.collected
-        if known is None or self.contradictions:
+    def _list(self, history: tuple[Turn, ...]) -> ListedCodes | None:
+        """Return all possible codes after another turn; None if they are many or hard to list."""
+        if not self.channel.is_exact:
             return None
-        replies = Replies(
-            board=self.board,
-            turns=history[-1:],
-            likelihoods=_likelihoods(self.channel, history[-1:]),
-        )
-        agree = replies.logs(known.codes) > -math.inf
-        if not agree.any():
-            return None
-        kept = known.probabilities[agree]
-        total = float(kept.sum())
-        return CollectedCodes(
-            codes=known.codes[agree],
-            probabilities=kept / total,
-            log_constant=known.log_constant + math.log(total),
-            missing=min(1.0, known.missing / total),
-        )
+        if self.listed is None:
+            turn, true = history[-1], self.board.true_replies
+            guess = np.array([turn.guess], dtype=np.uint8)
+            masses = self.masses_of(guess)[0]
+            mass = masses[true.index(turn.reply)] if turn.reply in true else 0.0
+            # At least one sample could have agreed.
+            bits = self.entropy() + math.log2(max(float(mass), 1 / self.info.codes))
+            if bits > math.log2(MAX_LISTED) + 1:
+                return None
+        log_prior = self._start.log_prior
+        return list_possible_codes(self.board, history, log_prior, ends=self.channel.ends)
 
-    def _contradicted(self, history: tuple[Turn, ...], start: Start) -> SampledBelief:
+    def _contradicted(self, history: tuple[Turn, ...]) -> SampledBelief:
         """Return the belief that is uniform over codes that contradict the fewest replies."""
         channel = self.channel
         soft = np.maximum(_likelihoods(channel, history), math.exp(-_CONTRADICTION))
         if channel.ends:
             soft[:, -1] = 0.0  # the game has not ended
         replies = Replies(board=self.board, turns=history, likelihoods=soft)
-        population, work = restart(replies, start, self.options)
+        population, work = restart(replies, self._start, self.options)
         if not effective_islands(population.log_constants):
             raise impossible_history(channel, history)
         wrong = np.rint(-replies.logs(population.codes) / _CONTRADICTION).astype(np.intp)
@@ -228,44 +236,26 @@ class SampledBelief(Value):
             weights -= np.log(np.where(totals > 0, totals, 1.0))[:, None]
         weights[totals == 0] = -math.log(self.options.size)
         fewer = Population(codes=population.codes, log_weights=weights, log_constants=constants)
-        found = replace(self, contradictions=fewest)
-        return found._with(history, fewer, replies, work, restarted=True)
-
-    def _with(
-        self,
-        history: tuple[Turn, ...],
-        population: Population,
-        replies: Replies,
-        work: Work,
-        *,
-        restarted: bool,
-    ) -> SampledBelief:
-        """Return the belief with new samples."""
-        logs = _target_logs(population, replies, self._start)
-        logs = np.where(population.log_weights > -math.inf, logs, -math.inf)
-        known = collect(population.codes, logs, population.log_constants > -math.inf)
-        # Where some codes are much less probable than others, many may be missing.
-        are_all = self.channel.is_exact and known.is_flat and known.missing <= CERTAIN
-        collected = known if are_all else None
         return replace(
             self,
             history=history,
-            population=population,
-            collected=collected,
-            info=_info(population, work, collected, restarted=restarted),
+            contradictions=fewest,
+            population=fewer,
+            listed=None,
+            info=_info(fewer, work, restarted=True),
         )
 
     @cached_property
     def samples(self) -> tuple[NDArray[np.uint8], Floats]:
         """Distinct codes, ``(codes, pegs)``, and their weights, which sum to one."""
-        if self.collected is not None:
-            return self.collected.codes, self.collected.probabilities
+        if self.listed is not None:
+            return self.listed.codes, self.listed.probabilities
         population = self.population
         shares = island_shares(population.log_constants)
         weights = np.exp(population.log_weights) * shares[:, None]
         distinct, _, ranks = distinct_codes(population.codes.reshape(-1, self.board.pegs))
         joint = np.bincount(ranks, weights=weights.ravel(), minlength=len(distinct))
-        return distinct[joint > 0], joint[joint > 0] / joint.sum()
+        return sealed(distinct[joint > 0]), sealed(joint[joint > 0] / joint.sum())
 
     @cached_property
     def log_targets(self) -> Floats:
@@ -274,7 +264,7 @@ class SampledBelief(Value):
         if self.contradictions:
             likelihoods = np.maximum(likelihoods, math.exp(-_CONTRADICTION))
         replies = Replies(board=self.board, turns=self.history, likelihoods=likelihoods)
-        return _target_logs(self.population, replies, self._start)
+        return sealed(_target_logs(self.population, replies, self._start))
 
     @property
     def standard_errors(self) -> SampledErrors:
@@ -283,7 +273,7 @@ class SampledBelief(Value):
             board=self.board,
             history=self.history,
             population=self.population,
-            collected=self.collected,
+            listed=self.listed,
             log_targets=self.log_targets,
         )
 
@@ -310,8 +300,8 @@ class SampledBelief(Value):
 
     def entropy(self) -> float:
         """Return the entropy of the code, in bits, at least 0."""
-        if self.collected is not None:
-            p = self.collected.probabilities[self.collected.probabilities > 0]
+        if self.listed is not None:
+            p = self.listed.probabilities[self.listed.probabilities > 0]
             return max(0.0, -float(p @ np.log2(p)))
         population, shares = self.population, island_shares(self.population.log_constants)
         weights = np.exp(population.log_weights)
@@ -339,8 +329,8 @@ class SampledBelief(Value):
         its relative error is that of Z. Codes of equal probability, within a relative difference
         of 1e-12, are in lexicographic order.
         """
-        if self.collected is not None:
-            codes, p = self.collected.codes, self.collected.probabilities
+        if self.listed is not None:
+            codes, p = self.listed.codes, self.listed.probabilities
         else:
             population = self.population
             codes, first, _ = distinct_codes(population.codes.reshape(-1, self.board.pegs))
@@ -390,20 +380,13 @@ def _target_logs(population: Population, replies: Replies, start: Start) -> Floa
     return logs
 
 
-def _info(
-    population: Population,
-    work: Work,
-    collected: CollectedCodes | None = None,
-    *,
-    restarted: bool,
-) -> SamplerInfo:
+def _info(population: Population, work: Work, *, restarted: bool) -> SamplerInfo:
     islands, size, pegs = population.codes.shape
-    distinct = len(distinct_codes(population.codes.reshape(-1, pegs))[0])
     effective = effective_islands(population.log_constants)
-    kish = float(1 / (np.exp(population.log_weights) ** 2).sum(axis=1).max())
+    kish = float((1 / (np.exp(population.log_weights) ** 2).sum(axis=1)).mean())
     return SamplerInfo(
         codes=islands * size,
-        distinct=distinct,
+        distinct=len(distinct_codes(population.codes.reshape(-1, pegs))[0]),
         effective_size=kish * effective,
         effective_islands=effective,
         stages=work.stages,
@@ -411,6 +394,22 @@ def _info(
         acceptance=work.accepted / work.proposed if work.proposed else math.nan,
         final_acceptance=work.accepted_last,
         restarted=restarted,
-        listed=collected is not None,
-        warning=warning_of(population) if collected is None else None,
+        listed=False,
+        warning=warning_of(population),
+    )
+
+
+def _info_of_list(listed: ListedCodes) -> SamplerInfo:
+    n = len(listed.codes)
+    return SamplerInfo(
+        codes=n,
+        distinct=n,
+        effective_size=math.inf,
+        effective_islands=math.inf,
+        stages=0,
+        steps=0,
+        acceptance=math.nan,
+        final_acceptance=math.nan,
+        restarted=False,
+        listed=True,
     )

@@ -18,7 +18,7 @@ from bnmind._values import Sealed
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
-from bnmind.mastermind.sampling.collected_codes import CollectedCodes
+from bnmind.mastermind.sampling.consistent_codes import ListedCodes
 from bnmind.mastermind.sampling.island_estimates import (
     island_shares,
     jackknife_error,
@@ -41,7 +41,7 @@ class SampledErrors(Sealed):
     """The turns so far."""
     population: Population
     """The samples."""
-    collected: CollectedCodes | None
+    listed: ListedCodes | None
     """All possible codes, if they are listed."""
     log_targets: Floats
     """``(islands, size)``, the logarithm of the unnormalized posterior of each sample."""
@@ -49,14 +49,14 @@ class SampledErrors(Sealed):
     def masses(self, guesses: NDArray[np.intp]) -> Floats:
         """Return the standard errors of the masses, in the same shape."""
         shape = (len(guesses), len(self.board.true_replies))
-        if self.collected is not None:
+        if self.listed is not None:
             return np.zeros(shape)
         codes = np.array([self.board.code(int(guess)) for guess in guesses], dtype=np.uint8)
         return self._with_floor(joint_error(self._masses(codes), self._shares))
 
     def marginals(self) -> Floats:
         """Return the standard errors of the probabilities of colors, ``(pegs, colors)``."""
-        if self.collected is not None:
+        if self.listed is not None:
             return np.zeros((self.board.pegs, self.board.colors))
         colors = np.arange(1, self.board.colors + 1)
         weights = np.exp(self.population.log_weights)
@@ -65,7 +65,7 @@ class SampledErrors(Sealed):
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return the standard error of each probability of a misreport."""
-        if self.collected is not None or not self.history:
+        if self.listed is not None or not self.history:
             return (0.0,) * len(self.history)
         guesses = np.array([turn.guess for turn in self.history], dtype=np.uint8)
         true = self.board.true_replies
@@ -75,7 +75,7 @@ class SampledErrors(Sealed):
 
     def entropy(self) -> float:
         """Return the standard error of the entropy, in bits."""
-        if self.collected is not None:
+        if self.listed is not None:
             return 0.0
         constants, weights = self.population.log_constants, np.exp(self.population.log_weights)
         means = (weights * np.where(weights > 0, self.log_targets, 0.0)).sum(axis=1)

@@ -111,7 +111,7 @@ class SamplerInfo:
     restarted: bool
     """Whether the population started again from the prior."""
     listed: bool
-    """Whether the samples contain every possible code, so that the belief lists them."""
+    """Whether the belief lists all possible codes instead, so that its numbers are exact."""
     warning: str | None = None
     """A warning if the islands disagree so much that the numbers are not reliable."""
 

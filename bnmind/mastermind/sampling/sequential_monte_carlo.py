@@ -150,7 +150,7 @@ def target_logs(codes: Codes, target: Target) -> Floats:
     """Return the natural logarithm of a target at each code, ``(codes,)``."""
     places = np.empty((len(codes), len(target.guesses)), dtype=np.int64)
     reply_places(codes, target, places)
-    rows = target.logs.reshape(len(target.logs), -1)
+    rows = target.logs.reshape(len(target.logs), math.prod(target.logs.shape[1:]))
     sums: Floats = np.take_along_axis(rows, places.T, axis=1).sum(axis=0)
     return sums
 

@@ -41,7 +41,7 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply import reply
-from bnmind.strategies.kernels.consistent_kernel import (
+from bnmind.mastermind.sampling.consistent_kernel import (
     FOUND,
     PAUSED,
     Facts,

@@ -1,4 +1,4 @@
-"""The search for a code that agrees with all replies, compiled; see `consistent_search`.
+"""The search for a code that agrees with all replies, compiled.
 
 Sets of colors are words; color i is bit i − 1.
 """

@@ -1,0 +1,158 @@
+"""The parts of the sampler, each against a slow and obvious twin."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.mastermind import Board, Channel, Reply, Turn, VanishingBelief, reply
+from bnmind.mastermind.sampling.consistent_codes import (
+    distinct_codes,
+    list_consistent_codes,
+    list_possible_codes,
+)
+from bnmind.mastermind.sampling.island_estimates import (
+    effective_islands,
+    island_shares,
+    joint_error,
+    joint_estimate,
+    log_mean,
+)
+from bnmind.mastermind.sampling.moves_kernel import seeded_state
+from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
+from bnmind.mastermind.sampling.soft_replies import SHARP, factor_logs, turn_target
+from bnmind.mastermind.sampling.walk_kernel import walk
+from tests.mastermind.generators import boards, codes, histories
+from tests.modes import UNCOMPILED, examples
+
+N_WALKS = 300 if UNCOMPILED else 20_000
+
+
+@given(st.data())
+@settings(max_examples=examples(25))
+def test_masses_of_samples_are_sums_over_codes(data: st.DataObject) -> None:
+    board = data.draw(boards())
+    guesses = data.draw(st.lists(codes(board), min_size=1, max_size=4))
+    some = data.draw(st.lists(codes(board), min_size=1, max_size=30))
+    weights = np.random.default_rng(len(some)).random(len(some))
+    masses = masses_of_samples(
+        board, np.array(guesses, dtype=np.uint8), np.array(some, dtype=np.uint8), weights
+    )
+    slow = np.zeros((len(guesses), len(board.true_replies)))
+    for g, guess in enumerate(guesses):
+        for code, weight in zip(some, weights, strict=True):
+            slow[g, board.true_replies.index(reply(guess, code))] += weight
+    assert masses == pytest.approx(slow, abs=1e-12)
+
+
+@given(st.data())
+@settings(max_examples=examples(40))
+def test_listed_codes_are_those_that_contradict_the_fewest_replies(data: st.DataObject) -> None:
+    board = data.draw(boards(200))
+    history = data.draw(histories(board))
+    ends = data.draw(st.booleans())
+    slow = VanishingBelief.start(board, ends=ends)
+    for turn in history:
+        if turn.reply not in board.true_replies or (ends and turn.reply == board.winning):
+            return
+        slow = slow.update(turn.guess, turn.reply)
+    listed = list_possible_codes(board, history, None, ends=ends)
+    if listed is None:
+        assert slow.contradictions > 2
+        return
+    assert listed.contradictions == slow.contradictions
+    possible = [board.code(int(i)) for i in np.flatnonzero(slow.codes.probabilities)]
+    assert [tuple(code) for code in listed.codes.tolist()] == possible
+    assert listed.probabilities == pytest.approx(np.full(len(possible), 1 / len(possible)))
+
+
+@given(st.data())
+@settings(max_examples=examples(60))
+def test_all_consistent_codes_are_listed_or_none(data: st.DataObject) -> None:
+    board = data.draw(boards(200))
+    history = data.draw(histories(board))
+    slow = [
+        code
+        for code in map(board.code, range(board.n_codes))
+        if all(reply(turn.guess, code) == turn.reply for turn in history)
+    ]
+    listed = list_consistent_codes(board, history, most=50, max_nodes=10**6)
+    if listed is None:
+        assert len(slow) > 50
+    else:
+        assert [tuple(code) for code in listed.tolist()] == slow
+
+
+def test_a_search_that_takes_too_long_lists_nothing() -> None:
+    assert list_consistent_codes(Board(4, 6), [], most=2000, max_nodes=100) is None
+
+
+@given(st.data())
+@settings(max_examples=examples(40))
+def test_soft_factors_blur_the_true_reply(data: st.DataObject) -> None:
+    board = data.draw(boards())
+    channel = Channel.independent_error(board, 0.2)
+    report = data.draw(st.sampled_from(channel.reports))
+    beta = data.draw(st.floats(0, 5))
+    logs = factor_logs(board, channel.likelihood(report)[None, :], beta)[0]
+    for b, w in board.true_replies:
+        slow = 0.0
+        for true, likelihood in zip(board.true_replies, channel.likelihood(report), strict=True):
+            both = abs(b + w - sum(true))
+            slow += math.exp(-beta * (abs(b - true[0]) + abs(w - true[1]) + 2 * both)) * likelihood
+        assert math.exp(logs[b, b + w]) == pytest.approx(slow)
+
+
+def test_soft_factors_become_sharp() -> None:
+    board = Board(4, 6)
+    likelihood = Channel.exact(board).likelihood(Reply(1, 1))[None, :]
+    sharp = factor_logs(board, likelihood, SHARP)
+    assert np.exp(factor_logs(board, likelihood, 40.0)) == pytest.approx(np.exp(sharp), abs=1e-12)
+    assert np.exp(sharp).sum() == 1
+
+
+@pytest.mark.parametrize("board", [Board(3, 3), Board(3, 4, repeats=False)], ids=str)
+def test_a_walk_leaves_its_target_unchanged(board: Board) -> None:
+    turns = [Turn((1, 2, 3), Reply(1, 1)), Turn((3, 2, 1), Reply(0, 2))]
+    channel = Channel.false_reply(board, 0.4)
+    likelihoods = np.array([channel.likelihood(turn.reply) for turn in turns])
+    target = turn_target(board, turns, factor_logs(board, likelihoods, 0.7))
+    rows = np.array(board.codes)
+    logs = np.zeros(len(rows))
+    for turn, table in zip(turns, target.logs, strict=True):
+        logs += [table[(r := reply(turn.guess, code))[0], sum(r)] for code in rows.tolist()]
+    wanted = np.exp(logs) / np.exp(logs).sum()
+    rng = np.random.default_rng(5)
+    walkers = rows[rng.choice(len(rows), size=N_WALKS, p=wanted)].copy()
+    before = walkers.copy()
+    accepted = walk(walkers, target, 7, seeded_state(rng))
+    assert (before != walkers).any()
+    assert 0 < accepted <= 7 * N_WALKS
+    counts = Counter(map(tuple, walkers.tolist()))
+    shares = np.array([counts[tuple(code)] / N_WALKS for code in rows.tolist()])
+    assert abs(shares - wanted).max() < 4.5 * math.sqrt(wanted.max() / N_WALKS)
+
+
+def test_distinct_codes_are_in_lexicographic_order() -> None:
+    some = np.array([[2, 1], [1, 3], [2, 1], [1, 1]], dtype=np.uint8)
+    distinct, first, ranks = distinct_codes(some)
+    assert distinct.tolist() == [[1, 1], [1, 3], [2, 1]]
+    assert some[first].tolist() == distinct.tolist()
+    assert distinct[ranks].tolist() == some.tolist()
+
+
+def test_islands_are_combined_as_ratios_of_sums() -> None:
+    constants, estimates = np.log([1.0, 3.0]), np.array([[0.2], [0.6]])
+    shares = island_shares(constants)
+    assert shares == pytest.approx([0.25, 0.75])
+    assert log_mean(constants) == pytest.approx(math.log(2))
+    assert joint_estimate(estimates, shares) == pytest.approx([0.5])
+    # R/(R - 1)·Σ w²(f - f̄)² = 2·(0.0625·0.09 + 0.5625·0.01)
+    assert joint_error(estimates, shares) == pytest.approx([math.sqrt(0.0225)])
+    assert effective_islands(constants) == pytest.approx(1.6)
+    assert effective_islands(np.array([-math.inf, -math.inf])) == 0
