@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.mastermind import Board, Channel, Reply, Turn, VanishingBelief, reply
+from bnmind.mastermind.sampling import seeded_state
 from bnmind.mastermind.sampling.consistent_codes import (
     distinct_codes,
     list_consistent_codes,
@@ -23,7 +24,6 @@ from bnmind.mastermind.sampling.island_estimates import (
     joint_estimate,
     log_mean,
 )
-from bnmind.mastermind.sampling.moves_kernel import seeded_state
 from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
 from bnmind.mastermind.sampling.soft_replies import SHARP, factor_logs, turn_target
 from bnmind.mastermind.sampling.walk_kernel import walk
