@@ -1,0 +1,189 @@
+"""The random walk of Metropolis and Hastings: against costs counted turn by turn."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import InvalidArgumentError
+from bnmind.lab import CodeMaker, play_game
+from bnmind.mastermind import Board, Channel, Reply, Turn, reply
+from bnmind.mastermind.sampling import seeded_state
+from bnmind.strategies import Situation
+from bnmind.strategies.snyder import MetropolisHastings, WalkMemory, stopping_steps
+from bnmind.strategies.snyder.metropolis_kernel import (
+    WalkRule,
+    facts_of,
+    run_walk,
+    start_walk,
+    total_cost,
+)
+from tests.mastermind.generators import boards, codes, histories
+from tests.modes import UNCOMPILED, examples
+
+Code = tuple[int, ...]
+
+
+def cost_of(code: Code, history: Sequence[Turn]) -> int:
+    """Snyder's cost, equation (35), turn by turn."""
+    cost = 0
+    for turn in history:
+        own = reply(turn.guess, code)
+        cost += abs(own.black - turn.reply.black) + abs(own.white - turn.reply.white)
+        cost += 2 * abs(sum(own) - sum(turn.reply))
+    return cost
+
+
+def rule_of(board: Board, *, theta: float = 1.0, subset: float = 0.0) -> WalkRule:
+    return WalkRule(theta, 0.5, subset, False, False, board.colors, board.repeats)
+
+
+@given(st.data(), boards(), st.integers(0, 2**32), st.sampled_from([0.0, 0.2]))
+@settings(max_examples=examples(60))
+def test_updated_replies_are_those_of_the_code(
+    data: st.DataObject, board: Board, seed: int, subset: float
+) -> None:
+    history, start = data.draw(histories(board)), data.draw(codes(board))
+    first = data.draw(st.integers(0, len(history)))
+    facts = facts_of(board, history)
+    walk = start_walk(facts, np.array(start, dtype=np.uint8))
+    assert total_cost(facts, walk, first) == cost_of(start, history[first:])
+    rule = rule_of(board, theta=0.3, subset=subset)
+    cost, searched = run_walk(
+        facts, walk, rule, first, False, 40, seeded_state(np.random.default_rng(seed))
+    )
+    code = board.checked(walk.code.tolist())
+    assert cost == cost_of(code, history[first:])
+    assert searched <= 40
+    assert searched == 40 or cost == 0
+    again = start_walk(facts, walk.code)
+    assert again.black.tolist() == walk.black.tolist()
+    assert again.both.tolist() == walk.both.tolist()
+    assert again.counts.tolist() == walk.counts.tolist()
+
+
+def neighbors(board: Board, code: Code) -> Counter[Code]:
+    """The probabilities of all proposals, times 2 · pairs · changes."""
+    n, k = board.pegs, board.colors
+    pairs, changes = n * (n - 1) // 2, n * (k - 1)
+    proposals: Counter[Code] = Counter()
+    for i in range(n):
+        for j in range(i):
+            swapped = list(code)
+            swapped[i], swapped[j] = code[j], code[i]
+            proposals[tuple(swapped)] += changes
+        for color in {*range(1, k + 1)} - {code[i]}:
+            proposals[(*code[:i], color, *code[i + 1 :])] += pairs
+    return proposals
+
+
+def test_one_step_is_that_of_metropolis() -> None:
+    board, theta = Board(3, 3), 0.4
+    history = [Turn((1, 1, 2), Reply(0, 2)), Turn((2, 1, 3), Reply(1, 1))]
+    start = (1, 2, 2)
+    facts, rule = facts_of(board, history), rule_of(board, theta=theta)
+    assert cost_of(start, history) > 0
+    proposals = neighbors(board, start)
+    expected: Counter[Code] = Counter()
+    for code, weight in proposals.items():
+        p = weight / proposals.total()
+        more = cost_of(code, history) - cost_of(start, history)
+        accepted = math.exp(-theta * max(0, more))
+        expected[code] += p * accepted  # type: ignore[assignment]
+        expected[start] += p * (1 - accepted)  # type: ignore[assignment]
+    n = 400 if UNCOMPILED else 20_000
+    state, ends = seeded_state(np.random.default_rng(3)), Counter[Code]()
+    for _ in range(n):
+        walk = start_walk(facts, np.array(start, dtype=np.uint8))
+        run_walk(facts, walk, rule, 0, False, 1, state)
+        ends[tuple(walk.code.tolist())] += 1
+    assert set(ends) <= set(expected)
+    for code, p in expected.items():
+        assert abs(ends[code] - n * p) <= 4.5 * (n * p * (1 - p)) ** 0.5
+
+
+def test_stopping_steps_follow_the_formula() -> None:
+    # Table 4 of the source chooses 200, 300, 700, 1100 and 2000, to which the formula is fitted.
+    sizes = [(3, 5), (4, 6), (5, 7), (6, 8), (7, 9), (255, 255)]
+    assert [stopping_steps(Board(*size)) for size in sizes] == [198, 361, 658, 1199, 2186, 2**20]
+
+
+@given(st.data(), boards(300), st.integers(0, 2**32))
+@settings(max_examples=examples(40))
+def test_choices_are_codes_and_their_costs(data: st.DataObject, board: Board, seed: int) -> None:
+    channel = Channel.independent_error(board, 0.2)
+    strategy = MetropolisHastings(only_last=data.draw(st.booleans()))
+    belief, memory = strategy.start(channel), None
+    for turn in data.draw(histories(board)):
+        belief = belief.update(turn.guess, turn.reply)
+    for stuck in (None, 0, 2, 3):
+        if stuck is not None:
+            memory = WalkMemory(data.draw(codes(board)), 5, stuck)
+        situation, rng = Situation(memory=memory), np.random.default_rng(seed)
+        guess, info = strategy.choose(belief, rng, situation)
+        again = strategy.choose(belief, np.random.default_rng(seed), situation)
+        assert again == (guess, info)
+        code = board.code(guess)
+        assert info.score == cost_of(code, belief.history)
+        assert isinstance(info.memory, WalkMemory)
+        assert (info.memory.code, info.memory.cost) == (code, info.score)
+        if stuck == 3:
+            assert info.memory.stuck == 0
+        elif belief.history:
+            assert info.memory.stuck in (0, 1 + (stuck or 0))
+        else:
+            assert info.evaluated == 0
+
+
+def test_the_walk_only_swaps_once_all_colors_are_found() -> None:
+    board = Board(4, 6)
+    found = Turn((1, 2, 3, 4), Reply(1, 3))
+    later = Turn((1, 2, 5, 6), Reply(0, 2))  # false: it contradicts the first reply
+    for only_last, swaps in ((False, True), (True, False)):
+        strategy = MetropolisHastings(only_last=only_last, theta=0.0)
+        belief = strategy.start(Channel.false_reply(board, 0.2))
+        for turn in (found, later):
+            belief = belief.update(turn.guess, turn.reply)
+        seeds = range(10)
+        guesses = [strategy.choose(belief, np.random.default_rng(seed))[0] for seed in seeds]
+        sorted_codes = {tuple(sorted(board.code(guess))) for guess in guesses}
+        assert (sorted_codes == {(1, 2, 5, 6)}) == swaps
+
+
+def test_a_stuck_walk_starts_again() -> None:
+    board, strategy = Board(4, 6), MetropolisHastings(theta=0.0, steps=1, swap=1.0)
+    belief = strategy.start(Channel.exact(board)).update((1, 1, 1, 1), Reply(0, 0))
+    memory: object = None
+    for stuck in (1, 2, 3):  # swaps alone never change a code of one color
+        guess, info = strategy.choose(belief, np.random.default_rng(1), Situation(memory=memory))
+        memory = info.memory
+        assert memory == WalkMemory((1, 1, 1, 1), info.score, stuck)  # type: ignore[arg-type]
+    guess, info = strategy.choose(belief, np.random.default_rng(1), Situation(memory=memory))
+    assert set(board.code(guess)) != {1}
+
+
+def test_a_memory_of_another_board_is_ignored() -> None:
+    strategy = MetropolisHastings()
+    belief = strategy.start(Channel.exact(Board(3, 4))).update((1, 1, 2), Reply(1, 0))
+    memory = Situation(memory=WalkMemory((1, 1, 2, 3), 4, 0))
+    assert strategy.choose(belief, np.random.default_rng(1), memory)[1].score == 0
+
+
+def test_faulty_parameters_are_named_together() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        MetropolisHastings(theta=-1.0, swap=2.0, subset=-0.1, patience=0, steps=0)
+    for word in ("swap", "subset", "theta", "patience", "steps"):
+        assert word in str(caught.value)
+
+
+def test_large_boards_are_played_to_the_end() -> None:
+    maker = CodeMaker.from_seed(Channel.exact(Board(7, 9)), 3)
+    game = play_game(MetropolisHastings(), maker)
+    assert game.won
+    assert all(turn.info.evaluated is not None for turn in game.turns)
