@@ -29,6 +29,7 @@ from bnmind.strategies.players.subset import SUBSET_ARGUMENT, Subset, subset_str
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.registry import SCORES
 from bnmind.strategies.scores.score import Score
+from bnmind.strategies.snyder.metropolis_hastings import MetropolisHastings
 
 __all__ = ["STRATEGIES", "is_registered", "strategy_by_name"]
 
@@ -74,6 +75,10 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "optimal-worst": Registered(
             "proven to take the fewest guesses in the worst case",
             partial(Optimal, "optimal-worst", in_worst_case=True),
+        ),
+        "metropolis-hastings": Registered(
+            "Snyder's random walk to a code that fits the replies; boards of any size",
+            MetropolisHastings,
         ),
         "deeper": Registered("looks further ahead than one guess", deeper),
     }
