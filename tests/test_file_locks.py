@@ -172,7 +172,7 @@ def play(directory: Path, number: int) -> list[str]:
 def test_no_reply_of_a_game_is_lost(tmp_path: Path, team: Team) -> None:
     place = tmp_path / "game.json"
     board = Board(2, 40)
-    write_game(place, SavedGame(board, "exact", ()), before=None)
+    write_game(place, SavedGame(board=board, noise="exact", turns=()), before=None)
     told = team.do(play, tmp_path)
     there = [board.format(turn.guess) for turn in read_game(place).turns]
     assert sorted(there) == sorted(told)

@@ -151,7 +151,8 @@ def _session(place: Path) -> None:
 def _game(place: Path) -> None:
     board = Board(2, 3)
     before = content_of(place)
-    write_game(place, SavedGame(board, "exact", (Turn((1, 2), Reply(0, 1)),)), before=before)
+    turns = (Turn((1, 2), Reply(0, 1)),)
+    write_game(place, SavedGame(board=board, noise="exact", turns=turns), before=before)
 
 
 def _tree(place: Path) -> None:

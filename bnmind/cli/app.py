@@ -16,6 +16,7 @@ from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
 from bnmind.cli.mastermind.fit_weights import FIT_WEIGHTS_HELP, fit_weights
 from bnmind.cli.mastermind.play import PLAY_HELP, play
 from bnmind.cli.mastermind.regret import REGRET_HELP, RegretCommand, regret
+from bnmind.cli.mastermind.setting import GameCommand, PriorCommand
 from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strategy
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
@@ -73,12 +74,16 @@ def _root(
 
 
 KINDS = {
+    "assist": PriorCommand,
+    "compare": GameCommand,
     "learn": LearnCommand,
     "network": NetworkCommand,
+    "play": GameCommand,
     "query": QueryCommand,
     "regret": RegretCommand,
     "simulate": AdaptiveCommand,
     "strategy": StrategyCommand,
+    "suggest": PriorCommand,
     "test": AdaptiveCommand,
 }
 """The commands whose help lists the members of registries."""

@@ -10,6 +10,7 @@ from bnmind.lab.adaptive.plots import (
 from bnmind.lab.adaptive.store import save_simulation
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary, compare
+from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
 from bnmind.lab.mastermind.plots import plot_lengths
@@ -19,6 +20,7 @@ from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcri
 from bnmind.lab.result_files import write_files
 
 __all__ = [
+    "ENDINGS",
     "CodeMaker",
     "Comparison",
     "Contest",
@@ -33,6 +35,7 @@ __all__ = [
     "assumed_channel",
     "compare",
     "comparison_csv",
+    "parse_ending",
     "play_game",
     "plot_attributes",
     "plot_exposure",

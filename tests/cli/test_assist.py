@@ -245,7 +245,7 @@ def test_files_that_are_no_games(content: str) -> None:
 
 def test_a_saved_game_that_cannot_go_on() -> None:
     turns = (Turn((1, 1, 2, 3), Reply(4, 0)), Turn((1, 1, 2, 4), Reply(0, 0)))
-    write_game(SAVE, SavedGame(Board(4, 6), "exact", turns), before=None)
+    write_game(SAVE, SavedGame(board=Board(4, 6), noise="exact", turns=turns), before=None)
     assert_one_line_error(run("assist"), "1123 4b0w")
 
 
@@ -271,7 +271,8 @@ def test_bad_input(options: list[str], words: list[str]) -> None:
 
 def test_games_survive_being_saved() -> None:
     board = Board(3, 12, repeats=False)
-    game = SavedGame(board, "independent:0.1", parse_history(board, "1 12 3 3b3w; CBA 0b0w"))
+    turns = parse_history(board, "1 12 3 3b3w; CBA 0b0w")
+    game = SavedGame(board=board, noise="independent:0.1", turns=turns, prior="only-colors:1+2+12")
     write_game(SAVE, game, before=None)
     assert read_game(SAVE) == game
     assert [path.name for path in Path().iterdir()] == [SAVE.name]

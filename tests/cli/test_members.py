@@ -10,6 +10,8 @@ from bnmind._registry import Registered, usage
 from bnmind.adaptive import RESPONSE_MODELS, SELECTORS, SKILL_DISTRIBUTIONS, STOPPERS
 from bnmind.cli.shared.members import Described
 from bnmind.junction import ORDER_FINDERS
+from bnmind.lab import ENDINGS
+from bnmind.mastermind import PRIORS
 from bnmind.pgm.files import MODEL_FORMATS
 from bnmind.strategies import SCORES, STRATEGIES, TREE_FORMATS
 from tests.command_line import run
@@ -27,6 +29,10 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
         ("regret", (SCORES,)),
         ("query", (MODEL_FORMATS, ORDER_FINDERS)),
         ("network", (MODEL_FORMATS,)),
+        ("compare", (PRIORS, ENDINGS)),
+        ("play", (PRIORS, ENDINGS)),
+        ("assist", (PRIORS,)),
+        ("suggest", (PRIORS,)),
     ],
 )
 def test_help_lists_every_member(

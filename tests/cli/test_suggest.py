@@ -25,6 +25,7 @@ from tests.command_line import assert_one_line_error, run, run_json
 KEYS = {
     "board",
     "noise",
+    "prior",
     "guess",
     "information",
     "expected_entropy",
@@ -139,6 +140,7 @@ def test_a_last_reply_that_wins_has_found_the_code() -> None:
     assert advice == {
         "board": "4x6",
         "noise": "exact",
+        "prior": "uniform",
         "guess": "1456",
         "information": 0.0,
         "expected_entropy": 0.0,

@@ -10,9 +10,10 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
+from bnmind.cli.mastermind.setting import UNIFORM, prior_of, situation_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED
-from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Player, Seed
+from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Limit, Player, Seed
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from bnmind.lab.mastermind.advice import Advice
     from bnmind.lab.mastermind.saved_game import SavedGame
-    from bnmind.mastermind import Board, Channel, Posterior, Reply, Turn
+    from bnmind.mastermind import Board, Channel, Posterior, Prior, Reply, Turn
     from bnmind.strategies import Strategy
 
 __all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
@@ -55,6 +56,10 @@ class _Table:
     path: Path
     channel: Channel
     noise: str
+    prior: Prior | None
+    """The distribution from which the code was drawn; uniform if None."""
+    prior_text: str
+    max_guesses: int | None
     rng: np.random.Generator
     strategy: Strategy | None
     """The strategy that proposes guesses; None for the least expected entropy."""
@@ -65,7 +70,13 @@ class _Table:
         """Save the game, unless another program has changed the file in the meantime."""
         from bnmind.lab.mastermind.saved_game import SavedGame, write_game
 
-        game = SavedGame(self.channel.board, self.noise, turns, over)
+        game = SavedGame(
+            board=self.channel.board,
+            noise=self.noise,
+            turns=turns,
+            over=over,
+            prior=self.prior_text,
+        )
         return replace(self, content=write_game(self.path, game, before=self.content))
 
 
@@ -98,6 +109,15 @@ class AssistOptions:
             "[default: exact, or as saved]",
         ),
     ] = None
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            "--prior",
+            metavar="PRIOR",
+            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]",
+        ),
+    ] = None
+    max_guesses: Limit = None
     pegs: Annotated[
         int | None,
         typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
@@ -136,12 +156,13 @@ def assist(options: AssistOptions) -> None:
     content = content_of(options.save)
     console = terminal()
     saved = None if options.new else _saved(options, console)
-    board, noise = _setting(options, saved)
+    board, noise, prior_text = _setting(options, saved)
+    prior = prior_of(board, prior_text)
     turns = _turns(options, board, saved)
     channel = parse_noise(board, noise)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel, turns, goes_on=True)
-    belief = start(channel)
+    belief = start(channel, prior)
     steps = [_Step(belief)]
     for turn in turns:
         belief = belief_after(belief, [turn])
@@ -151,6 +172,9 @@ def assist(options: AssistOptions) -> None:
         path=options.save,
         channel=channel,
         noise=noise,
+        prior=prior,
+        prior_text=prior_text,
+        max_guesses=options.max_guesses,
         rng=np.random.default_rng(options.seed),
         strategy=None if options.strategy == "entropy" else strategy_by_name(options.strategy),
         content=content,
@@ -159,7 +183,8 @@ def assist(options: AssistOptions) -> None:
     place = (
         f"Resumed from {options.save} after {replies}." if saved else f"Saved in {options.save}."
     )
-    console.print(f"Board {board}, noise {noise}. {place}")
+    chosen = "" if prior is None else f", prior {prior_text}"
+    console.print(f"Board {board}, noise {noise}{chosen}. {place}")
     console.print("Enter takes what is proposed, u undoes, q quits.")
     if turns:
         console.print(f"So far: {format_history(board, turns)}")
@@ -178,19 +203,19 @@ def _saved(options: AssistOptions, console: Console) -> SavedGame | None:
     return saved
 
 
-def _setting(options: AssistOptions, saved: SavedGame | None) -> tuple[Board, str]:
-    """Return the board and the noise: those of the saved game, or those of the options."""
+def _setting(options: AssistOptions, saved: SavedGame | None) -> tuple[Board, str, str]:
+    """Return the board, the noise and the prior: those of the saved game or of the options."""
     from bnmind.mastermind import Board
 
     if saved is not None:
         _require_same(options, saved)
-        return saved.board, saved.noise
+        return saved.board, saved.noise, saved.prior
     board = Board(
         DEFAULT_PEGS if options.pegs is None else options.pegs,
         DEFAULT_COLORS if options.colors is None else options.colors,
         repeats=not options.no_repeats,
     )
-    return board, options.noise or "exact"
+    return board, options.noise or "exact", (options.prior or UNIFORM).strip()
 
 
 def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tuple[Turn, ...]:
@@ -218,6 +243,7 @@ def _require_same(options: AssistOptions, saved: SavedGame) -> None:
         "--colors": (options.colors, board.colors),
         "--no-repeats": (options.no_repeats, not board.repeats),
         "--noise": (options.noise, saved.noise),
+        "--prior": (options.prior, saved.prior),
     }
     for option, (requested, stored) in asked.items():
         if requested is not None and requested != stored:
@@ -241,6 +267,9 @@ def _converse(table: _Table, steps: tuple[_Step, ...]) -> None:
         while True:
             belief = steps[-1].belief
             advice: Advice | None = None
+            if table.max_guesses is not None and len(belief.history) >= table.max_guesses:
+                table.console.print(f"That was the last of {table.max_guesses} guesses.")
+                return _farewell(table, belief)
             try:
                 advice = _advice(steps[-1], table)
             except TooLargeError as error:
@@ -283,12 +312,18 @@ def _converse(table: _Table, steps: tuple[_Step, ...]) -> None:
 
 def _advice(step: _Step, table: _Table) -> Advice:
     from bnmind.lab.mastermind.advice import advise, choosing
-    from bnmind.strategies import Situation
 
-    situation = Situation(memory=step.memory)
+    turns = len(step.belief.history)
+    situation = situation_of(table.max_guesses, turns, step.memory)
     return working(
         choosing(step.belief.board),
-        lambda _: advise(step.belief, table.rng, strategy=table.strategy, situation=situation),
+        lambda _: advise(
+            step.belief,
+            table.rng,
+            strategy=table.strategy,
+            situation=situation,
+            prior=table.prior,
+        ),
     )
 
 

@@ -14,11 +14,13 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable_directory
+from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    CodePrior,
     Colors,
     Json,
     Noise,
@@ -51,6 +53,8 @@ of --out. After Ctrl-C, it writes the games played so far.
 Examples:
   bnmind compare
   bnmind compare entropy map --games 5000 --noise false:0.2 --out results
+  bnmind compare entropy --prior two-color --assume-prior learned --match 10
+  bnmind compare entropy map --ending declared:0.9 --max-guesses 20
   bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
 """
 
@@ -83,9 +87,29 @@ class CompareOptions:
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
+    prior: CodePrior = UNIFORM
+    assume_prior: Annotated[
+        str | None,
+        typer.Option(
+            "--assume-prior",
+            metavar="PRIOR",
+            help="The prior that strategies assume, if different.",
+        ),
+    ] = None
+    match: Annotated[
+        int,
+        typer.Option(
+            "--match",
+            metavar="N",
+            help="Games of a match; an assumed prior that learns has seen its earlier codes.",
+        ),
+    ] = 1
+    ending: Annotated[
+        str, typer.Option("--ending", metavar="ENDING", help="How a game ends; see below.")
+    ] = "revealed"
     max_guesses: Annotated[
         int,
-        typer.Option("--max-guesses", metavar="N", help="A longer game is lost."),
+        typer.Option("--max-guesses", metavar="N", help="The limit of guesses in a game."),
     ] = 100
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
@@ -97,8 +121,8 @@ class CompareOptions:
 @with_options(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare strategies, print a summary, and write all games to files."""
-    from bnmind.lab import Contest, save_comparison
-    from bnmind.mastermind import Board, parse_noise
+    from bnmind.lab import Contest, parse_ending, save_comparison
+    from bnmind.mastermind import Board, parse_noise, parse_prior
     from bnmind.strategies import strategy_by_name
 
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
@@ -108,8 +132,13 @@ def compare(options: CompareOptions) -> None:
             parse_noise(board, options.noise),
             games=_number_of_games(options.games),
             seed=options.seed or 0,
-            max_guesses=options.max_guesses,
             assumed=None if options.assume is None else parse_noise(board, options.assume),
+            ending=parse_ending(options.ending, options.max_guesses),
+            prior=prior_of(board, options.prior),
+            assumed_prior=None
+            if options.assume_prior is None
+            else parse_prior(board, options.assume_prior),
+            match=options.match,
         )
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
@@ -189,9 +218,11 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
     assumed = (
         "" if comparison.assumed == comparison.channel else f", assumed to be {comparison.assumed}"
     )
+    prior = _prior_text(comparison)
     console.print(
-        f"Board {comparison.board}, noise {comparison.channel}{assumed}, seed {comparison.seed}; "
-        f"guesses a game:"
+        f"Board {comparison.board}, noise {comparison.channel}{assumed}{prior}, seed"
+        f" {comparison.seed}; guesses a game:",
+        soft_wrap=True,
     )
     counts = any(summary.codes_examined is not None for summary in comparison.summaries)
     columns = ("strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds")
@@ -211,6 +242,11 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
     show_table(console, table)
     if counts:
         console.print("codes: the mean number of codes that a strategy examines in a game.")
+    if comparison.ending != "revealed":
+        right = ", ".join(f"{s.strategy} {percent(s.won)}" for s in comparison.summaries)
+        console.print(f"Named the right code, ending {comparison.ending}: {right}.")
+        console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
+        return
     lost = [f"{s.strategy} lost {percent(1 - s.won)}" for s in comparison.summaries if s.won < 1]
     console.print(
         f"At most {counted(comparison.max_guesses, 'guess', 'guesses')} a game, which lost games "
@@ -219,12 +255,20 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
     console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 
+def _prior_text(comparison: Comparison) -> str:
+    """Return a description of the priors, unless both are uniform."""
+    if comparison.prior == comparison.assumed_prior:
+        return "" if comparison.prior == UNIFORM else f", prior {comparison.prior}"
+    return f", prior {comparison.prior}, assumed to be {comparison.assumed_prior}"
+
+
 def _show_twins(contest: Contest) -> None:
     """Print a note if two of the strategies play the same games."""
     from bnmind.strategies import MapCode, RandomCode, trust_suffices
 
     names = [one.name for one in contest.strategies if isinstance(one, MapCode | RandomCode)]
-    if len(names) > 1 and trust_suffices(contest.believed):
+    unbiased = contest.prior is None and contest.assumed_prior is None
+    if len(names) > 1 and unbiased and trust_suffices(contest.believed):
         tell(
             f"{' and '.join(names)} play the same games here: under {contest.believed.name} the\n"
             "most probable codes are those that contradict the fewest replies."
@@ -247,6 +291,9 @@ def _as_json(comparison: Comparison, written: tuple[Path, ...]) -> dict[str, obj
         "games": comparison.games,
         "seed": comparison.seed,
         "max_guesses": comparison.max_guesses,
+        "ending": comparison.ending,
+        "prior": comparison.prior,
+        "assumed_prior": comparison.assumed_prior,
         "strategies": [summary.as_dict() for summary in comparison.summaries],
         "files": [str(path) for path in written],
     }

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
+from bnmind.cli.mastermind.setting import UNIFORM, prior_of, situation_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    CodePrior,
     Colors,
     History,
     Json,
+    Limit,
     Noise,
     NoRepeats,
     Pegs,
@@ -35,6 +38,7 @@ replies that contradict each other, and still recommends a guess.
 Examples:
   bnmind suggest
   bnmind suggest --history "1123 1b1w, 2345 0b2w"
+  bnmind suggest --prior only-once --history "1123 1b1w"
   bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
 """
 
@@ -46,6 +50,8 @@ class SuggestOptions:
     history: History = ""
     strategy: Player = "entropy"
     noise: Noise = "exact"
+    prior: CodePrior = UNIFORM
+    max_guesses: Limit = None
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
@@ -79,19 +85,30 @@ def suggest(options: SuggestOptions) -> None:
 
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
     channel = parse_noise(board, options.noise)
+    prior = prior_of(board, options.prior)
     turns = parse_history(board, options.history)
     player = None if options.strategy == "entropy" else strategy_by_name(options.strategy)
     if ending(channel, turns, goes_on=options.goes_on):
-        advice = interruptible(lambda: found(belief_after(start(channel), turns[:-1]), turns[-1]))
+        advice = interruptible(
+            lambda: found(belief_after(start(channel, prior), turns[:-1]), turns[-1])
+        )
     else:
         rng = np.random.default_rng(options.seed)
+        situation = situation_of(options.max_guesses, len(turns))
         advice = working(
             choosing(board),
-            lambda _: advise(belief_after(start(channel), turns), rng, strategy=player),
+            lambda _: advise(
+                belief_after(start(channel, prior), turns),
+                rng,
+                strategy=player,
+                situation=situation,
+                prior=prior,
+            ),
         )
     if options.as_json:
-        game = {"board": str(board), "noise": channel.name}
+        game = {"board": str(board), "noise": channel.name, "prior": options.prior}
         tell_json(game | advice_as_json(advice))
     else:
-        tell(f"Board {board}, noise {channel.name}.")
+        chosen = "" if prior is None else f", prior {prior.name}"
+        tell(f"Board {board}, noise {channel.name}{chosen}.")
         show_advice(advice)

@@ -9,9 +9,11 @@ import typer
 __all__ = [
     "DEFAULT_COLORS",
     "DEFAULT_PEGS",
+    "CodePrior",
     "Colors",
     "History",
     "Json",
+    "Limit",
     "NoRepeats",
     "Noise",
     "Pegs",
@@ -57,6 +59,14 @@ Player: TypeAlias = Annotated[
         metavar="NAME",
         help="The strategy that proposes guesses, as for bnmind compare.",
     ),
+]
+CodePrior: TypeAlias = Annotated[
+    str,
+    typer.Option("--prior", metavar="PRIOR", help="How the code-maker chooses codes; see below."),
+]
+Limit: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--max-guesses", metavar="N", help="The limit of guesses in the game, if any."),
 ]
 Json: TypeAlias = Annotated[
     bool,

@@ -3,6 +3,7 @@
 from bnmind.lab.mastermind.advice import Advice, Doubt, advise
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import MAX_ROWS, Comparison, Contest, GameRow, Summary, compare
+from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
 from bnmind.lab.mastermind.plots import plot_lengths
@@ -12,6 +13,7 @@ from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
 
 __all__ = [
+    "ENDINGS",
     "MAX_ROWS",
     "Advice",
     "CodeMaker",
@@ -32,6 +34,7 @@ __all__ = [
     "compare",
     "comparison_csv",
     "content_of",
+    "parse_ending",
     "play_game",
     "plot_lengths",
     "read_game",

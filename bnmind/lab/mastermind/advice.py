@@ -14,7 +14,7 @@ from bnmind.errors import InvalidHistoryError
 if TYPE_CHECKING:
     import numpy as np
 
-    from bnmind.mastermind import Belief, Board, Channel, ExactBelief, Posterior, Turn
+    from bnmind.mastermind import Belief, Board, Channel, ExactBelief, Posterior, Prior, Turn
     from bnmind.strategies import Situation, Strategy
 
 _Kind = TypeVar("_Kind", bound="Belief")
@@ -71,17 +71,17 @@ class Advice:
     """The memory of the strategy for its next turn."""
 
 
-def start(channel: Channel) -> ExactBelief:
+def start(channel: Channel, prior: Prior | None = None) -> ExactBelief:
     """Return the belief of a player before the first guess.
 
     Without noise the belief is the limit of vanishing noise: it reports contradictory replies, and
-    the advice goes on.
+    the advice goes on. The prior is uniform if None.
     """
     from bnmind.mastermind import TableBelief, VanishingBelief
 
     if channel.is_exact:
-        return VanishingBelief.start(channel.board)
-    return TableBelief.start(channel.revealed())
+        return VanishingBelief.start(channel.board, prior=prior)
+    return TableBelief.start(channel.revealed(), prior)
 
 
 def belief_after(belief: _Kind, turns: Iterable[Turn]) -> _Kind:
@@ -151,6 +151,7 @@ def advise(
     *,
     strategy: Strategy | None = None,
     situation: Situation | None = None,
+    prior: Prior | None = None,
 ) -> Advice:
     """Return the next guess of a strategy, and the reasons for it.
 
@@ -165,6 +166,8 @@ def advise(
         its own kind with the same history, so that one that assumes true replies does so here too.
     situation
         The memory of the strategy and the number of guesses left, if known.
+    prior
+        The distribution from which the code was drawn; uniform if None.
     """
     from bnmind.strategies import FIRST_TURN, Entropy, describe_guess
 
@@ -173,7 +176,7 @@ def advise(
         guess, info = Entropy(once=True).choose(belief, rng, situation)
         told = info
     else:
-        own = belief_after(strategy.start(belief.channel), belief.history)
+        own = belief_after(strategy.start(belief.channel, prior), belief.history)
         guess, info = strategy.choose(own, rng, situation)
         told = describe_guess(belief, board.code(guess))
     return Advice(

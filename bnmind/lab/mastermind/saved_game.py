@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "VERSION", "SavedGame", "content_of", "read_game", "write_game"]
 
 FORMAT = "bnmind assist"
-VERSION = 1
+UNIFORM = "uniform"
+VERSION = 2
+"""The version of files with a prior; files without one have version 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SavedGame:
     """The state of a game."""
 
@@ -31,6 +33,8 @@ class SavedGame:
     turns: tuple[Turn, ...]
     over: bool = False
     """Whether the last turn won the game."""
+    prior: str = UNIFORM
+    """The prior of the code, as at the command line."""
 
 
 def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
@@ -56,11 +60,12 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
     board = game.board
     record = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if game.prior == UNIFORM else VERSION,
         "pegs": board.pegs,
         "colors": board.colors,
         "repeats": board.repeats,
         "noise": game.noise,
+        **({} if game.prior == UNIFORM else {"prior": game.prior}),
         "turns": [
             {"guess": board.format(turn.guess), "reply": str(turn.reply)} for turn in game.turns
         ],
@@ -121,7 +126,7 @@ def read_game(path: Path) -> SavedGame:
 def _game(content: dict[str, Any]) -> SavedGame:
     from bnmind.mastermind import Board, Reply, Turn
 
-    if (content["format"], content["version"]) != (FORMAT, VERSION):
+    if content["format"] != FORMAT or content["version"] not in (1, VERSION):
         raise InvalidHistoryError(
             f"{shown(content['format'])} of version {shown(content['version'])}"
         )
@@ -130,4 +135,10 @@ def _game(content: dict[str, Any]) -> SavedGame:
         Turn(board.parse(turn["guess"]), Reply.parse(turn["reply"], pegs=board.pegs))
         for turn in content["turns"]
     )
-    return SavedGame(board, str(content["noise"]), turns, bool(content["over"]) and bool(turns))
+    return SavedGame(
+        board=board,
+        noise=str(content["noise"]),
+        turns=turns,
+        over=bool(content["over"]) and bool(turns),
+        prior=str(content.get("prior", UNIFORM)),
+    )

@@ -95,7 +95,7 @@ PRIORS: Mapping[str, Registered[PriorMaker]] = MappingProxyType(
             "one color in half of all games, and rarely many", lambda: prefer_fewer
         ),
         "fewer-colors": Registered(
-            "each further color makes a code less probable by a factor of e^NUMBER (default 1)",
+            "each further color divides the probability by e^NUMBER (default e)",
             lambda: fewer_colors,
             NUMBER,
             lambda strength: partial(fewer_colors, strength=strength),
