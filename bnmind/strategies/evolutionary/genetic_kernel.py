@@ -40,25 +40,28 @@ def collect_eligible(
     replies: Replies,
     choices: Choices,
     rates: Rates,
-    plan: tuple[int, int, int],
+    plan: tuple[int, int, int, int],
     state: NDArray[np.uint64],
 ) -> None:
-    """Evolve a new random population, and add the eligible codes that occur to the archive.
+    """Evolve a population, and add the eligible codes that occur to the archive.
+
+    A child that is in the new population already is replaced by a random code.
 
     Parameters
     ----------
     population
-        ``(codes, pegs)``, overwritten.
+        ``(codes, pegs)``, overwritten; the first generation.
     archive
         The codes found.
     replies, choices, rates
         The game, the colors to try, and the rates of the operators.
     plan
-        The number of generations, the value of a `Selection`, and b·P·(i − 1).
+        The number of generations, the value of a `Selection`, b·P·(i − 1), and the number of codes
+        of the first generation that are given; the others are random.
     state
         The state of the random numbers.
     """
-    max_generations, selection, top = plan
+    max_generations, selection, top, n_given = plan
     n = population.shape[0]
     counts = np.zeros(choices.allowed.shape[1], dtype=np.uint8)
     costs = np.zeros(n, dtype=np.int64)
@@ -66,7 +69,9 @@ def collect_eligible(
     while room < 4 * n:
         room *= 2
     keys = np.zeros(room, dtype=np.uint64)
-    fill_distinct(population, 0, keys, choices, state)
+    for i in range(n_given):
+        add_code(keys, population[i])
+    fill_distinct(population, n_given, keys, choices, state)
     children = np.empty_like(population)
     for generation in range(max_generations + 1):
         if generation > 0:

@@ -6,7 +6,7 @@ its pegs has a color that is allowed in its position (`Choices`):
 
 * *One-point crossover* takes the pegs before a random cut from one parent, the rest from the other.
 * *Two-point crossover* takes the pegs between two random cuts from the other parent.
-* *Mutation* gives a random peg a random color.
+* *Mutation* gives a random peg a random color, or in a second form the next color.
 * *Permutation* exchanges the colors of two random pegs.
 * *Inversion* reverses the order of the pegs between two random positions.
 
@@ -41,6 +41,7 @@ __all__ = [
     "draw_code",
     "invert",
     "mutate",
+    "mutate_to_next",
     "one_point_crossover",
     "permute",
     "two_point_crossover",
@@ -149,6 +150,21 @@ def mutate(code: _Code, choices: Choices, state: _State) -> None:
     """Give a random peg a random allowed color, which may be the color that it has."""
     i = draw_below(state, code.size)
     color = choices.colors[i, draw_below(state, choices.numbers[i])]
+    if not choices.repeats:
+        for j in range(code.size):
+            if code[j] == color:
+                code[j] = code[i]
+    code[i] = color
+
+
+@njit
+def mutate_to_next(code: _Code, choices: Choices, state: _State) -> None:
+    """Give a random peg the next allowed color; the first one follows the last."""
+    i = draw_below(state, code.size)
+    k = choices.allowed.shape[1] - 1
+    color = np.int64(code[i]) % k + 1
+    while not choices.allowed[i, color]:
+        color = color % k + 1
     if not choices.repeats:
         for j in range(code.size):
             if code[j] == color:

@@ -18,6 +18,7 @@ __all__ = [
     "draw_parent",
     "empty_keys",
     "fill_distinct",
+    "fill_random",
     "selection_weights",
 ]
 
@@ -85,6 +86,13 @@ def fill_distinct(
             draw_code(codes[i], choices, state)
             if add_code(keys, codes[i]):
                 break
+
+
+@njit
+def fill_random(codes: NDArray[np.uint8], choices: Choices, state: NDArray[np.uint64]) -> None:
+    """Fill all rows with random codes, which may be equal."""
+    for i in range(codes.shape[0]):
+        draw_code(codes[i], choices, state)
 
 
 @njit

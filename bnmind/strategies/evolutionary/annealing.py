@@ -1,0 +1,189 @@
+"""Simulated annealing: the best code found within a number of codes.
+
+=======  ==================================================================
+symbol   name here
+=======  ==================================================================
+c        the current code, at first random
+f        its cost, see `fitness`
+T        the temperature
+=======  ==================================================================
+
+Each step proposes another code: with probability ½ a random pair of pegs is exchanged, otherwise a
+random peg gets a random other color. A better or equal code replaces the current one, a worse one
+with probability exp(−(f' − f) / T). The temperature falls by the same factor at each step, from
+`Cooling.start` to `Cooling.end`. A run ends at the first code that agrees with all replies; after
+`Cooling.steps` steps the next run starts from another random code. After `runs` runs the player
+guesses the best code found, whether it agrees with all replies or not.
+
+We know the published algorithm only from its abstract and from Snyder's summary: permutation and
+mutation create new codes, a cost function measures the consistency, and the best code found within
+a time limit is played. The schedule of the temperature is ours, and a limit in codes replaces the
+limit in time, so that a seed determines the game.
+
+References
+----------
+Bernier, Herraiz, Merelo, Olmeda and Prieto, *Solving MasterMind using GAs and simulated annealing:
+a case of dynamic constraint optimization*, Parallel Problem Solving from Nature IV (1996) 554-563.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidArgumentError
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
+from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
+from bnmind.strategies.base.strategy import GuessInfo
+from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost
+from bnmind.strategies.evolutionary.operators import Choices, draw_code, mutate, permute
+from bnmind.strategies.evolutionary.players import Found, Setup, as_guess, require_counts
+
+__all__ = ["Annealing", "Cooling"]
+
+
+@dataclass(frozen=True)
+class Cooling(CheckedValue):
+    """The schedule of the temperature.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Unless start ≥ end > 0 and there is a step.
+    """
+
+    start: float = 2.0
+    """The first temperature, in units of the cost."""
+    end: float = 0.3
+    """The last temperature."""
+    steps: int = 5000
+    """The number of steps."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (math.inf > self.start >= self.end > 0 and self.steps >= 1):
+            raise InvalidArgumentError(
+                f"expected temperatures that fall to a value above 0 and at least 1 step, got "
+                f"{self.start} to {self.end} in {self.steps} steps",
+                self,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annealing(CheckedValue):
+    """Guess the best code that simulated annealing finds.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the number of runs is below 1.
+    """
+
+    name: str = "annealing"
+    """The name of the strategy at the command line and in files."""
+    cooling: Cooling = field(default_factory=Cooling)
+    """The schedule of the temperature of a run."""
+    runs: int = 10
+    """The largest number of runs for a guess."""
+    setup: Setup = field(default_factory=Setup)
+    """The first guess and the colors to try."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(runs=self.runs)
+
+    @property
+    def deterministic(self) -> bool:
+        """The search is random."""
+        return False
+
+    @property
+    def needs(self) -> Needs:
+        """The strategy uses the replies only."""
+        return Needs.HISTORY
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return a belief that holds the replies; the prior is not used."""
+        return HistoryBelief(channel)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
+        found = self.setup.planned(belief, rng)
+        if found is None:
+            found = self._search(belief, rng)
+        return as_guess(belief.board, found)
+
+    def _search(self, belief: Belief, rng: np.random.Generator) -> Found:
+        """Return the code to guess after some replies."""
+        replies, choices = self.setup.replies(belief), self.setup.choices(belief)
+        best = np.zeros(belief.board.pegs, dtype=np.uint8)
+        state = seeded_state(rng)
+        schedule = (self.cooling.start, self.cooling.end, self.cooling.steps)
+        cost, evaluated = 4 * PLAYED, 0
+        for _ in range(self.runs):
+            cost, steps = anneal(best, cost, replies, choices, schedule, state)
+            evaluated += steps
+            if not cost:
+                break
+        return Found(tuple(best.tolist()), cost, evaluated)
+
+
+@njit
+def anneal(
+    best: NDArray[np.uint8],
+    least: int,
+    replies: Replies,
+    choices: Choices,
+    schedule: tuple[float, float, int],
+    state: NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Run the annealing once.
+
+    Returns
+    -------
+    least, evaluated
+        The smallest cost so far, whose code is written into `best`, and the number of codes
+        evaluated.
+    """
+    start, end, steps = schedule
+    factor = (end / start) ** (1.0 / steps)
+    code, other = np.empty_like(best), np.empty_like(best)
+    counts = np.zeros(choices.allowed.shape[1], dtype=np.uint8)
+    draw_code(code, choices, state)
+    cost = code_cost(code, replies, counts)
+    temperature = start
+    for step in range(steps):
+        if cost < least:
+            least = cost
+            best[:] = code
+            if cost == 0:
+                return least, step + 1
+        other[:] = code
+        if draw_below(state, 2):
+            permute(other, choices, state)
+        else:
+            mutate(other, choices, state)
+        new = code_cost(other, replies, counts)
+        # A code that was guessed in vain is never accepted.
+        if new <= cost or (
+            new < PLAYED and draw_uniform(state) < math.exp((cost - new) / temperature)
+        ):
+            code[:] = other
+            cost = new
+        temperature *= factor
+    if cost < least:
+        least = cost
+        best[:] = code
+    return least, steps + 1

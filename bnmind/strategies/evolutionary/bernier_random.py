@@ -1,0 +1,123 @@
+"""Random search with constraints: the first random code that agrees with all replies.
+
+Codes are drawn uniformly, so the guess is a random possible code, as with `RandomCode`. But no
+codes are listed: the number of draws grows with the board and falls with the number of possible
+codes. If no draw agrees with all replies, which is usual under noise, the guess is the code drawn
+whose cost is smallest.
+
+References
+----------
+Bernier, Herraiz, Merelo, Olmeda and Prieto, *Solving MasterMind using GAs and simulated annealing:
+a case of dynamic constraint optimization*, Parallel Problem Solving from Nature IV (1996) 554-563.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind._values import CheckedValue
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.sampling import seeded_state
+from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
+from bnmind.strategies.base.strategy import GuessInfo
+from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost
+from bnmind.strategies.evolutionary.operators import Choices, draw_code
+from bnmind.strategies.evolutionary.players import Found, Setup, as_guess, require_counts
+
+__all__ = ["BernierRandom"]
+
+_SLICE = 200_000  # codes; Ctrl-C works between two slices
+
+
+@dataclass(frozen=True, kw_only=True)
+class BernierRandom(CheckedValue):
+    """Draw random codes, and guess the first one that agrees with all replies.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the number of codes is below 1.
+    """
+
+    name: str = "bernier-random"
+    """The name of the strategy at the command line and in files."""
+    max_codes: int = 2_000_000
+    """The largest number of codes to draw for a guess."""
+    setup: Setup = field(default_factory=Setup)
+    """The first guess and the colors to try."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(max_codes=self.max_codes)
+
+    @property
+    def deterministic(self) -> bool:
+        """The search is random."""
+        return False
+
+    @property
+    def needs(self) -> Needs:
+        """The strategy uses the replies only."""
+        return Needs.HISTORY
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return a belief that holds the replies; the prior is not used."""
+        return HistoryBelief(channel)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
+        found = self.setup.planned(belief, rng)
+        if found is None:
+            found = self._search(belief, rng)
+        return as_guess(belief.board, found)
+
+    def _search(self, belief: Belief, rng: np.random.Generator) -> Found:
+        """Return the code to guess after some replies."""
+        replies, choices = self.setup.replies(belief), self.setup.choices(belief)
+        best = np.zeros(belief.board.pegs, dtype=np.uint8)
+        state = seeded_state(rng)
+        cost, evaluated = 4 * PLAYED, 0
+        while cost and evaluated < self.max_codes:
+            n = min(_SLICE, self.max_codes - evaluated)
+            cost, drawn = draw_until_eligible(best, cost, replies, choices, n, state)
+            evaluated += drawn
+        return Found(tuple(best.tolist()), cost, evaluated)
+
+
+@njit
+def draw_until_eligible(
+    best: NDArray[np.uint8],
+    cost: int,
+    replies: Replies,
+    choices: Choices,
+    n: int,
+    state: NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Draw up to n codes until one is eligible.
+
+    Returns
+    -------
+    cost, drawn
+        The smallest cost so far, whose code is written into `best`, and the number of codes drawn.
+    """
+    code = np.empty_like(best)
+    counts = np.zeros(choices.allowed.shape[1], dtype=np.uint8)
+    for i in range(n):
+        draw_code(code, choices, state)
+        new = code_cost(code, replies, counts)
+        if new < cost:
+            cost = new
+            best[:] = code
+            if cost == 0:
+                return cost, i + 1
+    return cost, n

@@ -1,0 +1,209 @@
+"""The genetic algorithm of Berghman, Goossens and Leus: collect eligible codes, then choose.
+
+After a fixed first guess, each turn starts from a random population. Every generation is bred from
+the one before by crossover, mutation, permutation and inversion; a child that is in the new
+generation already is replaced by a random code. The eligible codes that occur, those that agree
+with all replies, are collected in a set. Once the set is full, or after a number of generations,
+the player guesses the code of the set that leaves the fewest codes of the set eligible on average,
+each code of the set being taken for the secret in turn. This is the expected size (`ExpectedSize`)
+over a sample of the possible codes.
+
+The paper leaves the following open; `docs/evolutionary.md` tells how much each matters:
+
+* the selection of parents, "two parents chosen at random". With the published fitness f,
+  chances proportional to b·P·(i − 1) − cost hardly prefer better codes. The default is
+  1 / (1 + cost).
+* the search without any eligible code after all generations: it starts again with a new random
+  population, and after `restarts` of them gives up. The guess is then the code of the smallest
+  cost.
+
+Under noise the player assumes true replies too, and usually gives up once they contradict each
+other.
+
+References
+----------
+Berghman, Goossens and Leus, *Efficient solutions for Mastermind using genetic algorithms*,
+Computers & Operations Research 36 (2009) 1880-1885.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import CheckedValue
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.sampling import seeded_state
+from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
+from bnmind.strategies.base.strategy import GuessInfo
+from bnmind.strategies.evolutionary.eligible_choice import best_of
+from bnmind.strategies.evolutionary.fitness import PLAYED, code_costs
+from bnmind.strategies.evolutionary.genetic_kernel import Archive, collect_eligible
+from bnmind.strategies.evolutionary.operators import Rates
+from bnmind.strategies.evolutionary.players import (
+    Found,
+    Population,
+    Setup,
+    as_guess,
+    require_counts,
+    require_rates,
+)
+from bnmind.strategies.evolutionary.population import Selection, empty_keys
+from bnmind.strategies.scores.entropy import EntropyLeft
+from bnmind.strategies.scores.expected_size import ExpectedSize
+from bnmind.strategies.scores.score import Score
+
+__all__ = ["Effort", "Genetic", "genetic_tuned"]
+
+_TURN_WEIGHT = 2  # b
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(CheckedValue):
+    """The size of a genetic search; the defaults are those of the paper.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is below 1.
+    """
+
+    population: int = 150
+    """The number of codes of a generation."""
+    generations: int = 100
+    """The largest number of generations after the first one."""
+    eligible: int = 60
+    """The number of eligible codes that ends the search."""
+    guesses: int = 10**6
+    """The largest number of eligible codes that the choice compares as guesses."""
+    restarts: int = 10
+    """The number of populations to try until one contains an eligible code."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(**{name: getattr(self, name) for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Genetic(CheckedValue):
+    """Collect eligible codes with a genetic algorithm, and guess the most telling of them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a rate is not from 0 to 1.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, Reply
+    >>> player = Genetic()
+    >>> belief = player.start(Channel.exact(Board(6, 9)).revealed())
+    >>> guess, _ = player.choose(belief, np.random.default_rng(0))
+    >>> belief.board.code(guess)
+    (1, 1, 2, 2, 3, 4)
+    """
+
+    name: str = "genetic"
+    """The name of the strategy at the command line and in files."""
+    effort: Effort = field(default_factory=Effort)
+    """The size of the search."""
+    rates: Rates = field(default_factory=Rates)
+    """The rates of the operators."""
+    selection: Selection = Selection.INVERSE
+    """The chances of codes to become parents."""
+    choice: Score = field(default_factory=ExpectedSize)
+    """The score of eligible codes as guesses, over the set of eligible codes."""
+    keeps: bool = False
+    """Whether the eligible codes of a turn start the population of the next one."""
+    setup: Setup = field(default_factory=Setup)
+    """The first guess and the colors to try."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_rates(self.rates)
+
+    @property
+    def deterministic(self) -> bool:
+        """The search is random."""
+        return False
+
+    @property
+    def needs(self) -> Needs:
+        """The strategy uses the replies only."""
+        return Needs.HISTORY
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
+        """Return a belief that holds the replies; the prior is not used."""
+        return HistoryBelief(channel)
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
+        found = self.setup.planned(belief, rng)
+        if found is None:
+            found = self._search(belief, rng, situation.memory)
+        return as_guess(belief.board, found)
+
+    def _search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
+        """Return the code to guess after some replies."""
+        board, effort = belief.board, self.effort
+        replies, choices = self.setup.replies(belief), self.setup.choices(belief)
+        archive = _empty_archive(effort.eligible, board.pegs)
+        population = np.zeros((effort.population, board.pegs), dtype=np.uint8)
+        n_given = 0
+        if self.keeps and isinstance(memory, Population) and memory.pegs == board.pegs:
+            kept = memory.codes()
+            kept = kept[np.argsort(code_costs(kept, replies), kind="stable")][: len(population)]
+            population[: len(kept)] = kept
+            n_given = len(kept)
+        state = seeded_state(rng)
+        top = _TURN_WEIGHT * board.pegs * len(belief.history)
+        for _ in range(effort.restarts):
+            plan = (effort.generations, self.selection.value, top, n_given)
+            collect_eligible(population, archive, replies, choices, self.rates, plan, state)
+            n_given = 0
+            if archive.counts[0]:
+                break
+        n, evaluated, cost = archive.counts.tolist()
+        if not n:
+            return Found(tuple(archive.best.tolist()), cost, evaluated)
+        eligible = archive.eligible[:n]
+        place, tied = best_of(
+            board,
+            eligible,
+            self.choice,
+            turn=len(belief.history),
+            most_guesses=effort.guesses,
+            rng=rng,
+        )
+        kept_codes = Population.of(eligible) if self.keeps else None
+        return Found(tuple(eligible[place].tolist()), 0, evaluated, tied, kept_codes)
+
+
+def genetic_tuned() -> Genetic:
+    """Return the player with the settings that took the fewest guesses on large boards.
+
+    Compared with the paper: a large set of eligible codes that is kept for the next turn, high
+    rates of mutation and permutation, and the code of the largest entropy of the reply.
+    """
+    return Genetic(
+        name="genetic-tuned",
+        effort=Effort(population=400, generations=300, eligible=1000, guesses=200),
+        rates=Rates(mutation=0.3, permutation=0.3, inversion=0.1),
+        selection=Selection.BEST_HALF,
+        choice=EntropyLeft(),
+        keeps=True,
+    )
+
+
+def _empty_archive(room: int, pegs: int) -> Archive:
+    eligible: NDArray[np.uint8] = np.zeros((room, pegs), dtype=np.uint8)
+    counts = np.array([0, 0, 4 * PLAYED], dtype=np.int64)
+    return Archive(eligible, empty_keys(room), np.zeros(pegs, dtype=np.uint8), counts)

@@ -1,0 +1,146 @@
+"""The frame of players that search for a code: opening, colors to try, and the reasons given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidArgumentError
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.mastermind.board import Board
+from bnmind.strategies.base.strategy import GuessInfo
+from bnmind.strategies.evolutionary.color_sets import (
+    ColorRemoval,
+    MonochromeProbing,
+    allowed_colors,
+    next_probe,
+)
+from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, replies_of
+from bnmind.strategies.evolutionary.openings import Opening, PatternOpening
+from bnmind.strategies.evolutionary.operators import Choices, Rates, all_choices, choices_of
+
+__all__ = ["Found", "Population", "Setup", "as_guess", "require_counts", "require_rates"]
+
+
+@dataclass(frozen=True)
+class Population(CheckedValue):
+    """The codes that a player keeps for its next turn."""
+
+    pegs: int
+    """The number of pegs of each code."""
+    pegs_in_a_row: bytes
+    """The colors of all codes, one byte for each peg."""
+
+    @classmethod
+    def of(cls, codes: NDArray[np.uint8]) -> Population:
+        """Return the population of codes, ``(codes, pegs)``."""
+        return cls(int(codes.shape[1]), codes.tobytes())
+
+    def codes(self) -> NDArray[np.uint8]:
+        """Return the codes, ``(codes, pegs)``, colors 1..k."""
+        return np.frombuffer(self.pegs_in_a_row, dtype=np.uint8).reshape(-1, self.pegs)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a search."""
+
+    code: tuple[int, ...]
+    """The code to guess."""
+    cost: int = 0
+    """Its cost; 0 if it agrees with all replies."""
+    evaluated: int = 0
+    """The number of codes whose cost was computed."""
+    tied: int = 1
+    """The number of codes found that are as good."""
+    memory: Population | None = None
+    """The codes kept for the next turn."""
+
+
+def _no_removal() -> ColorRemoval:
+    return ColorRemoval(absent=False, positions=False)
+
+
+@dataclass(frozen=True)
+class Setup(CheckedValue):
+    """The parts of a player around its search."""
+
+    opening: Opening = field(default_factory=PatternOpening)
+    """The first guess."""
+    removal: ColorRemoval = field(default_factory=_no_removal)
+    """The facts that exclude colors; used if the player assumes true replies."""
+    probing: MonochromeProbing | None = None
+    """The guesses of a single color on large boards; None for none. They are made if the player
+    assumes true replies."""
+
+    def planned(self, belief: Belief, rng: np.random.Generator) -> Found | None:
+        """Return a guess that needs no search, or None."""
+        board, history = belief.board, belief.history
+        if self.probing and self.probing.applies_to(board) and belief.channel.is_exact:
+            probe = next_probe(board, history)
+            if probe is not None:
+                return Found(probe)
+        return None if history else Found(self.opening.guess(board, rng))
+
+    def replies(self, belief: Belief, *, black_weight: int = 1) -> Replies:
+        """Return the replies of the game as arrays."""
+        return replies_of(
+            belief.board, belief.history, ends=belief.channel.ends, black_weight=black_weight
+        )
+
+    def choices(self, belief: Belief) -> Choices:
+        """Return the colors to try."""
+        if not belief.channel.is_exact:
+            return all_choices(belief.board)
+        return choices_of(belief.board, allowed_colors(belief.board, belief.history, self.removal))
+
+
+def as_guess(board: Board, found: Found) -> tuple[int, GuessInfo]:
+    """Return the guess of a search as a strategy returns it; the score is the cost."""
+    cost = found.cost % PLAYED
+    note = ""
+    if found.cost:
+        note = f"found no code that agrees with all replies; this one differs by {cost} pegs"
+    index = board.index(found.code)
+    info = GuessInfo(
+        guess=index,
+        score=float(cost),
+        tied=max(1, found.tied),
+        evaluated=found.evaluated,
+        memory=found.memory,
+        note=note,
+    )
+    return index, info
+
+
+def require_counts(**counts: int) -> None:
+    """Raise unless all numbers are at least 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The message names all numbers that are too small.
+    """
+    small = [f"{name.replace('_', ' ')} {n}" for name, n in counts.items() if n < 1]
+    if small:
+        raise InvalidArgumentError(f"expected numbers of at least 1, got {', '.join(small)}", small)
+
+
+def require_rates(rates: Rates) -> None:
+    """Raise unless all rates are probabilities.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The message names all rates that are not.
+    """
+    wrong = [
+        f"{name.replace('_', ' ')} {rate}"
+        for name, rate in zip(rates._fields, rates, strict=True)
+        if not 0 <= rate <= 1
+    ]
+    if wrong:
+        raise InvalidArgumentError(f"expected rates from 0 to 1, got {', '.join(wrong)}", rates)
