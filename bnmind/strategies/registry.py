@@ -15,7 +15,12 @@ from typing import cast
 from bnmind._registry import Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.evolutionary.annealing import Annealing
+from bnmind.strategies.evolutionary.bernier_genetic import BernierGenetic
+from bnmind.strategies.evolutionary.bernier_random import BernierRandom
 from bnmind.strategies.evolutionary.estimation_of_distribution import EstimationOfDistribution
+from bnmind.strategies.evolutionary.genetic import Genetic, genetic_tuned
+from bnmind.strategies.evolutionary.genetic_elitist import GeneticElitist
 from bnmind.strategies.evolutionary.local_entropy import LocalEntropy
 from bnmind.strategies.lookahead.beam_search import deeper
 from bnmind.strategies.optimal.optimal_player import Optimal
@@ -81,6 +86,12 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
             MetropolisHastings,
         ),
         "deeper": Registered("looks further ahead than one guess", deeper),
+        "genetic": Registered("the most telling of codes found by a genetic algorithm", Genetic),
+        "genetic-tuned": Registered("a genetic algorithm set for large boards", genetic_tuned),
+        "genetic-elitist": Registered("the best code of an elitist genetic search", GeneticElitist),
+        "bernier-random": Registered("the first random code that fits", BernierRandom),
+        "bernier-genetic": Registered("the first code that fits of a population", BernierGenetic),
+        "annealing": Registered("the best code of simulated annealing", Annealing),
     }
 )
 """The strategy of each name; every score of `SCORES` is the strategy of its name.

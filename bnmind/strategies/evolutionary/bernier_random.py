@@ -34,6 +34,7 @@ from bnmind.strategies.evolutionary.players import Found, Setup, as_guess, requi
 
 __all__ = ["BernierRandom"]
 
+_DRAWS_FOR_EACH = 20  # code of the board; a code stays out of so many draws once in 5·10⁸ times
 _SLICE = 200_000  # codes; Ctrl-C works between two slices
 
 
@@ -87,8 +88,9 @@ class BernierRandom(CheckedValue):
         best = np.zeros(belief.board.pegs, dtype=np.uint8)
         state = seeded_state(rng)
         cost, evaluated = 4 * PLAYED, 0
-        while cost and evaluated < self.max_codes:
-            n = min(_SLICE, self.max_codes - evaluated)
+        most = min(self.max_codes, _DRAWS_FOR_EACH * belief.board.n_codes)
+        while cost and evaluated < most:
+            n = min(_SLICE, most - evaluated)
             cost, drawn = draw_until_eligible(best, cost, replies, choices, n, state)
             evaluated += drawn
         return Found(tuple(best.tolist()), cost, evaluated)

@@ -80,6 +80,9 @@ class Effort(CheckedValue):
     """The largest number of generations after the first one."""
     eligible: int = 60
     """The number of eligible codes that ends the search."""
+    patience: int = 10**6
+    """The number of generations without a new eligible code that ends the search once there is
+    one. The paper has no such rule."""
     guesses: int = 10**6
     """The largest number of eligible codes that the choice compares as guesses."""
     restarts: int = 10
@@ -166,7 +169,8 @@ class Genetic(CheckedValue):
         state = seeded_state(rng)
         top = _TURN_WEIGHT * board.pegs * len(belief.history)
         for _ in range(effort.restarts):
-            plan = (effort.generations, self.selection.value, top, n_given)
+            generations, patience = effort.generations, effort.patience
+            plan = (generations, patience, self.selection.value, top, n_given)
             collect_eligible(population, archive, replies, choices, self.rates, plan, state)
             n_given = 0
             if archive.counts[0]:
@@ -195,7 +199,7 @@ def genetic_tuned() -> Genetic:
     """
     return Genetic(
         name="genetic-tuned",
-        effort=Effort(population=400, generations=300, eligible=1000, guesses=200),
+        effort=Effort(population=400, generations=300, eligible=1000, guesses=200, patience=20),
         rates=Rates(mutation=0.3, permutation=0.3, inversion=0.1),
         selection=Selection.BEST_HALF,
         choice=EntropyLeft(),

@@ -40,7 +40,7 @@ def collect_eligible(
     replies: Replies,
     choices: Choices,
     rates: Rates,
-    plan: tuple[int, int, int, int],
+    plan: tuple[int, int, int, int, int],
     state: NDArray[np.uint64],
 ) -> None:
     """Evolve a population, and add the eligible codes that occur to the archive.
@@ -56,12 +56,14 @@ def collect_eligible(
     replies, choices, rates
         The game, the colors to try, and the rates of the operators.
     plan
-        The number of generations, the value of a `Selection`, b·P·(i − 1), and the number of codes
-        of the first generation that are given; the others are random.
+        The number of generations, the number of generations without a new eligible code that ends
+        the search once there is one, the value of a `Selection`, b·P·(i − 1), and the number of
+        codes of the first generation that are given; the others are random.
     state
         The state of the random numbers.
     """
-    max_generations, selection, top, n_given = plan
+    max_generations, patience, selection, top, n_given = plan
+    latest = 0
     n = population.shape[0]
     counts = np.zeros(choices.allowed.shape[1], dtype=np.uint8)
     costs = np.zeros(n, dtype=np.int64)
@@ -74,6 +76,8 @@ def collect_eligible(
     fill_distinct(population, n_given, keys, choices, state)
     children = np.empty_like(population)
     for generation in range(max_generations + 1):
+        if archive.counts[0] > 0 and generation - latest > patience:
+            return
         if generation > 0:
             weights = selection_weights(costs, selection, top)
             keys[:] = 0
@@ -94,5 +98,6 @@ def collect_eligible(
             if costs[i] == 0 and add_code(archive.keys, population[i]):
                 archive.eligible[archive.counts[0]] = population[i]
                 archive.counts[0] += 1
+                latest = generation
                 if archive.counts[0] == archive.eligible.shape[0]:
                     return
