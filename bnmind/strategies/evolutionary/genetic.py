@@ -62,6 +62,7 @@ from bnmind.strategies.scores.score import Score
 __all__ = ["Effort", "Genetic", "genetic_tuned"]
 
 _TURN_WEIGHT = 2  # b
+_CODES_FOR_EACH = 20  # code of the board: a larger search would only see small boards again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,12 +169,13 @@ class Genetic(CheckedValue):
             n_given = len(kept)
         state = seeded_state(rng)
         top = _TURN_WEIGHT * board.pegs * len(belief.history)
+        most = _CODES_FOR_EACH * board.n_codes
+        generations = min(effort.generations, most // effort.population + 1)
         for _ in range(effort.restarts):
-            generations, patience = effort.generations, effort.patience
-            plan = (generations, patience, self.selection.value, top, n_given)
+            plan = (generations, effort.patience, self.selection.value, top, n_given)
             collect_eligible(population, archive, replies, choices, self.rates, plan, state)
             n_given = 0
-            if archive.counts[0]:
+            if archive.counts[0] or archive.counts[1] > most:
                 break
         n, evaluated, cost = archive.counts.tolist()
         if not n:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bnmind.mastermind import Board
 from bnmind.mastermind.sampling import seeded_state
+from bnmind.strategies.evolutionary import Rates
 from bnmind.strategies.evolutionary.operators import (
     Choices,
-    Rates,
     all_choices,
     breed,
     choices_of,

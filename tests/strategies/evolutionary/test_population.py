@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from bnmind.mastermind import Board
 from bnmind.mastermind.sampling import seeded_state
+from bnmind.strategies.evolutionary import Selection
 from bnmind.strategies.evolutionary.operators import all_choices
 from bnmind.strategies.evolutionary.population import (
-    Selection,
     add_code,
     draw_parent,
     empty_keys,
