@@ -190,7 +190,7 @@ class Genetic(CheckedValue):
             rng=rng,
         )
         kept_codes = Population.of(eligible) if self.keeps else None
-        return Found(tuple(eligible[place].tolist()), 0, evaluated, tied, kept_codes)
+        return Found(tuple(eligible[place].tolist()), 0, evaluated, tied=tied, memory=kept_codes)
 
 
 def genetic_tuned() -> Genetic:

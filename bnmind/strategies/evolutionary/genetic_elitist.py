@@ -115,7 +115,7 @@ class GeneticElitist(CheckedValue):
                 population, replies, choices, self.rates, plan, seeded_state(rng)
             )
             tied = int(np.count_nonzero(costs == costs[0]))
-            found = Found(tuple(population[0].tolist()), int(costs[0]), int(evaluated), tied)
+            found = Found(tuple(population[0].tolist()), int(costs[0]), int(evaluated), tied=tied)
         return as_guess(belief.board, found)
 
 
