@@ -208,6 +208,7 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "strategy": (_command("strategy", "knuth", *SMALL, "--tree", "PLACE"), "a.json", 1),
     "strategy .svg": (_command("strategy", "knuth", *SMALL, "--tree", "PLACE"), "a.svg", 1),
     "fit-weights": (_command("fit-weights", *SMALL, *FEW, "--out", "PLACE"), "a.json", 1),
+    "fit-value": (_command("fit-value", *SMALL, "--games", "9", "--out", "PLACE"), "a.json", 1),
     "query": (_command("query", "bank.bif", "--svg", "PLACE"), "a.svg", 1),
     "learn": (
         _command("learn", "r.csv", "--bank", "bank.json", "--out", "PLACE"),

@@ -13,6 +13,7 @@ from bnmind.cli.adaptive.options import AdaptiveCommand
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
 from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
+from bnmind.cli.mastermind.fit_value import FIT_VALUE_HELP, fit_value
 from bnmind.cli.mastermind.fit_weights import FIT_WEIGHTS_HELP, fit_weights
 from bnmind.cli.mastermind.play import PLAY_HELP, play
 from bnmind.cli.mastermind.regret import REGRET_HELP, RegretCommand, regret
@@ -97,6 +98,7 @@ for name, command, text, short in (
     ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
     ("regret", regret, REGRET_HELP, "Show the loss of each guess of a game."),
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
+    ("fit-value", fit_value, FIT_VALUE_HELP, "Fit the value of a belief for look-ahead."),
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),

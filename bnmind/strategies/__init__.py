@@ -16,6 +16,10 @@ from bnmind.strategies.base.strategy import (
     start_belief,
     trusting_channel,
 )
+from bnmind.strategies.belief_game.fit_value import FittedValue, fit_value
+from bnmind.strategies.belief_game.lookahead import LookAhead
+from bnmind.strategies.belief_game.value import BeliefValue, ValueOrigin
+from bnmind.strategies.belief_game.value_files import read_value, shipped_value, write_value
 from bnmind.strategies.evolutionary.estimation_of_distribution import (
     EstimationOfDistribution,
     Generation,
@@ -83,6 +87,7 @@ __all__ = [
     "TREE_SUFFIXES",
     "Among",
     "AveragedGames",
+    "BeliefValue",
     "Breadth",
     "ClassTerms",
     "Combination",
@@ -91,6 +96,7 @@ __all__ = [
     "EntropyLeft",
     "EstimationOfDistribution",
     "ExpectedSize",
+    "FittedValue",
     "FittedWeights",
     "FoundCode",
     "Generation",
@@ -102,6 +108,7 @@ __all__ = [
     "Larmouth",
     "Lengths",
     "LocalEntropy",
+    "LookAhead",
     "MapCode",
     "Measured",
     "MostParts",
@@ -121,6 +128,7 @@ __all__ = [
     "Ties",
     "TreeComparison",
     "TreeNode",
+    "ValueOrigin",
     "WeightedEntropy",
     "WorstCase",
     "average_games",
@@ -138,6 +146,7 @@ __all__ = [
     "find_possible_code",
     "first_guesses",
     "first_possible",
+    "fit_value",
     "fit_weights",
     "grow_exactly",
     "grow_tree",
@@ -158,8 +167,10 @@ __all__ = [
     "play_by_search",
     "posterior_of",
     "read_tree",
+    "read_value",
     "read_weights",
     "regrets",
+    "shipped_value",
     "start_belief",
     "strategy_by_name",
     "strategy_tree",
@@ -176,5 +187,6 @@ __all__ = [
     "walk_tree",
     "weighted_entropy",
     "write_tree",
+    "write_value",
     "write_weights",
 ]

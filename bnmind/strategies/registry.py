@@ -15,6 +15,7 @@ from typing import cast
 from bnmind._registry import Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.belief_game.lookahead import LookAhead
 from bnmind.strategies.evolutionary.annealing import Annealing
 from bnmind.strategies.evolutionary.bernier_genetic import BernierGenetic
 from bnmind.strategies.evolutionary.bernier_random import BernierRandom
@@ -85,6 +86,7 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
             "Snyder's random walk to a code that fits the replies; boards of any size",
             MetropolisHastings,
         ),
+        "lookahead": Registered("the least expected value of the belief; models noise", LookAhead),
         "deeper": Registered("looks further ahead than one guess", deeper),
         "genetic": Registered("the most telling of codes found by a genetic algorithm", Genetic),
         "genetic-tuned": Registered("a genetic algorithm set for large boards", genetic_tuned),

@@ -13,6 +13,7 @@ CASES = [
     ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.json"),
     ("bnmind.strategies.strategy_tree", ("strategy", "knuth", "--tree"), "a.svg"),
     ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
+    ("bnmind.strategies.fit_value", ("fit-value", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),

@@ -1,0 +1,1 @@
+"""Tests of the play under noise as a game on beliefs."""
