@@ -737,6 +737,9 @@ def _trees() -> Any:
     strategies.MostParts,
     strategies.Myopic,
     strategies.Optimal,
+    strategies.Subset,
+    strategies.Generation,
+    strategies.AveragedGames,
     strategies.WeightedEntropy,
     strategies.WorstCase,
 )
@@ -753,6 +756,9 @@ def _players() -> Any:
         strategies.Myopic(strategies.WorstCase(), first=(1, 2)),
         strategies.Optimal(),
         strategies.Optimal(first=(1, 2)),
+        strategies.Subset(score=strategies.MostParts(), size=3),
+        strategies.Generation(np.ones((2, 4), dtype=np.uint8)),
+        strategies.average_games(strategies.RandomCode(), BOARD),
         strategies.fit_weights(BOARD, evaluations=3).score,
         strategies.WorstCase(),
     ]
@@ -766,6 +772,7 @@ def _players() -> Any:
     lab.GameRow,
     lab.Limit,
     lab.PlayedTurn,
+    lab.RankSumGroups,
     lab.Revealed,
     lab.Summary,
     lab.Transcript,
@@ -778,6 +785,7 @@ def _lab() -> Any:
     compared = lab.compare([knuth], channel, games=3)
     contest = lab.Contest([knuth], channel)  # type: ignore[arg-type]
     return [
+        lab.rank_sum_groups({"knuth": [3.0, 4.0], "random": [4.0, 5.0]}),
         maker,
         played,
         *played.turns,

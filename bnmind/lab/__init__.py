@@ -13,6 +13,7 @@ from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary,
 from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
+from bnmind.lab.mastermind.groups import RankSumGroups, comparison_groups, rank_sum_groups
 from bnmind.lab.mastermind.plots import plot_lengths
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
@@ -29,12 +30,14 @@ __all__ = [
     "GameRow",
     "Limit",
     "PlayedTurn",
+    "RankSumGroups",
     "Revealed",
     "Summary",
     "Transcript",
     "assumed_channel",
     "compare",
     "comparison_csv",
+    "comparison_groups",
     "parse_ending",
     "play_game",
     "plot_attributes",
@@ -43,6 +46,7 @@ __all__ = [
     "plot_measure",
     "plot_measures",
     "plot_test_lengths",
+    "rank_sum_groups",
     "replay",
     "save_comparison",
     "save_simulation",

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 from bnmind.lab import CodeMaker, Revealed, play_game
-from bnmind.mastermind import Board, Channel, Reply, Turn, parse_noise, reply
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    Reply,
+    SampledBelief,
+    Turn,
+    parse_noise,
+    reply,
+)
 from bnmind.strategies import (
     Among,
     EntropyLeft,
@@ -94,6 +102,23 @@ def test_a_subset_of_all_codes_is_the_heuristic_on_all() -> None:
     games = 100 if UNCOMPILED else 400
     played = measure_games(everything, board, games=games, seed=2)
     assert abs(played.mean - exact.mean) < 4 * exact.sd / games**0.5
+
+
+def test_a_large_board_is_played_from_samples() -> None:
+    board = Board(6, 12)
+    strategy = Subset(score=EntropyLeft(), size=30)
+    belief = strategy.start(Channel.exact(board).revealed())
+    assert isinstance(belief, SampledBelief)
+    secret = (7, 1, 12, 3, 3, 9)
+    guesses = []
+    for _ in range(3):
+        guess, info = strategy.choose(belief, np.random.default_rng(5))
+        code = board.code(guess)
+        guesses.append(code)
+        assert all(reply(turn.guess, code) == turn.reply for turn in belief.history)
+        belief = belief.update(code, reply(code, secret))
+    assert len(set(guesses)) == 3
+    assert info.evaluated == 30
 
 
 def test_the_family_is_parsed() -> None:

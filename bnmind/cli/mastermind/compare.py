@@ -213,6 +213,7 @@ def _number_of_games(text: str) -> int | None:
 
 def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
     from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+    from bnmind.lab import comparison_groups
 
     console = terminal()
     assumed = (
@@ -252,6 +253,8 @@ def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
         f"At most {counted(comparison.max_guesses, 'guess', 'guesses')} a game, which lost games "
         f"count as: {', '.join(lost) or 'none was lost'}."
     )
+    if len(comparison.strategies) > 1:
+        console.print(f"Rank-sum test, significance 0.05: {comparison_groups(comparison)}.")
     console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 
@@ -284,6 +287,8 @@ def _count(value: float | None) -> str:
 
 
 def _as_json(comparison: Comparison, written: tuple[Path, ...]) -> dict[str, object]:
+    from bnmind.lab import comparison_groups
+
     return {
         "board": comparison.board,
         "channel": comparison.channel,
@@ -295,5 +300,6 @@ def _as_json(comparison: Comparison, written: tuple[Path, ...]) -> dict[str, obj
         "prior": comparison.prior,
         "assumed_prior": comparison.assumed_prior,
         "strategies": [summary.as_dict() for summary in comparison.summaries],
+        "groups": [list(group) for group in comparison_groups(comparison).groups],
         "files": [str(path) for path in written],
     }

@@ -6,6 +6,7 @@ from bnmind.lab.mastermind.compare import MAX_ROWS, Comparison, Contest, GameRow
 from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
+from bnmind.lab.mastermind.groups import RankSumGroups, comparison_groups, rank_sum_groups
 from bnmind.lab.mastermind.plots import plot_lengths
 from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
@@ -25,6 +26,7 @@ __all__ = [
     "GameRow",
     "Limit",
     "PlayedTurn",
+    "RankSumGroups",
     "Revealed",
     "SavedGame",
     "Summary",
@@ -33,10 +35,12 @@ __all__ = [
     "assumed_channel",
     "compare",
     "comparison_csv",
+    "comparison_groups",
     "content_of",
     "parse_ending",
     "play_game",
     "plot_lengths",
+    "rank_sum_groups",
     "read_game",
     "replay",
     "save_comparison",

@@ -13,6 +13,7 @@ from bnmind._messages import shown
 from bnmind._registry import Argument
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
+from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
@@ -29,10 +30,20 @@ from bnmind.strategies.scores.registry import SCORES
 from bnmind.strategies.scores.score import Score
 from bnmind.strategies.scores.worst_case import WorstCase
 
-__all__ = ["MAX_SUBSET", "SUBSET_ARGUMENT", "SUBSET_SCORES", "Subset", "subset_strategy"]
+__all__ = [
+    "MAX_LISTED",
+    "MAX_SUBSET",
+    "SUBSET_ARGUMENT",
+    "SUBSET_SCORES",
+    "Subset",
+    "subset_strategy",
+]
 
 MAX_SUBSET = 1000
 """The largest size of a subset; a guess then takes a second."""
+
+MAX_LISTED = 2**20
+"""With more codes than this, the belief holds samples."""
 
 _DRAWS = 8
 """Codes drawn from a belief that holds only samples, for each code of the subset."""
@@ -46,8 +57,8 @@ class Subset:
     codes of the subset. Ties are broken at random. If no more codes are possible than the subset
     may have, it contains all of them, and the strategy is `Myopic` among possible codes.
 
-    The strategy assumes true replies, as `Myopic` does, where the belief can hold the probability
-    of each code. On larger boards it draws the subset from samples of the belief.
+    The strategy assumes true replies, as `Myopic` does. On boards of more than `MAX_LISTED` codes,
+    its belief holds samples, from which it draws the subset.
 
     Examples
     --------
@@ -94,8 +105,11 @@ class Subset:
         return Needs.SAMPLES
 
     def start(self, channel: Channel, prior: Prior | None = None) -> Posterior:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
+        """Return a belief that assumes true replies; on large boards it holds samples."""
+        trusting = trusting_channel(channel)
+        if channel.board.n_codes > MAX_LISTED:
+            return SampledBelief.start(trusting, prior)
+        return start_belief(trusting, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
@@ -120,14 +134,16 @@ class Subset:
 def random_subset(belief: Posterior, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Return up to `size` different possible codes, ``(codes, pegs)``.
 
-    If the belief holds the probability of each code, each set of `size` possible codes is equally
-    probable. Otherwise these are the first different ones of 8·`size` codes drawn from it.
+    Each code is drawn with its probability from those that are left; if all are equally probable,
+    so are all sets of `size` codes. If the belief holds only samples, the result is the first
+    different ones of 8·`size` codes drawn from it, which may be fewer.
     """
     codes = getattr(belief, "codes", None)
     if codes is not None:
         possible = np.flatnonzero(codes.probabilities)
         if len(possible) > size:
-            possible = rng.choice(possible, size, replace=False)
+            p = codes.probabilities[possible]
+            possible = rng.choice(possible, size, replace=False, p=p / p.sum())
         return digits_of(belief.board, possible)
     drawn = np.asarray(belief.draw(_DRAWS * size, rng), dtype=np.uint8)
     _, first = np.unique(drawn, axis=0, return_index=True)
