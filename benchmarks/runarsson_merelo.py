@@ -93,7 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.out is not None:
         options.out.write_text(json.dumps(games), encoding="utf-8")
     if len(games) > 1:
-        print("means of runs:", rank_sum_groups({n: [*map(np.mean, g)] for n, g in games.items()}))
+        print(
+            "means of runs:",
+            rank_sum_groups({n: np.mean(g, axis=1).tolist() for n, g in games.items()}),
+        )
         print("all games:    ", rank_sum_groups({n: list(chain(*g)) for n, g in games.items()}))
 
 
