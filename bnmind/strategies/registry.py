@@ -36,6 +36,7 @@ from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.registry import SCORES
 from bnmind.strategies.scores.score import Score
 from bnmind.strategies.snyder.metropolis_hastings import MetropolisHastings
+from bnmind.strategies.snyder.scoring import LEARNED_THETA, ExponentialScoring
 
 __all__ = ["STRATEGIES", "is_registered", "strategy_by_name"]
 
@@ -81,6 +82,11 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "optimal-worst": Registered(
             "proven to take the fewest guesses in the worst case",
             partial(Optimal, "optimal-worst", in_worst_case=True),
+        ),
+        "snyder": Registered("Snyder's exponential scores before learning", ExponentialScoring),
+        "snyder-learned": Registered(
+            "Snyder's exponential scores with the weights that she learned",
+            partial(ExponentialScoring, "snyder-learned", LEARNED_THETA),
         ),
         "metropolis-hastings": Registered(
             "Snyder's random walk to a code that fits the replies; boards of any size",

@@ -1,9 +1,39 @@
 """Snyder's players: exponential scores that are learned, and a random walk over codes."""
 
+from bnmind.strategies.snyder.learning import (
+    LearnedTheta,
+    LengthEstimate,
+    ScoredGames,
+    estimate_length,
+    learn_theta,
+    log_probabilities,
+    play_scored,
+)
 from bnmind.strategies.snyder.metropolis_hastings import (
     MetropolisHastings,
     WalkMemory,
     stopping_steps,
 )
+from bnmind.strategies.snyder.scoring import (
+    INITIAL_THETA,
+    LEARNED_THETA,
+    ExponentialScoring,
+    Theta,
+)
 
-__all__ = ["MetropolisHastings", "WalkMemory", "stopping_steps"]
+__all__ = [
+    "INITIAL_THETA",
+    "LEARNED_THETA",
+    "ExponentialScoring",
+    "LearnedTheta",
+    "LengthEstimate",
+    "MetropolisHastings",
+    "ScoredGames",
+    "Theta",
+    "WalkMemory",
+    "estimate_length",
+    "learn_theta",
+    "log_probabilities",
+    "play_scored",
+    "stopping_steps",
+]
