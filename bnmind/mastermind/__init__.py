@@ -12,6 +12,7 @@ from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
+from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.board import MAX_CODES, Board
 from bnmind.mastermind.channel import Channel
@@ -57,6 +58,7 @@ __all__ = [
     "TreeBelief",
     "Turn",
     "UniformPrior",
+    "UnknownNoiseBelief",
     "VanishingBelief",
     "belief_plan",
     "evidence_of_guess",

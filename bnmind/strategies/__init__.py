@@ -49,6 +49,7 @@ from bnmind.strategies.players.openings import Opening, open_aabb, open_aabc
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.shapiro import Indifference, first_possible
 from bnmind.strategies.players.subset import Subset, subset_strategy
+from bnmind.strategies.players.unknown_noise import DEFAULT_LEVELS, UnknownNoise, noise_grid
 from bnmind.strategies.players.weighted_entropy import weighted_entropy
 from bnmind.strategies.registry import STRATEGIES, strategy_by_name
 from bnmind.strategies.scores.entropy import EntropyLeft
@@ -80,6 +81,7 @@ from bnmind.strategies.trees.tree_json import tree_from_json, tree_to_json
 from bnmind.strategies.trees.tree_text import tree_from_text, tree_to_text
 
 __all__ = [
+    "DEFAULT_LEVELS",
     "FIRST_TURN",
     "SCORES",
     "STRATEGIES",
@@ -128,6 +130,7 @@ __all__ = [
     "Ties",
     "TreeComparison",
     "TreeNode",
+    "UnknownNoise",
     "ValueOrigin",
     "WeightedEntropy",
     "WorstCase",
@@ -160,6 +163,7 @@ __all__ = [
     "most_informative",
     "most_wins",
     "myopic_rule",
+    "noise_grid",
     "open_aabb",
     "open_aabc",
     "optimal_in_worst_case",

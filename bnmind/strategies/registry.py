@@ -32,6 +32,7 @@ from bnmind.strategies.players.myopic import Myopic
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.shapiro import first_possible
 from bnmind.strategies.players.subset import SUBSET_ARGUMENT, Subset, subset_strategy
+from bnmind.strategies.players.unknown_noise import UnknownNoise
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.registry import SCORES
 from bnmind.strategies.scores.score import Score
@@ -93,6 +94,12 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
             MetropolisHastings,
         ),
         "lookahead": Registered("the least expected value of the belief; models noise", LookAhead),
+        "entropy-unknown-noise": Registered(
+            "as entropy, and learns the level of the noise", UnknownNoise
+        ),
+        "map-unknown-noise": Registered(
+            "as map, and learns the level of the noise", partial(UnknownNoise, MapCode())
+        ),
         "deeper": Registered("looks further ahead than one guess", deeper),
         "genetic": Registered("the most telling of codes found by a genetic algorithm", Genetic),
         "genetic-tuned": Registered("a genetic algorithm set for large boards", genetic_tuned),

@@ -12,6 +12,7 @@ from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
+from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.masses.distribution import CodeDistribution
 
@@ -25,6 +26,7 @@ __all__ = [
     "StandardErrors",
     "TableBelief",
     "TreeBelief",
+    "UnknownNoiseBelief",
     "VanishingBelief",
     "belief_plan",
     "impossible_history",

@@ -18,6 +18,7 @@ import numpy as np
 from bnmind.information import information
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief, Posterior
 from bnmind.mastermind.beliefs.table_belief import TableBelief
+from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import MassPlan
@@ -159,7 +160,11 @@ def describe_guess(belief: Posterior, guess: Sequence[int]) -> GuessInfo:
         If the guess is not a code of the board.
     """
     index = belief.board.index(guess)
-    gained = float(information(belief.masses(np.array([index]))[0], belief.channel.matrix))
+    if isinstance(belief, UnknownNoiseBelief):
+        masses, matrix = belief.grouped_masses(np.array([index]))
+    else:
+        masses, matrix = belief.masses(np.array([index])), belief.channel.matrix
+    gained = float(information(masses[0], matrix))
     expected_entropy = max(0.0, belief.entropy() - gained)
     return GuessInfo(
         guess=index, score=expected_entropy, information=gained, expected_entropy=expected_entropy

@@ -6,9 +6,11 @@ from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.shapiro import Indifference, first_possible
+from bnmind.strategies.players.unknown_noise import DEFAULT_LEVELS, UnknownNoise, noise_grid
 from bnmind.strategies.players.weighted_entropy import weighted_entropy
 
 __all__ = [
+    "DEFAULT_LEVELS",
     "Among",
     "Entropy",
     "Indifference",
@@ -17,7 +19,9 @@ __all__ = [
     "Myopic",
     "RandomCode",
     "Ties",
+    "UnknownNoise",
     "first_possible",
+    "noise_grid",
     "trust_suffices",
     "weighted_entropy",
 ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from bnmind.information import choose_question
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.priors.prior import Prior
@@ -65,6 +66,8 @@ class Entropy:
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
     ) -> tuple[int, GuessInfo]:
         """Return the guess of minimal expected entropy, without using `rng`."""
+        if isinstance(belief, UnknownNoiseBelief) and len(belief.products) > 1:
+            return _under_unknown_noise(belief)
         codes = distribution_of(belief)
         plan = plan_masses(codes.board, codes.probabilities, history=belief.history, once=self.once)
         choice = choose_question(
@@ -84,3 +87,19 @@ class Entropy:
             tied=tied,
             plan=plan,
         )
+
+
+def _under_unknown_noise(belief: UnknownNoiseBelief) -> tuple[int, GuessInfo]:
+    """Return the guess whose reply tells most about the code, whatever it tells of the noise."""
+    codes = belief.codes
+    masses, matrix = belief.grouped_masses()
+    choice = choose_question(masses, matrix, preference=codes.probabilities)
+    gained = float(choice.information[choice.question])
+    expected_entropy = max(0.0, codes.entropy() - gained)
+    return int(choice.question), GuessInfo(
+        guess=int(choice.question),
+        score=expected_entropy,
+        information=gained,
+        expected_entropy=expected_entropy,
+        tied=len(choice.tied),
+    )

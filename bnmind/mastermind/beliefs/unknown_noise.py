@@ -1,0 +1,263 @@
+"""A belief about the code and the level of the noise, both unknown.
+
+The channel is one of several, the levels l of a grid, with prior probabilities w_l; it stays the
+same during the game. Given a level, the replies are as under that channel, so
+
+    P(s, l | replies) ∝ prior(s)·w_l·Π_k N_l[reply(s, guess k), report k].
+
+The product depends on the code only through the channels' entries at its true replies. Codes with
+equal products form a group; with false replies, these are the codes that contradict equally many
+replies. The belief stores the group of each code and the products of each group, not a table of
+codes and levels.
+
+Within a group, the code says nothing more about the level. The next reply therefore passes through
+the channel N_c = Σ_l P(l | c)·N_l of the group c of the code, and the expected information of a
+guess about the code is that of a reply (c, t) through the rows N_c[t] (see `grouped_masses`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields, checked, number_array, whole_array
+from bnmind._values import Value
+from bnmind.errors import InvalidChannelError, InvalidProbabilityError
+from bnmind.information import Floats
+from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.history import Turn
+from bnmind.mastermind.masses.distribution import CodeDistribution
+from bnmind.mastermind.masses.mass_plan import plan_masses
+from bnmind.mastermind.masses.reply_table import replies_of
+from bnmind.mastermind.priors.prior import Prior, distribution_before
+from bnmind.mastermind.reply import Reply
+
+__all__ = ["UnknownNoiseBelief"]
+
+_DIGITS = 1e10  # products that agree in so many digits are equal
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnknownNoiseBelief(FromCodes, Value):
+    """A belief about the code and the noise level, exact on a grid of levels.
+
+    Examples
+    --------
+    >>> board = Board(4, 6)
+    >>> grid = [Channel.false_reply(board, p) for p in (0.0, 0.1, 0.4)]
+    >>> belief = UnknownNoiseBelief.start(grid)
+    >>> for report in (Reply(1, 1), Reply(0, 3), Reply(1, 1)):
+    ...     belief = belief.update((1, 1, 2, 3), report)
+    >>> [round(p, 3) for p in belief.level_probabilities.tolist()]
+    [0.0, 0.337, 0.663]
+    """
+
+    levels: tuple[Channel, ...]
+    """The possible channels, of one board and with the same reports."""
+    weights: Floats
+    """``(levels,)``, the probability of each level before the first guess; read-only."""
+    prior: CodeDistribution
+    """The distribution of the code before the first guess."""
+    history: tuple[Turn, ...]
+    """The turns so far, oldest first."""
+    groups: NDArray[np.intp]
+    """``(n_codes,)``, the group of each code; read-only."""
+    products: Floats
+    """``(groups, levels)``, proportional to the probability of the replies; read-only."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        levels = tuple(self.levels)
+        _require_alike(levels)
+        weights = np.array(number_array(self.weights, "the weights of the levels"))
+        fits = weights.shape == (len(levels),) and (weights >= 0).all()
+        if not fits or abs(weights.sum() - 1) > 1e-9:
+            raise InvalidProbabilityError(
+                f"expected {len(levels)} probabilities that sum to 1, one for each level, got"
+                f" {self.weights}",
+                self.weights,
+            )
+        for name, array in (
+            ("weights", weights / weights.sum()),
+            ("groups", np.array(whole_array(self.groups, "the groups"), dtype=np.intp)),
+            ("products", np.array(number_array(self.products, "the products"))),
+        ):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "levels", levels)
+
+    @classmethod
+    @checked
+    def start(
+        cls,
+        levels: Sequence[Channel],
+        *,
+        weights: Floats | None = None,
+        prior: Prior | None = None,
+    ) -> UnknownNoiseBelief:
+        """Return the belief before the first guess.
+
+        Parameters
+        ----------
+        levels
+            The possible channels, of one board and with the same reports; in their `revealed`
+            form if the game ends at the winning guess.
+        weights
+            ``(levels,)``, the probability of each level; all equal by default.
+        prior
+            The distribution of the code; uniform if None.
+
+        Raises
+        ------
+        InvalidChannelError
+            If there is no level, or two belong to different boards or have different reports.
+        InvalidProbabilityError
+            If the weights are not probabilities of the levels.
+        InvalidPriorError
+            If the prior belongs to another board.
+        TooLargeError
+            If the board has too many codes for a belief.
+        """
+        channels = tuple(levels)
+        _require_alike(channels)
+        board, number = channels[0].board, len(channels)
+        return cls(
+            levels=channels,
+            weights=np.full(number, 1 / number) if weights is None else weights,
+            prior=distribution_before(board, prior),
+            history=(),
+            groups=np.zeros(board.n_codes, dtype=np.intp),
+            products=np.ones((1, number)),
+        )
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.levels[0].board
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The expected channel: the levels, weighted by their probabilities."""
+        first = self.levels[0]
+        matrices = np.stack([level.matrix for level in self.levels])
+        matrix = np.tensordot(self.level_probabilities, matrices, axes=1)
+        # A weighted sum of ones may differ from one by rounding.
+        matrix = np.where((matrices == matrices[0]).all(axis=0), matrices[0], matrix)
+        return Channel(
+            board=self.board,
+            reports=first.reports,
+            matrix=matrix,
+            name="unknown",
+            ends=first.ends,
+        )
+
+    @cached_property
+    def codes(self) -> CodeDistribution:
+        """The probability of each code, given the history."""
+        p = self.prior.probabilities * (self.products @ self.weights)[self.groups]
+        p /= p.sum()
+        p.setflags(write=False)
+        return CodeDistribution(self.board, p)
+
+    @cached_property
+    def level_probabilities(self) -> Floats:
+        """The probability of each level, given the history, ``(levels,)``."""
+        masses = np.bincount(
+            self.groups, weights=self.prior.probabilities, minlength=len(self.products)
+        )
+        p: Floats = (masses @ self.products) * self.weights
+        p /= p.sum()
+        p.setflags(write=False)
+        return p
+
+    def update(self, guess: Sequence[int], reply: Reply) -> UnknownNoiseBelief:
+        """Return the belief after another guess and its reported reply.
+
+        Raises
+        ------
+        InvalidCodeError
+            If the guess is not a code of the board.
+        InvalidReplyError
+            If the channels never report the reply.
+        ImpossibleEvidenceError
+            If the replies together have probability zero; the error names them.
+        """
+        index = self.board.index(guess)
+        likelihoods = np.stack([level.likelihood(reply) for level in self.levels], axis=1)
+        turn = Turn(self.board.code(index), Reply.of(reply))
+        history = (*self.history, turn)
+        products = self.products[:, None, :] * likelihoods[None, :, :]
+        products /= max(float(products.max()), np.finfo(float).tiny)
+        distinct, place = _distinct_rows(products.reshape(-1, len(self.levels)))
+        place = place.reshape(products.shape[:2])
+        groups = place[self.groups, replies_of(self.board, index)]
+        if not (self.prior.probabilities * (distinct @ self.weights)[groups]).any():
+            raise impossible_history(self.channel, history)
+        return UnknownNoiseBelief(
+            levels=self.levels,
+            weights=self.weights,
+            prior=self.prior,
+            history=history,
+            groups=groups,
+            products=distinct,
+        )
+
+    @checked
+    def grouped_masses(self, guesses: NDArray[np.intp] | None = None) -> tuple[Floats, Floats]:
+        """Return the probability of each pair of a group and a true reply, and its channel.
+
+        Parameters
+        ----------
+        guesses
+            The guesses, indices of codes; all codes by default.
+
+        Returns
+        -------
+        tuple[Floats, Floats]
+            The masses, ``(guesses, pairs)``, and the matrix, ``(pairs, outcomes)``: the
+            probability of each outcome, given the pair. `bnmind.information.information` of
+            both is the expected information about the code.
+        """
+        board, q = self.board, self.codes.probabilities
+        given_group = self.products * self.weights
+        matrices = np.stack([level.matrix for level in self.levels])
+        masses: list[Floats] = []
+        rows: list[Floats] = []
+        for group in range(len(self.products)):
+            part = np.where(self.groups == group, q, 0.0)
+            if not part.any():
+                continue
+            if guesses is None:
+                masses.append(plan_masses(board, part, every_guess=True).run(part))
+            else:
+                masses.append(CodeDistribution(board, part / part.sum()).masses(guesses))
+                masses[-1] = masses[-1] * part.sum()
+            p = given_group[group] / given_group[group].sum()
+            rows.append(np.tensordot(p, matrices, axes=1))
+        return np.concatenate(masses, axis=1), np.concatenate(rows, axis=0)
+
+
+def _require_alike(levels: Sequence[Channel]) -> None:
+    """Raise unless the channels have the same board, reports and end of the game."""
+    kinds = {(level.board, level.reports, level.ends) for level in levels}
+    if len(kinds) != 1:
+        names = ", ".join(level.name for level in levels) or "none"
+        raise InvalidChannelError(
+            f"expected channels of one board and with the same reports, got {names}", names
+        )
+
+
+def _distinct_rows(products: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the rows that differ, and the place of each row among them."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(products)
+    keys: NDArray[Any] = np.where(np.isneginf(logs), -np.inf, np.round(logs * _DIGITS) / _DIGITS)
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return products[first], place.reshape(-1)
