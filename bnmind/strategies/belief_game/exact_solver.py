@@ -117,7 +117,7 @@ def solve_belief_game(
     >>> from bnmind.mastermind import Board
     >>> solution = solve_belief_game(Channel.false_reply(Board(2, 2), 0.2), gap=1e-6)
     >>> round(solution.upper, 4), solution.gap <= 1e-6
-    (2.0, True)
+    (2.0867, True)
     """
     board = channel.board
     if board.n_codes > MAX_SET_CODES:
