@@ -17,7 +17,7 @@ from bnmind.lab import (
     transcript_to_json,
 )
 from bnmind.mastermind import Board, Channel, UniformPrior, parse_prior
-from bnmind.strategies import Entropy, MapCode
+from bnmind.strategies import STRATEGIES, Entropy, MapCode, distribution_of, strategy_by_name
 
 BOARD = Board(4, 6)
 SMALL = Board(3, 4)
@@ -113,3 +113,14 @@ def test_strategies_can_be_compared_under_other_endings() -> None:
     for row in comparison.rows_of("entropy"):
         game = play_game(Entropy(), CodeMaker.from_seed(channel, row.seed), ending=ending)
         assert (row.guesses, row.won) == (game.guesses, game.won)
+
+
+@pytest.mark.parametrize("name", [name for name, one in STRATEGIES.items() if one.plain])
+@pytest.mark.parametrize("p", [0.0, 0.2])
+def test_every_strategy_that_knows_probabilities_starts_from_the_prior(name: str, p: float) -> None:
+    prior = parse_prior(SMALL, "two-color")
+    belief = strategy_by_name(name).start(Channel.false_reply(SMALL, p).revealed(), prior)
+    if not hasattr(belief, "codes"):
+        return
+    possible = distribution_of(belief).probabilities > 0
+    assert np.array_equal(possible, prior.distribution().probabilities > 0)
