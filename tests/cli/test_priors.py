@@ -44,7 +44,7 @@ def test_a_faulty_prior_is_refused_in_one_line(command: str) -> None:
 
 
 def test_compare_plays_against_a_biased_code_maker() -> None:
-    options = ("--games", "20", "--noise", "exact", "--prior", "alternating", "--match", "5")
+    options = ("--games", "10", "--noise", "exact", "--prior", "alternating", "--match", "5")
     result = run("compare", "entropy", *options, "--assume-prior", "learned", *SMALL, "--json")
     summary = json.loads(result.stdout)
     assert (summary["prior"], summary["assumed_prior"]) == ("alternating", "learned")

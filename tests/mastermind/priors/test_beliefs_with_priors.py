@@ -96,8 +96,8 @@ def test_the_junction_tree_starts_from_a_prior_too() -> None:
     assert tree.codes.probabilities == pytest.approx(table.codes.probabilities, abs=1e-12)
 
 
-@pytest.mark.parametrize("turns", [(), ((1, 1, 2),), ((1, 1, 2), (3, 1, 4))])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("turns", [(), ((1, 1, 2),)])
+@pytest.mark.parametrize("name", NAMES[1:4])
 @pytest.mark.parametrize("p", [0.0, 0.2])
 def test_entropy_finds_the_most_informative_guess_of_all(
     name: str, turns: tuple[tuple[int, ...], ...], p: float
