@@ -14,11 +14,10 @@ The paper leaves the following open; `docs/evolutionary.md` tells how much each 
   chances proportional to b·P·(i − 1) − cost hardly prefer better codes. The default is
   1 / (1 + cost).
 * the search without any eligible code after all generations: it starts again with a new random
-  population, and after `restarts` of them gives up. The guess is then the code of the smallest
-  cost.
+  population, and after `Effort.restarts` of them gives up.
 
-Under noise the player assumes true replies too, and usually gives up once they contradict each
-other.
+If the search gives up, usually because false replies contradict each other, the codes of the
+smallest cost found take the place of the eligible codes.
 
 References
 ----------
@@ -44,7 +43,7 @@ from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.eligible_choice import best_of
 from bnmind.strategies.evolutionary.fitness import PLAYED, code_costs
-from bnmind.strategies.evolutionary.genetic_kernel import Archive, collect_eligible
+from bnmind.strategies.evolutionary.genetic_kernel import Archive, collect_best
 from bnmind.strategies.evolutionary.operators import Rates
 from bnmind.strategies.evolutionary.players import (
     Found,
@@ -173,24 +172,19 @@ class Genetic(CheckedValue):
         generations = min(effort.generations, most // effort.population + 1)
         for _ in range(effort.restarts):
             plan = (generations, effort.patience, self.selection.value, top, n_given)
-            collect_eligible(population, archive, replies, choices, self.rates, plan, state)
+            collect_best(population, archive, replies, choices, self.rates, plan, state)
             n_given = 0
-            if archive.counts[0] or archive.counts[1] > most:
+            if not archive.counts[1] or archive.counts[2] > most:
                 break
-        n, evaluated, cost = archive.counts.tolist()
-        if not n:
-            return Found(tuple(archive.best.tolist()), cost, evaluated)
-        eligible = archive.eligible[:n]
+        n, cost, evaluated = archive.counts.tolist()
+        codes = archive.codes[:n]
+        turn = len(belief.history)
         place, tied = best_of(
-            board,
-            eligible,
-            self.choice,
-            turn=len(belief.history),
-            most_guesses=effort.guesses,
-            rng=rng,
+            board, codes, self.choice, turn=turn, most_guesses=effort.guesses, rng=rng
         )
-        kept_codes = Population.of(eligible) if self.keeps else None
-        return Found(tuple(eligible[place].tolist()), 0, evaluated, tied=tied, memory=kept_codes)
+        kept_codes = Population.of(codes) if self.keeps else None
+        guess = tuple(codes[place].tolist())
+        return Found(guess, cost, evaluated, tied=tied, memory=kept_codes)
 
 
 def genetic_tuned() -> Genetic:
@@ -210,6 +204,6 @@ def genetic_tuned() -> Genetic:
 
 
 def _empty_archive(room: int, pegs: int) -> Archive:
-    eligible: NDArray[np.uint8] = np.zeros((room, pegs), dtype=np.uint8)
-    counts = np.array([0, 0, 4 * PLAYED], dtype=np.int64)
-    return Archive(eligible, empty_keys(room), np.zeros(pegs, dtype=np.uint8), counts)
+    codes: NDArray[np.uint8] = np.zeros((room, pegs), dtype=np.uint8)
+    counts = np.array([0, 4 * PLAYED, 0], dtype=np.int64)
+    return Archive(codes, empty_keys(room), counts)

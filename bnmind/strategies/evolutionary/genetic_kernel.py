@@ -17,24 +17,22 @@ from bnmind.strategies.evolutionary.population import (
     selection_weights,
 )
 
-__all__ = ["Archive", "collect_eligible"]
+__all__ = ["Archive", "collect_best"]
 
 
 class Archive(NamedTuple):
-    """The codes that a search has found."""
+    """The codes of the smallest cost that a search has found."""
 
-    eligible: NDArray[np.uint8]
-    """``(room, pegs)``, the eligible codes found, the first ones filled."""
+    codes: NDArray[np.uint8]
+    """``(room, pegs)``, the codes; only the first ones are filled."""
     keys: NDArray[np.uint64]
-    """The keys of the eligible codes."""
-    best: NDArray[np.uint8]
-    """``(pegs,)``, a code of the smallest cost so far."""
+    """The keys of the codes."""
     counts: NDArray[np.int64]
-    """The number of eligible codes, of codes evaluated, and the smallest cost."""
+    """The number of codes, their cost, and the number of codes evaluated."""
 
 
 @njit
-def collect_eligible(
+def collect_best(
     population: NDArray[np.uint8],
     archive: Archive,
     replies: Replies,
@@ -43,7 +41,7 @@ def collect_eligible(
     plan: tuple[int, int, int, int, int],
     state: NDArray[np.uint64],
 ) -> None:
-    """Evolve a population, and add the eligible codes that occur to the archive.
+    """Evolve a population, and collect the codes of the smallest cost that occur.
 
     A child that is in the new population already is replaced by a random code.
 
@@ -52,7 +50,7 @@ def collect_eligible(
     population
         ``(codes, pegs)``, overwritten; the first generation.
     archive
-        The codes found.
+        The codes found. The search ends once it is full of eligible codes.
     replies, choices, rates
         The game, the colors to try, and the rates of the operators.
     plan
@@ -76,7 +74,7 @@ def collect_eligible(
     fill_distinct(population, n_given, keys, choices, state)
     children = np.empty_like(population)
     for generation in range(max_generations + 1):
-        if archive.counts[0] > 0 and generation - latest > patience:
+        if archive.counts[1] == 0 and generation - latest > patience:
             return
         if generation > 0:
             weights = selection_weights(costs, selection, top)
@@ -91,13 +89,18 @@ def collect_eligible(
             population, children = children, population
         for i in range(n):
             costs[i] = code_cost(population[i], replies, counts)
-            archive.counts[1] += 1
-            if costs[i] < archive.counts[2]:
-                archive.counts[2] = costs[i]
-                archive.best[:] = population[i]
-            if costs[i] == 0 and add_code(archive.keys, population[i]):
-                archive.eligible[archive.counts[0]] = population[i]
+            if costs[i] < archive.counts[1]:
+                archive.counts[0], archive.counts[1] = 0, costs[i]
+                archive.keys[:] = 0
+            room_left = archive.counts[0] < archive.codes.shape[0]
+            if (
+                costs[i] == archive.counts[1]
+                and room_left
+                and add_code(archive.keys, population[i])
+            ):
+                archive.codes[archive.counts[0]] = population[i]
                 archive.counts[0] += 1
                 latest = generation
-                if archive.counts[0] == archive.eligible.shape[0]:
-                    return
+        archive.counts[2] += n
+        if archive.counts[1] == 0 and archive.counts[0] == archive.codes.shape[0]:
+            return
