@@ -16,7 +16,7 @@ from bnmind._registry import Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.belief_game.lookahead import LookAhead
-from bnmind.strategies.evolutionary.annealing import Annealing
+from bnmind.strategies.evolutionary.annealing import Annealing, annealing_tuned
 from bnmind.strategies.evolutionary.bernier_genetic import BernierGenetic
 from bnmind.strategies.evolutionary.bernier_random import BernierRandom
 from bnmind.strategies.evolutionary.estimation_of_distribution import EstimationOfDistribution
@@ -107,6 +107,7 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "bernier-random": Registered("the first random code that fits", BernierRandom),
         "bernier-genetic": Registered("the first code that fits of a population", BernierGenetic),
         "annealing": Registered("the best code of simulated annealing", Annealing),
+        "annealing-tuned": Registered("the most telling code of many annealings", annealing_tuned),
     }
 )
 """The strategy of each name; every score of `SCORES` is the strategy of its name.

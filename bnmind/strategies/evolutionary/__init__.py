@@ -1,6 +1,6 @@
 """Code-breakers that evolve codes: genetic algorithms, annealing."""
 
-from bnmind.strategies.evolutionary.annealing import Annealing, Cooling
+from bnmind.strategies.evolutionary.annealing import Annealing, Collection, Cooling, annealing_tuned
 from bnmind.strategies.evolutionary.bernier_genetic import BernierGenetic
 from bnmind.strategies.evolutionary.bernier_random import BernierRandom
 from bnmind.strategies.evolutionary.color_sets import ColorRemoval, MonochromeProbing
@@ -20,6 +20,7 @@ __all__ = [
     "Annealing",
     "BernierGenetic",
     "BernierRandom",
+    "Collection",
     "ColorRemoval",
     "Cooling",
     "Effort",
@@ -34,5 +35,6 @@ __all__ = [
     "Rates",
     "Selection",
     "Setup",
+    "annealing_tuned",
     "genetic_tuned",
 ]

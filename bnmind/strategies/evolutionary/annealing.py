@@ -11,9 +11,13 @@ T        the temperature
 Each step proposes another code: with probability ½ a random pair of pegs is exchanged, otherwise a
 random peg gets a random other color. A better or equal code replaces the current one, a worse one
 with probability exp(−(f' − f) / T). The temperature falls by the same factor at each step, from
-`Cooling.start` to `Cooling.end`. A run ends at the first code that agrees with all replies; after
-`Cooling.steps` steps the next run starts from another random code. After `runs` runs the player
-guesses the best code found, whether it agrees with all replies or not.
+`Cooling.start` to `Cooling.end`. A run ends at the first *eligible* code, one that agrees with all
+replies; after `Cooling.steps` steps the next run starts from another random code. After `runs` runs
+without an eligible code the player guesses the best code found.
+
+Runs are independent, so the eligible codes of many runs are a spread-out sample of the possible
+codes. A player that collects them (`Collection`) guesses the one of the best score over the sample,
+as `Genetic` does.
 
 We know the published algorithm only from its abstract and from Snyder's summary: permutation and
 mutation create new codes, a cost function measures the consistency, and the best code found within
@@ -39,17 +43,29 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
 from bnmind.strategies.base.needs import Needs
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
-from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost
+from bnmind.strategies.evolutionary.eligible_choice import best_of
+from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost, code_costs
 from bnmind.strategies.evolutionary.operators import Choices, draw_code, mutate, permute
-from bnmind.strategies.evolutionary.players import Found, Setup, as_guess, require_counts
+from bnmind.strategies.evolutionary.players import (
+    Found,
+    Population,
+    Setup,
+    as_guess,
+    require_counts,
+)
+from bnmind.strategies.scores.entropy import EntropyLeft
+from bnmind.strategies.scores.score import Score
 
-__all__ = ["Annealing", "Cooling"]
+__all__ = ["Annealing", "Collection", "Cooling", "annealing_tuned"]
+
+_CODES_FOR_EACH = 20  # code of the board: a larger search would only see small boards again
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,33 @@ class Cooling(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Collection(CheckedValue):
+    """The number of eligible codes to find, and the choice among them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is below 1.
+    """
+
+    codes: int = 1
+    """The number of eligible codes that ends the search."""
+    patience: int = 1
+    """The number of runs in a row without a new eligible code that ends the search once there is
+    one."""
+    choice: Score = field(default_factory=EntropyLeft)
+    """The score of eligible codes as guesses, over the codes found."""
+    guesses: int = 10**6
+    """The largest number of codes that the choice compares as guesses."""
+    keeps: bool = False
+    """Whether the codes found are kept for the next turn, where some are still eligible."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(codes=self.codes, patience=self.patience, guesses=self.guesses)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Annealing(CheckedValue):
     """Guess the best code that simulated annealing finds.
 
@@ -94,7 +137,9 @@ class Annealing(CheckedValue):
     cooling: Cooling = field(default_factory=Cooling)
     """The schedule of the temperature of a run."""
     runs: int = 10
-    """The largest number of runs for a guess."""
+    """The number of runs without an eligible code after which the search gives up."""
+    collection: Collection = field(default_factory=Collection)
+    """The number of eligible codes to find, and the choice among them."""
     setup: Setup = field(default_factory=Setup)
     """The first guess and the colors to try."""
 
@@ -122,28 +167,71 @@ class Annealing(CheckedValue):
         """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
         found = self.setup.planned(belief, rng)
         if found is None:
-            found = self._search(belief, rng)
+            found = self._search(belief, rng, situation.memory)
         return as_guess(belief.board, found)
 
-    def _search(self, belief: Belief, rng: np.random.Generator) -> Found:
+    def _search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""
+        board, wanted = belief.board, self.collection
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)
-        best = np.zeros(belief.board.pegs, dtype=np.uint8)
+        most = _CODES_FOR_EACH * board.n_codes
+        schedule = (self.cooling.start, self.cooling.end, min(self.cooling.steps, most))
         state = seeded_state(rng)
-        schedule = (self.cooling.start, self.cooling.end, self.cooling.steps)
-        cost, evaluated = 4 * PLAYED, 0
-        for _ in range(self.runs):
-            cost, steps = anneal(best, cost, replies, choices, schedule, state)
+        # A dictionary, as sets have no order.
+        eligible = dict.fromkeys(_still_eligible(memory, board, replies)) if wanted.keeps else {}
+        best, least = np.zeros(board.pegs, dtype=np.uint8), 4 * PLAYED
+        evaluated = in_vain = 0
+        while len(eligible) < wanted.codes and in_vain < (
+            wanted.patience if eligible else min(self.runs, most // schedule[2] + 1)
+        ):
+            code = np.zeros(board.pegs, dtype=np.uint8)
+            cost, steps = anneal(code, replies, choices, schedule, state)
             evaluated += steps
-            if not cost:
-                break
-        return Found(tuple(best.tolist()), cost, evaluated)
+            if cost < least:
+                best, least = code, cost
+            in_vain += 1
+            if cost == 0 and code.tobytes() not in eligible:
+                eligible[code.tobytes()] = None
+                in_vain = 0
+        if not eligible:
+            return Found(tuple(best.tolist()), least, evaluated)
+        codes = np.frombuffer(b"".join(eligible), dtype=np.uint8).reshape(-1, board.pegs)
+        place, tied = best_of(
+            board,
+            codes,
+            wanted.choice,
+            turn=len(belief.history),
+            most_guesses=wanted.guesses,
+            rng=rng,
+        )
+        kept = Population.of(codes) if wanted.keeps else None
+        return Found(tuple(codes[place].tolist()), 0, evaluated, tied=tied, memory=kept)
+
+
+def annealing_tuned() -> Annealing:
+    """Return the player that took the fewest guesses on large boards.
+
+    It collects up to 1,000 eligible codes, keeps them for the next turn, and guesses the one of the
+    largest entropy of the reply.
+    """
+    return Annealing(
+        name="annealing-tuned",
+        runs=300,
+        collection=Collection(codes=1000, patience=50, guesses=200, keeps=True),
+    )
+
+
+def _still_eligible(memory: object, board: Board, replies: Replies) -> list[bytes]:
+    """Return the codes of the memory that agree with all replies."""
+    if not isinstance(memory, Population) or memory.pegs != board.pegs:
+        return []
+    codes = memory.codes()
+    return [code.tobytes() for code in codes[code_costs(codes, replies) == 0]]
 
 
 @njit
 def anneal(
     best: NDArray[np.uint8],
-    least: int,
     replies: Replies,
     choices: Choices,
     schedule: tuple[float, float, int],
@@ -154,8 +242,7 @@ def anneal(
     Returns
     -------
     least, evaluated
-        The smallest cost so far, whose code is written into `best`, and the number of codes
-        evaluated.
+        The smallest cost, whose code is written into `best`, and the number of codes evaluated.
     """
     start, end, steps = schedule
     factor = (end / start) ** (1.0 / steps)
@@ -164,6 +251,7 @@ def anneal(
     draw_code(code, choices, state)
     cost = code_cost(code, replies, counts)
     temperature = start
+    least = cost + 1
     for step in range(steps):
         if cost < least:
             least = cost

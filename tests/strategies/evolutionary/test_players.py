@@ -16,6 +16,7 @@ from bnmind.strategies.evolutionary import (
     Annealing,
     BernierGenetic,
     BernierRandom,
+    Collection,
     Cooling,
     Effort,
     FixedOpening,
@@ -27,6 +28,7 @@ from bnmind.strategies.evolutionary import (
     RandomOpening,
     Rates,
     Setup,
+    annealing_tuned,
     genetic_tuned,
 )
 from bnmind.strategies.evolutionary.eligible_choice import reply_classes
@@ -39,6 +41,11 @@ PLAYERS: tuple[Strategy, ...] = (
     BernierRandom(max_codes=20_000),
     BernierGenetic(population=40, max_generations=60),
     Annealing(cooling=Cooling(2.0, 0.3, 500), runs=4),
+    Annealing(
+        cooling=Cooling(2.0, 0.3, 500),
+        runs=40,
+        collection=Collection(codes=20, patience=10, keeps=True),
+    ),
 )
 names = pytest.mark.parametrize("player", PLAYERS, ids=lambda player: player.name)
 
@@ -114,7 +121,7 @@ def test_the_population_is_a_frozen_value() -> None:
 
 @pytest.mark.parametrize("memory", ["other", Population(5, bytes(10)), None])
 def test_a_foreign_memory_is_ignored(memory: object) -> None:
-    for player in (PLAYERS[1], PLAYERS[4]):
+    for player in (PLAYERS[1], PLAYERS[4], PLAYERS[6]):
         belief: Belief = player.start(Channel.exact(Board(3, 4)).revealed())
         belief = belief.update((1, 1, 2), reply((1, 1, 2), (3, 2, 4)))
         index, _ = player.choose(belief, np.random.default_rng(0), Situation(memory=memory))
@@ -171,6 +178,7 @@ def test_reply_classes_are_counts_of_replies() -> None:
         (lambda: BernierRandom(max_codes=0), "max codes 0"),
         (lambda: BernierGenetic(patience=0), "patience 0"),
         (lambda: Annealing(runs=0), "runs 0"),
+        (lambda: Collection(codes=0, guesses=0), "codes 0, guesses 0"),
         (lambda: Cooling(1.0, 2.0, 5), "temperatures that fall"),
         (lambda: MonochromeProbing(pegs=0), "at least 1 peg"),
     ],
@@ -180,7 +188,8 @@ def test_invalid_options_are_rejected(wrong: Callable[[], object], message: str)
         wrong()
 
 
-def test_the_tuned_player_has_its_own_name() -> None:
+def test_tuned_players_have_their_own_names() -> None:
     assert genetic_tuned().name == "genetic-tuned"
+    assert annealing_tuned().name == "annealing-tuned"
     assert replace(genetic_tuned(), name="genetic") != Genetic()
     assert {"genetic", "genetic-elitist", "bernier-random", "annealing"} <= set(STRATEGIES)
