@@ -192,3 +192,26 @@ def test_compare_takes_every_name(tmp_path: Path) -> None:
     board = ("--pegs", "3", "--colors", "4", "--noise", "false:0.1", "--games", "10")
     answer = run_json("compare", *names, *board, "--out", str(tmp_path / "out"))
     assert [row["strategy"] for row in answer["strategies"]] == names
+
+
+def test_the_exact_mean_of_random_choices() -> None:
+    board = ("--pegs", "2", "--colors", "3")
+    said = run("strategy", "random", *board, "--exact").stdout.splitlines()
+    assert said[0] == (
+        "random on 2x3: mean 2.4815 guesses over all codes and all random choices, at most 4"
+    )
+    assert said[1:] == [
+        "  1 guess            1.00",
+        "  2 guesses          3.33",
+        "  3 guesses          4.00",
+        "  4 guesses          0.67",
+    ]
+    options = ("--first", "11", "--consistent", "--random-ties", "--exact")
+    answer = run_json("strategy", "kooi", *board, *options)
+    assert answer["mean"] == pytest.approx(
+        sum(guess * codes / 9 for guess, codes in enumerate(answer["distribution"], start=1))
+    )
+    assert_one_line_error(run("strategy", "knuth", "--exact"), "at random among the best possible")
+    assert_one_line_error(run("strategy", "random", "--exact", "--games", "3"), "--games")
+    large = run("strategy", "random", "--pegs", "5", "--colors", "8", "--exact")
+    assert_one_line_error(large, "at most 2,401 codes")

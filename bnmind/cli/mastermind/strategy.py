@@ -52,6 +52,7 @@ Examples:
   bnmind strategy knuth
   bnmind strategy irving --first 1123 --consistent --tree irving.json
   bnmind strategy optimal --max-guesses 5
+  bnmind strategy subset:all:entropy --exact
   bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
 """
 
@@ -121,6 +122,10 @@ class StrategyOptions:
             show_default=False,
         ),
     ] = None
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Average over all choices of a random strategy; no games."),
+    ] = False
     seed: Seed = 0
     as_json: Json = False
 
@@ -138,6 +143,9 @@ def strategy(options: StrategyOptions) -> None:
     opening = None if options.first is None else board.parse(options.first)
     goal = Goal.DETERMINING if options.determining else Goal.REVEALING
     player = _player(options, opening)
+    if options.exact:
+        _show_average(options, player, board, opening)
+        return
     if isinstance(player, Optimal):
         player = replace(player, goal=goal, max_guesses=options.max_guesses)
     optimum: Optimum | None = None
@@ -185,6 +193,38 @@ def strategy(options: StrategyOptions) -> None:
             _show_certificate(optimum)
 
 
+def _show_average(
+    options: StrategyOptions, player: Strategy, board: Board, first: tuple[int, ...] | None
+) -> None:
+    """Print the expected numbers of guesses of a strategy that makes random choices."""
+    from bnmind.cli.shared.show import counted
+    from bnmind.strategies import average_games
+
+    others = {
+        "--games": options.games is not None,
+        "--tree": options.tree is not None,
+        "--determining": options.determining,
+        "--max-guesses": options.max_guesses is not None,
+    }
+    wrong = [name for name, given in others.items() if given]
+    if wrong:
+        raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
+    averaged = working(
+        "averaging over all choices",
+        lambda report: average_games(player, board, first=first, progress=report),
+    )
+    if options.as_json:
+        result = {"strategy": averaged.strategy, "board": str(board), "mean": averaged.mean}
+        tell_json(result | {"max": averaged.worst, "distribution": list(averaged.expected)})
+        return
+    tell(
+        f"{averaged.strategy} on {board}: mean {averaged.mean:.4f} guesses over all codes and all"
+        f" random choices, at most {averaged.worst}"
+    )
+    for guess, codes in enumerate(averaged.expected, start=1):
+        tell(f"  {counted(guess, 'guess', 'guesses'):<10} {codes:>12,.2f}")
+
+
 def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy:
     """Return the strategy; raise if it does not support an option."""
     from dataclasses import replace
@@ -209,8 +249,8 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy
         return replace(player, first=first, among=among)
     rule = myopic_rule(player)
     if rule is None:
-        if name == "random" and not random_ties:
-            return player  # all its guesses are possible ones
+        if not random_ties and (name == "random" or (options.exact and not consistent)):
+            return player  # the first guess is given to the games, or to the average
         raise BnmindError(
             f"--first, --consistent and --random-ties need a strategy of one score, like knuth, "
             f"not {name}"
