@@ -101,6 +101,8 @@ def test_comparisons_check_the_prior_and_the_match() -> None:
         Contest((Entropy(),), channel, games=None, prior=parse_prior(SMALL, "two-color"))
     with pytest.raises(InvalidPriorError, match="a prior of the board 3x4"):
         Contest((Entropy(),), channel, prior=UniformPrior(BOARD))
+    with pytest.raises(InvalidPriorError, match="only-once excludes 111, which"):
+        Contest((Entropy(),), channel, assumed_prior=parse_prior(SMALL, "only-once"))
     with pytest.raises(InvalidArgumentError, match="a match of at least one game"):
         Contest((Entropy(),), channel, match=0)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.errors import InvalidArgumentError, InvalidPriorError, TooLargeError
 from bnmind.lab.mastermind.code_maker import CodeMaker
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
 from bnmind.lab.mastermind.endings import Declared, Ending, Revealed
@@ -31,6 +31,8 @@ __all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
 
 MAX_ROWS = 2**21
 """The largest number of games of all strategies in a comparison: some 600 MB."""
+
+_LISTED = 2**17  # up to this number of codes, an assumed prior is checked before the games
 
 _REMEMBERED = 2**16
 """The number of choices to cache for a strategy: those of the first games recur most."""
@@ -163,6 +165,7 @@ class Contest:
         for prior in (self.prior, self.assumed_prior):
             if prior is not None:
                 require_same_board(self.channel.board, prior)
+        _require_all_allowed(self.channel.board, self.prior, self.assumed_prior)
         if self.match < 1:
             raise InvalidArgumentError(
                 f"expected a match of at least one game, got {self.match}", self.match
@@ -327,6 +330,23 @@ def _require_possible(board: Board, games: int | None, n_strategies: int) -> Non
             f" {many(number * n_strategies)}; play fewer games",
             needed=number * n_strategies,
             budget=MAX_ROWS,
+        )
+
+
+def _require_all_allowed(board: Board, prior: Prior | None, assumed: Prior | None) -> None:
+    """Raise if the assumed prior excludes a code that the code-maker may choose.
+
+    On large boards, the games check only their own secrets.
+    """
+    if assumed is None or board.n_codes > _LISTED:
+        return
+    logs = np.zeros(board.n_codes) if prior is None else prior.log_weights(board.codes)
+    excluded = (logs > -np.inf) & (assumed.log_weights(board.codes) == -np.inf)
+    if excluded.any():
+        code = board.code_text(int(np.argmax(excluded)))
+        raise InvalidPriorError(
+            f"the assumed prior {assumed.name} excludes {code}, which the code-maker may choose",
+            assumed,
         )
 
 
