@@ -47,6 +47,7 @@ from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.openings import Opening, open_aabb, open_aabc
 from bnmind.strategies.players.random_possible import RandomCode
+from bnmind.strategies.players.sampled_entropy import SampledEntropy
 from bnmind.strategies.players.shapiro import Indifference, first_possible
 from bnmind.strategies.players.subset import Subset, subset_strategy
 from bnmind.strategies.players.unknown_noise import DEFAULT_LEVELS, UnknownNoise, noise_grid
@@ -122,6 +123,7 @@ __all__ = [
     "Parting",
     "Planned",
     "RandomCode",
+    "SampledEntropy",
     "Score",
     "Situation",
     "Strategy",

@@ -30,6 +30,7 @@ from bnmind.strategies.players.map_code import MapCode
 from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Myopic
 from bnmind.strategies.players.random_possible import RandomCode
+from bnmind.strategies.players.sampled_entropy import SampledEntropy
 from bnmind.strategies.players.shapiro import first_possible
 from bnmind.strategies.players.subset import SUBSET_ARGUMENT, Subset, subset_strategy
 from bnmind.strategies.players.unknown_noise import UnknownNoise
@@ -50,6 +51,9 @@ def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
 STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
     {
         "entropy": Registered("the least expected entropy; models noise and priors", Entropy),
+        "entropy-sampled": Registered(
+            "the same, estimated from samples; plays on boards of any size", SampledEntropy
+        ),
         "map": Registered("the most probable code; models noise and priors", MapCode),
         "knuth": Registered("the smallest largest reply class, as Knuth broke ties", Knuth),
         **{

@@ -5,6 +5,7 @@ from bnmind.strategies.players.map_code import MapCode, trust_suffices
 from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.random_possible import RandomCode
+from bnmind.strategies.players.sampled_entropy import SampledEntropy
 from bnmind.strategies.players.shapiro import Indifference, first_possible
 from bnmind.strategies.players.unknown_noise import DEFAULT_LEVELS, UnknownNoise, noise_grid
 from bnmind.strategies.players.weighted_entropy import weighted_entropy
@@ -18,6 +19,7 @@ __all__ = [
     "MapCode",
     "Myopic",
     "RandomCode",
+    "SampledEntropy",
     "Ties",
     "UnknownNoise",
     "first_possible",
