@@ -51,9 +51,6 @@ def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
 STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
     {
         "entropy": Registered("the least expected entropy; models noise and priors", Entropy),
-        "entropy-sampled": Registered(
-            "the same, estimated from samples; plays on boards of any size", SampledEntropy
-        ),
         "map": Registered("the most probable code; models noise and priors", MapCode),
         "knuth": Registered("the smallest largest reply class, as Knuth broke ties", Knuth),
         **{
@@ -112,6 +109,10 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "bernier-genetic": Registered("the first code that fits of a population", BernierGenetic),
         "annealing": Registered("the best code of simulated annealing", Annealing),
         "annealing-tuned": Registered("the most telling code of many annealings", annealing_tuned),
+        "entropy-sampled": Registered(
+            "the least expected entropy, estimated from samples; boards of any size",
+            SampledEntropy,
+        ),
     }
 )
 """The strategy of each name; every score of `SCORES` is the strategy of its name.
