@@ -300,6 +300,11 @@ def require_listable(board: Board) -> None:
         )
 
 
+def is_believable(board: Board) -> bool:
+    """Return whether the board has few enough codes for a belief that lists them."""
+    return board.n_codes <= (MAX_CODES if board.repeats else MAX_LISTED_CODES)
+
+
 def require_believable(board: Board) -> None:
     """Raise `TooLargeError` if the board has too many codes for a belief."""
     if not board.repeats:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bnmind.lab import CodeMaker, Ending
-    from bnmind.mastermind import Board, ExactBelief, Reply, Turn
+    from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 __all__ = ["PLAY_HELP", "play"]
 
@@ -208,7 +208,7 @@ def _hint(
     limited = ending.limit < _MOST_TURNS
     situation = Situation(guesses_left=left if limited else None)
 
-    def begin() -> ExactBelief:
+    def begin() -> Posterior:
         if ending.reveals:
             return start(maker.channel, prior)
         return start_belief(maker.channel, prior)

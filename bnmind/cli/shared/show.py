@@ -80,6 +80,7 @@ def advice_as_json(advice: Advice) -> dict[str, Any]:
         "information": advice.information,
         "expected_entropy": advice.expected_entropy,
         "entropy": advice.entropy,
+        "entropy_error": advice.entropy_error,
         "possible_codes": advice.possible_codes,
         "most_probable": [
             {"code": code, "probability": probability} for code, probability in advice.most_probable
@@ -135,7 +136,8 @@ def show_advice(advice: Advice) -> None:
 def _knowledge(advice: Advice) -> str:
     """Return how much is known about the code, in one line."""
     if advice.possible_codes is None:
-        return f"About {advice.entropy:.2f} bits unknown, estimated from samples."
+        bits = f"{advice.entropy:.2f} ± {advice.entropy_error:.2f}"
+        return f"About {bits} bits unknown, estimated from samples."
     return f"{counted(advice.possible_codes, 'code')} possible, {advice.entropy:.2f} bits unknown."
 
 

@@ -14,7 +14,7 @@ from bnmind.errors import InvalidHistoryError
 if TYPE_CHECKING:
     import numpy as np
 
-    from bnmind.mastermind import Belief, Board, Channel, ExactBelief, Posterior, Prior, Turn
+    from bnmind.mastermind import Belief, Board, Channel, Posterior, Prior, Turn
     from bnmind.strategies import Situation, Strategy
 
 _Kind = TypeVar("_Kind", bound="Belief")
@@ -55,6 +55,8 @@ class Advice:
     """The expected entropy after the guess, in bits."""
     entropy: float
     """The entropy before the guess, in bits."""
+    entropy_error: float = 0.0
+    """The standard error of the entropies, in bits; 0 if they are not estimates."""
     possible_codes: int | None
     """The number of codes of positive probability; None if the belief does not list the codes."""
     most_probable: tuple[tuple[str, float], ...]
@@ -71,14 +73,17 @@ class Advice:
     """The memory of the strategy for its next turn."""
 
 
-def start(channel: Channel, prior: Prior | None = None) -> ExactBelief:
+def start(channel: Channel, prior: Prior | None = None) -> Posterior:
     """Return the belief of a player before the first guess.
 
     Without noise the belief is the limit of vanishing noise: it reports contradictory replies, and
-    the advice goes on. The prior is uniform if None.
+    the advice goes on. On boards with too many codes to list, the belief holds samples. The prior
+    is uniform if None.
     """
-    from bnmind.mastermind import TableBelief, VanishingBelief
+    from bnmind.mastermind import SampledBelief, TableBelief, VanishingBelief, is_believable
 
+    if not is_believable(channel.board):
+        return SampledBelief.start(channel.revealed(), prior)
     if channel.is_exact:
         return VanishingBelief.start(channel.board, prior=prior)
     return TableBelief.start(channel.revealed(), prior)
@@ -140,8 +145,10 @@ def doubts_of(belief: Posterior) -> tuple[Doubt, ...]:
 
 def contradictions(belief: Posterior) -> int | None:
     """Return the number of replies that must be wrong; None if the channel has noise."""
-    from bnmind.mastermind import VanishingBelief
+    from bnmind.mastermind import SampledBelief, VanishingBelief
 
+    if isinstance(belief, SampledBelief):
+        return belief.contradictions if belief.channel.is_exact else None
     return belief.contradictions if isinstance(belief, VanishingBelief) else None
 
 
@@ -169,11 +176,14 @@ def advise(
     prior
         The distribution from which the code was drawn; uniform if None.
     """
-    from bnmind.strategies import FIRST_TURN, Entropy, describe_guess
+    from bnmind.mastermind import SampledBelief
+    from bnmind.strategies import FIRST_TURN, Entropy, SampledEntropy, describe_guess
 
     board, situation = belief.board, situation or FIRST_TURN
     if strategy is None:
-        guess, info = Entropy(once=True).choose(belief, rng, situation)
+        is_sampled = isinstance(belief, SampledBelief)
+        choosing_by_entropy = SampledEntropy() if is_sampled else Entropy(once=True)
+        guess, info = choosing_by_entropy.choose(belief, rng, situation)
         told = info
     else:
         own = belief_after(strategy.start(belief.channel, prior), belief.history)
@@ -184,17 +194,22 @@ def advise(
         information=told.information,
         expected_entropy=told.expected_entropy,
         entropy=belief.entropy(),
+        entropy_error=belief.standard_errors.entropy(),
         possible_codes=_possible_codes(belief),
         most_probable=most_probable(belief),
         doubts=doubts_of(belief),
         contradictions=contradictions(belief),
-        note=info.note,
+        note=info.note or _warning(belief),
         memory=info.memory,
     )
 
 
 def choosing(board: Board) -> str:
     """Return a description of the work of `advise`."""
+    from bnmind.mastermind import is_believable
+
+    if not is_believable(board):
+        return "sampling codes"
     return f"choosing among {board.n_codes:,} guesses"
 
 
@@ -237,9 +252,19 @@ def found(belief: Posterior, last: Turn) -> Advice:
 
 def _possible_codes(belief: Posterior) -> int | None:
     """Return the number of codes of positive probability, if the belief lists the codes."""
+    from bnmind.mastermind import SampledBelief
     from bnmind.strategies import distribution_of
 
+    if isinstance(belief, SampledBelief):
+        return None if belief.listed is None else len(belief.listed.codes)
     return distribution_of(belief).possible_codes() if hasattr(belief, "codes") else None
+
+
+def _warning(belief: Posterior) -> str:
+    """Return the warning of a sampled belief, if there is one."""
+    from bnmind.mastermind import SampledBelief
+
+    return (belief.info.warning or "") if isinstance(belief, SampledBelief) else ""
 
 
 def _explains(belief: Posterior, code: Sequence[int]) -> bool:

@@ -113,7 +113,9 @@ def walk(codes: NDArray[np.uint8], target: Target, steps: int, state: NDArray[np
                 black = blacks[t] + (guesses[t, first] == color) - (guesses[t, first] == old)
                 both = boths[t]
                 if first != second:
-                    black += (guesses[t, second] == other) - (guesses[t, second] == old_other)
+                    black = (
+                        black + (guesses[t, second] == other) - (guesses[t, second] == old_other)
+                    )
                 else:
                     # The peg of the old color counted unless there were more than in the guess.
                     both -= placed[old] <= standing[t, old]

@@ -31,6 +31,7 @@ __all__ = ["SampledEntropy"]
 
 _DRAWN = 2048  # codes drawn from a belief that does not hold samples
 _TIE = 1e-9  # bits
+_MOST_SHARED = 20  # pegs up to which all shares are tried; 20 pegs have 627
 _BEST = 8  # guesses whose neighbors are tried too
 
 
@@ -227,14 +228,24 @@ def _note(belief: Belief) -> str:
 
 
 def _openings(board: Board) -> NDArray[np.uint8]:
-    """Return one code for each way to share the pegs among colors, ``(codes, pegs)``."""
+    """Return one code for each way to share the pegs among colors, ``(codes, pegs)``.
+
+    With more than 20 pegs, the shares are as even as possible, for each number of colors.
+    """
     if not board.repeats:
         return np.arange(1, board.pegs + 1, dtype=np.uint8)[None, :]
-    codes = [
-        [color for color, pegs in enumerate(shares, start=1) for _ in range(pegs)]
-        for shares in _partitions(board.pegs, board.pegs, board.colors)
-    ]
+    pegs, colors = board.pegs, board.colors
+    if pegs <= _MOST_SHARED:
+        ways = _partitions(pegs, pegs, colors)
+    else:
+        ways = (_even_shares(pegs, used) for used in range(1, min(pegs, colors) + 1))
+    codes = [np.repeat(np.arange(1, len(shares) + 1), shares) for shares in ways]
     return np.array(codes, dtype=np.uint8)
+
+
+def _even_shares(pegs: int, colors: int) -> tuple[int, ...]:
+    """Return the shares of colors that differ by at most one peg."""
+    return tuple(len(range(first, pegs, colors)) for first in range(colors))
 
 
 def _partitions(n: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
