@@ -8,7 +8,8 @@ import pytest
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import information
 from bnmind.lab import CodeMaker, play_game
-from bnmind.lab.mastermind.advice import advise, belief_after, found, start
+from bnmind.lab.mastermind import advise
+from bnmind.lab.mastermind.advice import belief_after, found, start
 from bnmind.mastermind import (
     Board,
     Channel,
