@@ -118,10 +118,8 @@ def _reply_to_all(facts: Facts, walk: Walk) -> None:
 
 
 @njit
-def _turn_cost(facts: Facts, t: int, black: int, both: int) -> int:
+def _turn_cost(black_off: int, both_off: int) -> int:
     """Return |ΔB| + |ΔW| + 2|ΔT| of one turn, equation (35)."""
-    black_off = black - int(facts.black[t])
-    both_off = both - int(facts.both[t])
     return abs(black_off) + abs(both_off - black_off) + 2 * abs(both_off)
 
 
@@ -130,59 +128,18 @@ def total_cost(facts: Facts, walk: Walk, first: int) -> int:
     """Return the cost of the walk's code, summed over the turns from `first`."""
     cost = 0
     for t in range(first, facts.black.size):
-        cost += _turn_cost(facts, t, walk.black[t], walk.both[t])
+        cost += _turn_cost(int(walk.black[t] - facts.black[t]), int(walk.both[t] - facts.both[t]))
     return cost
 
 
 @njit
-def _black_after(facts: Facts, walk: Walk, t: int, move: tuple[int, int, int, int]) -> int:
-    """Return the black pegs of a turn after a move."""
-    first, second, color_first, color_second = move
-    guess = facts.guesses[t]
-    black = int(walk.black[t])
-    black += int(guess[first] == color_first) - int(guess[first] == walk.code[first])
-    if second != first:
-        black += int(guess[second] == color_second) - int(guess[second] == walk.code[second])
-    return black
-
-
-@njit
-def _both_after(facts: Facts, walk: Walk, t: int, old: int, new: int) -> int:
-    """Return the black and white pegs of a turn after one peg changes its color."""
-    both = int(walk.both[t])
-    if old != new:
-        both -= int(walk.counts[old] <= facts.standing[t, old])
-        both += int(walk.counts[new] < facts.standing[t, new])
-    return both
-
-
-@njit
-def _cost_after(
-    facts: Facts, walk: Walk, first: int, move: tuple[int, int, int, int], changes: bool
-) -> int:
-    """Return the cost after a move, over the turns from `first`.
-
-    `changes` says whether the colors of the code change, other than in their order.
-    """
-    cost, old = 0, int(walk.code[move[0]])
+def _proposed_cost(facts: Facts, walk: Walk, first: int) -> int:
+    """Return the cost of ``walk.proposal``, summed over the turns from `first`."""
+    cost = 0
     for t in range(first, facts.black.size):
-        both = _both_after(facts, walk, t, old, move[2]) if changes else int(walk.both[t])
-        cost += _turn_cost(facts, t, _black_after(facts, walk, t, move), both)
+        black, both = compare_codes(facts.guesses[t], walk.proposal, walk.empty)
+        cost += _turn_cost(black - int(facts.black[t]), both - int(facts.both[t]))
     return cost
-
-
-@njit
-def _make_move(facts: Facts, walk: Walk, move: tuple[int, int, int, int], changes: bool) -> None:
-    """Make a move, and update the replies to all guesses."""
-    old = int(walk.code[move[0]])
-    for t in range(facts.black.size):
-        walk.black[t] = _black_after(facts, walk, t, move)
-        if changes:
-            walk.both[t] = _both_after(facts, walk, t, old, move[2])
-    if changes:
-        walk.counts[old] -= 1
-        walk.counts[move[2]] += 1
-    walk.code[move[0]], walk.code[move[1]] = move[2], move[3]
 
 
 @njit
@@ -228,33 +185,50 @@ def run_walk(
     cost, searched
         The cost at the end, and the number of codes that were proposed.
     """
-    cost = total_cost(facts, walk, first)
-    turns, code, searched = facts.black.size - first, walk.code, 0
+    cost, searched = total_cost(facts, walk, first), 0
+    # An array read from a tuple costs time in each step.
+    guesses, standing, black_heard, both_heard = facts
+    code, counts, black_now, both_now, proposal, _ = walk
+    n_turns, repeats = black_heard.size, rule.repeats
     swaps = rule.subset + (1.0 if only_swaps else rule.swap) * (1.0 - rule.subset)
+    black_new, both_new = black_now.copy(), both_now.copy()
     while searched < steps and cost > 0:
         searched += 1
         kind = draw_uniform(state)
         if kind < rule.subset:
-            # All pegs may move: compare the codes again.
-            draw_subset_permutation(code, walk.proposal, state)
-            new = 0
-            for t in range(first, turns + first):
-                black, both = compare_codes(facts.guesses[t], walk.proposal, walk.empty)
-                new += _turn_cost(facts, t, black, both)
-            if _is_accepted(rule, new - cost, turns, state):
-                code[:] = walk.proposal
+            draw_subset_permutation(code, proposal, state)
+            new = _proposed_cost(facts, walk, first)
+            if _is_accepted(rule, new - cost, n_turns - first, state):
+                code[:] = proposal
                 _reply_to_all(facts, walk)
                 cost = new
             continue
         if kind < swaps:
-            move = draw_pair_swap(code, state)
+            i, j, color_i, color_j = draw_pair_swap(code, state)
         else:
             if rule.keeps_color and draw_below(state, rule.colors) == 0:
                 continue  # the color stays the same
-            move = draw_color_change(code, rule.colors, rule.repeats, state)
-        changes = move[0] == move[1]
-        new = _cost_after(facts, walk, first, move, changes)
-        if _is_accepted(rule, new - cost, turns, state):
-            _make_move(facts, walk, move, changes)
-            cost = new
+            i, j, color_i, color_j = draw_color_change(code, rule.colors, repeats, state)
+        old_i, old_j, new = int(code[i]), int(code[j]), 0
+        changes = i == j and color_i != old_i
+        count_old, count_new = counts[old_i], counts[color_i]
+        for t in range(n_turns):
+            guess_i, black, both = guesses[t, i], black_now[t], both_now[t]
+            black += np.int64(guess_i == color_i) - np.int64(guess_i == old_i)
+            if changes:
+                both -= np.int64(count_old <= standing[t, old_i])
+                both += np.int64(count_new < standing[t, color_i])
+            else:
+                guess_j = guesses[t, j]
+                black += np.int64(guess_j == color_j) - np.int64(guess_j == old_j)
+            black_new[t], both_new[t] = black, both
+            if t >= first:
+                new += _turn_cost(int(black - black_heard[t]), int(both - both_heard[t]))
+        if _is_accepted(rule, new - cost, n_turns - first, state):
+            code[i], code[j], cost = color_i, color_j, new
+            if changes:
+                counts[old_i] -= 1
+                counts[color_i] += 1
+            for t in range(n_turns):
+                black_now[t], both_now[t] = black_new[t], both_new[t]
     return cost, searched
