@@ -63,10 +63,8 @@ class WalkMemory:
 
     code: tuple[int, ...]
     """The code where the last walk ended."""
-    cost: int
-    """The cost of this code in the last turn."""
     stuck: int
-    """The number of turns in a row that did not improve the cost."""
+    """The number of walks in a row that found no code of cost 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +78,9 @@ class MetropolisHastings(CheckedValue):
     guess, even if it has been guessed before. Once a reply says that all colors are found, the walk
     only permutes pegs. The first guess is uniformly random.
 
-    If the cost has not improved for some turns, the walk is stuck. It then starts again at a random
-    code, and learns the turns one by one, the last turn first, with a walk of both moves for each.
+    If the walks of some turns in a row find no code of cost 0, the player is stuck. It then starts
+    a walk at a random code, and learns the turns one by one, the last turn first, with a walk of
+    both moves for each.
 
     `GuessInfo.score` is the cost of the guess, and `GuessInfo.evaluated` the number of proposals.
     The player ignores the probabilities of the channel, and the prior.
@@ -118,7 +117,7 @@ class MetropolisHastings(CheckedValue):
     """Whether only the last reply can say that all colors are found, instead of any reply. Under
     noise this is better: a false reply then misleads for one turn instead of many."""
     patience: int = 3
-    """The number of turns without improvement after which the walk starts again."""
+    """The number of walks without success after which the walk starts again."""
     steps: int | None = None
     """The largest number of steps of a walk; by default that of `stopping_steps`."""
 
@@ -176,8 +175,7 @@ class MetropolisHastings(CheckedValue):
         walk = start_walk(facts, begin)
         steps = stopping_steps(board) if self.steps is None else self.steps
         cost, searched = run_walk(facts, walk, self._rule(board), 0, only_swaps, steps, state)
-        improved = cost == 0 or (memory is not None and cost < memory.cost)
-        stuck = 0 if improved else stuck + 1
+        stuck = 0 if cost == 0 else stuck + 1
         return _answer(board, walk.code, cost=cost, searched=searched, stuck=stuck)
 
     def _rule(self, board: Board) -> WalkRule:
@@ -228,5 +226,5 @@ def _answer(
         guess,
         float(cost),
         evaluated=int(searched),
-        memory=WalkMemory(colors, int(cost), stuck),
+        memory=WalkMemory(colors, stuck),
     )
