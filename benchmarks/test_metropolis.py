@@ -22,7 +22,7 @@ from bnmind.mastermind.sampling import (
     draw_uniform,
     seeded_state,
 )
-from bnmind.strategies.snyder.metropolis_kernel import WalkRule, facts_of, run_walk, start_walk
+from bnmind.strategies.snyder import WalkRule, facts_of, run_walk, start_walk
 
 STEPS = 1_000_000
 BOARDS = {"4x6": Board(4, 6), "8x10": Board(8, 10), "10x12": Board(10, 12)}

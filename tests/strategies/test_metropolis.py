@@ -16,14 +16,16 @@ from bnmind.lab import CodeMaker, play_game
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies import Situation
-from bnmind.strategies.snyder import MetropolisHastings, WalkMemory, stopping_steps
-from bnmind.strategies.snyder.metropolis_kernel import (
+from bnmind.strategies.snyder import (
+    MetropolisHastings,
+    WalkMemory,
     WalkRule,
     facts_of,
     run_walk,
     start_walk,
-    total_cost,
+    stopping_steps,
 )
+from bnmind.strategies.snyder.metropolis_kernel import total_cost
 from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
 

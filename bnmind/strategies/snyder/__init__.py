@@ -14,6 +14,7 @@ from bnmind.strategies.snyder.metropolis_hastings import (
     WalkMemory,
     stopping_steps,
 )
+from bnmind.strategies.snyder.metropolis_kernel import WalkRule, facts_of, run_walk, start_walk
 from bnmind.strategies.snyder.scoring import (
     INITIAL_THETA,
     LEARNED_THETA,
@@ -31,9 +32,13 @@ __all__ = [
     "ScoredGames",
     "Theta",
     "WalkMemory",
+    "WalkRule",
     "estimate_length",
+    "facts_of",
     "learn_theta",
     "log_probabilities",
     "play_scored",
+    "run_walk",
+    "start_walk",
     "stopping_steps",
 ]
