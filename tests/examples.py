@@ -336,6 +336,21 @@ def _beliefs() -> Any:
 TURN_GIVEN: Any = ((1, 2), Reply(1, 0))
 
 
+@_add(strategies.BeliefValue, strategies.FittedValue, strategies.ValueOrigin)
+def _fitted_values() -> Any:
+    origin = strategies.ValueOrigin(board="2x3", channel="false:0.2", games=4, rounds=1, seed=0)
+    value = strategies.BeliefValue(coefficients=(0.2, 0.25, 0.0, 0.0, 0.0, 0.0), origin=origin)
+    fitted = strategies.FittedValue(value=value, means=(4.0,), standard_errors=(0.1,))
+    return [origin, value, fitted]
+
+
+@_add(mastermind.UnknownNoiseBelief)
+def _unknown_noise() -> Any:
+    levels = [Channel.false_reply(BOARD, p) for p in (0.1, 0.4)]
+    belief = mastermind.UnknownNoiseBelief.start(levels)
+    return [belief, belief.update(*TURN_GIVEN)]
+
+
 @_add(mastermind.SampledBelief, mastermind.SamplerInfo)
 def _sampled_beliefs() -> Any:
     options = mastermind.SamplerOptions(islands=2, size=4, steps=2)

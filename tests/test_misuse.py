@@ -211,6 +211,7 @@ def of_functions() -> Iterator[Call]:
         (mastermind.misreport_probabilities, {"codes": UNIFORM, "history": [TURN]}),
         (mastermind.parse_history, {"board": BOARD, "text": "12 1b0w"}),
         (mastermind.parse_noise, {"board": BOARD, "text": "false:0.1"}),
+        (mastermind.parse_prior, {"board": BOARD, "text": "two-color"}),
         (
             mastermind.plan_masses,
             {

@@ -92,6 +92,7 @@ class UnknownNoiseBelief(FromCodes, Value):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "history", tuple(self.history))
 
     @classmethod
     @checked

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidChannelError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
@@ -47,7 +48,7 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
 
 
 @dataclass(frozen=True)
-class UnknownNoise:
+class UnknownNoise(CheckedValue):
     """Play a strategy without telling it the noise level.
 
     The channel that the game assumes only tells the kind of noise: false replies, or independent
