@@ -74,7 +74,7 @@ class SampledEntropy:
     """The options of the sampler; its seed also determines the candidates."""
     candidates: int = 1024
     """The number of candidates of the first round, at least 8; one half are samples."""
-    rounds: int = 2
+    rounds: int = 8
     """The number of rounds of improvement."""
 
     def __post_init__(self) -> None:
