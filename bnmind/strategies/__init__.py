@@ -48,6 +48,7 @@ from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.openings import Opening, open_aabb, open_aabc
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.sampled_entropy import SampledEntropy
+from bnmind.strategies.players.sampled_map import SampledMap
 from bnmind.strategies.players.shapiro import Indifference, first_possible
 from bnmind.strategies.players.subset import Subset, subset_strategy
 from bnmind.strategies.players.unknown_noise import DEFAULT_LEVELS, UnknownNoise, noise_grid
@@ -124,6 +125,7 @@ __all__ = [
     "Planned",
     "RandomCode",
     "SampledEntropy",
+    "SampledMap",
     "Score",
     "Situation",
     "Strategy",

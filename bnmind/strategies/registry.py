@@ -31,6 +31,7 @@ from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Myopic
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.sampled_entropy import SampledEntropy
+from bnmind.strategies.players.sampled_map import SampledMap
 from bnmind.strategies.players.shapiro import first_possible
 from bnmind.strategies.players.subset import SUBSET_ARGUMENT, Subset, subset_strategy
 from bnmind.strategies.players.unknown_noise import UnknownNoise
@@ -112,6 +113,9 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "entropy-sampled": Registered(
             "the least expected entropy, estimated from samples; boards of any size",
             SampledEntropy,
+        ),
+        "map-sampled": Registered(
+            "the most probable of sampled codes; boards of any size", SampledMap
         ),
     }
 )

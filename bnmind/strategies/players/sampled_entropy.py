@@ -59,7 +59,7 @@ class SampledEntropy:
     >>> belief = strategy.start(Channel.exact(Board(8, 12)).revealed())
     >>> guess, info = strategy.choose(belief, np.random.default_rng(0))
     >>> len(set(belief.board.code(guess))), info.information > 2.9
-    (6, True)
+    (5, True)
 
     References
     ----------
