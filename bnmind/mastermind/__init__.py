@@ -14,7 +14,7 @@ from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
-from bnmind.mastermind.board import MAX_CODES, Board, is_believable
+from bnmind.mastermind.board import MAX_CODES, Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn, format_history, parse_history
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -65,7 +65,6 @@ __all__ = [
     "format_history",
     "guess_classes",
     "impossible_history",
-    "is_believable",
     "misreport_probabilities",
     "parse_history",
     "parse_noise",

@@ -80,7 +80,8 @@ def start(channel: Channel, prior: Prior | None = None) -> Posterior:
     the advice goes on. On boards with too many codes to list, the belief holds samples. The prior
     is uniform if None.
     """
-    from bnmind.mastermind import SampledBelief, TableBelief, VanishingBelief, is_believable
+    from bnmind.mastermind import SampledBelief, TableBelief, VanishingBelief
+    from bnmind.mastermind.board import is_believable
 
     if not is_believable(channel.board):
         return SampledBelief.start(channel.revealed(), prior)
@@ -206,7 +207,7 @@ def advise(
 
 def choosing(board: Board) -> str:
     """Return a description of the work of `advise`."""
-    from bnmind.mastermind import is_believable
+    from bnmind.mastermind.board import is_believable
 
     if not is_believable(board):
         return "sampling codes"
