@@ -328,6 +328,7 @@ def _beliefs() -> Any:
         mastermind.TableBelief.start(channel),
         mastermind.TreeBelief.start(channel),
         mastermind.VanishingBelief.start(BOARD),
+        mastermind.VanishingBelief.start(BOARD, prior=mastermind.UniformPrior(BOARD)),
         mastermind.HistoryBelief(channel),
     ]
     return [*made, *(belief.update(*TURN_GIVEN) for belief in made)]

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, number_array, whole_array
-from bnmind._values import Value
+from bnmind._arguments import checked, number_array, whole_array
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidChannelError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
@@ -45,7 +45,7 @@ _DIGITS = 1e10  # products that agree in so many digits are equal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class UnknownNoiseBelief(FromCodes, Value):
+class UnknownNoiseBelief(FromCodes, CheckedValue):
     """A belief about the code and the noise level, exact on a grid of levels.
 
     Examples
@@ -73,8 +73,8 @@ class UnknownNoiseBelief(FromCodes, Value):
     """``(groups, levels)``, proportional to the probability of the replies; read-only."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        levels = tuple(self.levels)
+        super().__post_init__()
+        levels = self.levels
         _require_alike(levels)
         weights = np.array(number_array(self.weights, "the weights of the levels"))
         fits = weights.shape == (len(levels),) and (weights >= 0).all()
@@ -91,8 +91,6 @@ class UnknownNoiseBelief(FromCodes, Value):
         ):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "levels", levels)
-        object.__setattr__(self, "history", tuple(self.history))
 
     @classmethod
     @checked
