@@ -4,6 +4,7 @@ from bnmind.strategies.analysis.exact_regret import exact_regret, exact_regrets
 from bnmind.strategies.analysis.fit_weights import FittedWeights, fit_weights
 from bnmind.strategies.analysis.game_lengths import Measured, measure_games, measure_tree
 from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+from bnmind.strategies.analysis.noisy_mean import NoisyMean, mean_under_noise
 from bnmind.strategies.analysis.random_ties import AveragedGames, average_games, is_averaged
 from bnmind.strategies.analysis.regret import GuessRegret, codes_left, regrets
 from bnmind.strategies.base.game_rules import Goal
@@ -16,8 +17,11 @@ from bnmind.strategies.base.strategy import (
     start_belief,
     trusting_channel,
 )
+from bnmind.strategies.belief_game.exact_solver import BeliefGameSolution, solve_belief_game
 from bnmind.strategies.belief_game.fit_value import FittedValue, fit_value
 from bnmind.strategies.belief_game.lookahead import LookAhead
+from bnmind.strategies.belief_game.lower_bound import LowerBound, mean_lower_bound
+from bnmind.strategies.belief_game.solved_player import SolvedPlayer
 from bnmind.strategies.belief_game.value import BeliefValue, ValueOrigin
 from bnmind.strategies.belief_game.value_files import read_value, shipped_value, write_value
 from bnmind.strategies.evolutionary.estimation_of_distribution import (
@@ -91,6 +95,7 @@ __all__ = [
     "TREE_SUFFIXES",
     "Among",
     "AveragedGames",
+    "BeliefGameSolution",
     "BeliefValue",
     "Breadth",
     "ClassTerms",
@@ -113,11 +118,13 @@ __all__ = [
     "Lengths",
     "LocalEntropy",
     "LookAhead",
+    "LowerBound",
     "MapCode",
     "Measured",
     "MostParts",
     "Myopic",
     "Needs",
+    "NoisyMean",
     "Opening",
     "Optimal",
     "Optimum",
@@ -128,6 +135,7 @@ __all__ = [
     "SampledMap",
     "Score",
     "Situation",
+    "SolvedPlayer",
     "Strategy",
     "StrategyTree",
     "Subset",
@@ -161,6 +169,8 @@ __all__ = [
     "is_averaged",
     "is_growable",
     "is_searched",
+    "mean_lower_bound",
+    "mean_under_noise",
     "measure_games",
     "measure_search",
     "measure_tree",
@@ -179,6 +189,7 @@ __all__ = [
     "read_weights",
     "regrets",
     "shipped_value",
+    "solve_belief_game",
     "start_belief",
     "strategy_by_name",
     "strategy_tree",

@@ -8,9 +8,18 @@ import pytest
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind import Board, Channel, reply_table
 from bnmind.mastermind.beliefs import Belief
-from bnmind.strategies import Entropy, LookAhead, MapCode, Strategy, build_tree
-from bnmind.strategies.analysis import mean_under_noise, measure_tree
-from bnmind.strategies.belief_game import SolvedPlayer, mean_lower_bound, solve_belief_game
+from bnmind.strategies import (
+    Entropy,
+    LookAhead,
+    MapCode,
+    SolvedPlayer,
+    Strategy,
+    build_tree,
+    mean_lower_bound,
+    mean_under_noise,
+    measure_tree,
+    solve_belief_game,
+)
 
 NINE = Board(2, 3)
 

@@ -10,13 +10,8 @@ import pytest
 
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind import Board, Channel, reply_table
-from bnmind.strategies import optimal_on_average
-from bnmind.strategies.belief_game import (
-    SolvedPlayer,
-    empty_reply_probability,
-    size_bounds,
-    solve_belief_game,
-)
+from bnmind.strategies import SolvedPlayer, optimal_on_average, solve_belief_game
+from bnmind.strategies.belief_game import empty_reply_probability, size_bounds
 from bnmind.strategies.belief_game.set_bounds import layered_bound, make_set_bounds
 
 SMALL = Board(2, 2)

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind import Board, Channel, reply_table
-from bnmind.strategies.belief_game import (
-    empty_reply_probability,
-    mean_lower_bound,
-    size_bounds,
-    solve_belief_game,
-)
+from bnmind.strategies import mean_lower_bound, solve_belief_game
+from bnmind.strategies.belief_game import empty_reply_probability, size_bounds
 from bnmind.strategies.belief_game.partition_bound_kernel import (
     EmptyReplies,
     Memo,
