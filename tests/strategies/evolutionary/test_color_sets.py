@@ -12,7 +12,7 @@ from tests.mastermind.generators import boards, codes
 from tests.modes import examples
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_only_colors_that_no_possible_code_has_are_removed(data: st.DataObject) -> None:
     board = data.draw(boards(100))

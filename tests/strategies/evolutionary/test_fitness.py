@@ -24,7 +24,7 @@ def plain_cost(
     return cost
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_the_cost_is_the_sum_over_all_turns(data: st.DataObject) -> None:
     board = data.draw(boards())

@@ -78,7 +78,7 @@ def test_random_codes_have_allowed_colors(case: tuple[Board, Choices, Code, Code
     assert is_valid(board, choices, changed(mother, draw_code, choices, seed))
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(cases())
 def test_a_permutation_exchanges_two_pegs(case: tuple[Board, Choices, Code, Code, int]) -> None:
     board, choices, code, _, seed = case
@@ -94,7 +94,7 @@ def test_a_permutation_exchanges_two_pegs(case: tuple[Board, Choices, Code, Code
     assert is_valid(board, choices, result)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(cases())
 def test_an_inversion_reverses_some_pegs(case: tuple[Board, Choices, Code, Code, int]) -> None:
     board, choices, code, _, seed = case
@@ -106,7 +106,7 @@ def test_an_inversion_reverses_some_pegs(case: tuple[Board, Choices, Code, Code,
     assert is_valid(board, choices, result)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(cases())
 def test_a_mutation_changes_one_peg_or_exchanges_two(
     case: tuple[Board, Choices, Code, Code, int],
@@ -127,7 +127,7 @@ def crossed(mother: Code, father: Code) -> tuple[set[Code], set[Code]]:
     return one, two
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(60))
 @given(cases())
 def test_a_crossover_takes_every_peg_from_a_parent(
     case: tuple[Board, Choices, Code, Code, int],
