@@ -76,7 +76,7 @@ class MetropolisHastings(CheckedValue):
     code would have given. A proposal that raises the cost by d is accepted with probability
     exp(−θd). The walk stops at a code of cost 0, or after a number of steps; its last code is the
     guess, even if it has been guessed before. Once a reply says that all colors are found, the walk
-    only permutes pegs. The first guess is uniformly random.
+    only exchanges pegs. The first guess is uniformly random.
 
     If the walks of some turns in a row find no code of cost 0, the player is stuck. It then starts
     a walk at a random code, and learns the turns one by one, the last turn first, with a walk of

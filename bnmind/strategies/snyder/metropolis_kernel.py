@@ -174,7 +174,7 @@ def run_walk(
     first
         The first turn that counts; the walk knows nothing of the turns before it.
     only_swaps
-        Whether the walk only permutes pegs.
+        Whether the walk only exchanges pairs of pegs.
     steps
         The largest number of steps.
     state
@@ -190,12 +190,13 @@ def run_walk(
     guesses, standing, black_heard, both_heard = facts
     code, counts, black_now, both_now, proposal, _ = walk
     n_turns, repeats = black_heard.size, rule.repeats
-    swaps = rule.subset + (1.0 if only_swaps else rule.swap) * (1.0 - rule.subset)
+    subset = 0.0 if only_swaps else rule.subset
+    swaps = 1.0 if only_swaps else subset + rule.swap * (1.0 - subset)
     black_new, both_new = black_now.copy(), both_now.copy()
     while searched < steps and cost > 0:
         searched += 1
         kind = draw_uniform(state)
-        if kind < rule.subset:
+        if kind < subset:
             draw_subset_permutation(code, proposal, state)
             new = _proposed_cost(facts, walk, first)
             if _is_accepted(rule, new - cost, n_turns - first, state):
