@@ -266,6 +266,8 @@ FIRST = network().cpd("wet")
 NETWORK = network()
 MODEL = FactorModel(network().potentials)
 BELIEF = mastermind.TableBelief.start(NOISY)
+FEW_SAMPLES = mastermind.SamplerOptions(islands=2, size=4, steps=2)
+SAMPLED = mastermind.SampledBelief.start(NOISY, options=FEW_SAMPLES)
 
 
 def of_methods() -> Iterator[Call]:
@@ -384,6 +386,9 @@ def of_methods() -> Iterator[Call]:
         (UNIFORM.masses, {"guesses": np.array([0, 1])}),
         (mastermind.TableBelief.start, {"channel": NOISY, "prior": np.full(9, 1 / 9)}),
         (mastermind.TreeBelief.start, {"channel": NOISY}),
+        (mastermind.SampledBelief.start, {"channel": NOISY, "options": FEW_SAMPLES}),
+        (SAMPLED.most_probable, {"n": 2}),
+        (SAMPLED.masses, {"guesses": np.array([0, 1])}),
         (
             mastermind.VanishingBelief.start,
             {
@@ -394,7 +399,7 @@ def of_methods() -> Iterator[Call]:
         ),
         *[
             (belief.update, {"guess": (1, 2), "reply": Reply(1, 0)})
-            for belief in (BELIEF, vanishing, tree)
+            for belief in (BELIEF, vanishing, tree, SAMPLED)
         ],
     ]
     for function, arguments in calls:

@@ -8,7 +8,12 @@ import pickle
 import numpy as np
 import pytest
 
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    InvalidCodeError,
+    InvalidReplyError,
+)
 from bnmind.mastermind import (
     Board,
     Channel,
@@ -217,6 +222,16 @@ def test_a_prior_is_sampled(text: str) -> None:
     assert abs(z) < 4
     errors = belief.standard_errors.marginals()
     assert (abs(belief.marginals() - exact.codes.marginals()) / errors).max() < 4.5
+
+
+@pytest.mark.parametrize("board", [Board(4, 6), Board(16, 16), Board(20, 20)], ids=str)
+def test_guesses_may_be_given_by_large_indices(board: Board) -> None:
+    belief = SampledBelief.start(Channel.exact(board), options=SamplerOptions(islands=2, size=8))
+    last = np.array([board.n_codes - 1])
+    assert belief.masses(last).sum() == pytest.approx(1)
+    assert belief.standard_errors.masses(last).shape == (1, len(board.true_replies))
+    with pytest.raises(InvalidCodeError):
+        belief.masses(np.array([board.n_codes]))
 
 
 def test_islands_that_disagree_give_a_warning() -> None:

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import checked, whole_array
 from bnmind._values import Value, sealed
 from bnmind.errors import InvalidCodeError
 from bnmind.information import Floats
@@ -358,10 +358,14 @@ def codes_at(board: Board, indices: NDArray[np.intp]) -> Codes:
     InvalidCodeError
         If an index is not that of a code.
     """
-    places = np.asarray(indices)
+    # NumPy keeps integers of 64 bits as unsigned words, and larger ones as Python objects.
+    are_large = isinstance(indices, np.ndarray) and indices.dtype in (np.uint64, object)
+    places = indices if are_large else whole_array(indices, "the guesses")
     if places.ndim != 1:
-        raise InvalidCodeError(f"expected a list of guesses, got shape {places.shape}", indices)
-    codes = [board.code(int(place)) for place in places.tolist()]
+        raise InvalidCodeError(
+            f"expected the guesses as a list of indices of codes, got shape {places.shape}", indices
+        )
+    codes = [board.code(place) for place in places.tolist()]
     return np.array(codes, dtype=np.uint8).reshape(-1, board.pegs)
 
 

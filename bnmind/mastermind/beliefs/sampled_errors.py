@@ -51,7 +51,7 @@ class SampledErrors(Sealed):
         shape = (len(guesses), len(self.board.true_replies))
         if self.listed is not None:
             return np.zeros(shape)
-        codes = np.array([self.board.code(int(guess)) for guess in guesses], dtype=np.uint8)
+        codes = np.array([self.board.code(guess) for guess in guesses.tolist()], dtype=np.uint8)
         return self._with_floor(joint_error(self._masses(codes), self._shares))
 
     def marginals(self) -> Floats:
