@@ -37,6 +37,7 @@ from bnmind.strategies import (
     open_aabc,
     strategy_by_name,
 )
+from bnmind.strategies.players import subset as subset_module
 from bnmind.strategies.players.subset import MAX_SUBSET, SUBSET_SCORES, class_sizes, random_subset
 from tests.mastermind.generators import boards, codes
 from tests.modes import UNCOMPILED, examples
@@ -104,12 +105,17 @@ def test_a_subset_of_all_codes_is_the_heuristic_on_all() -> None:
     assert abs(played.mean - exact.mean) < 4 * exact.sd / games**0.5
 
 
-def test_a_large_board_is_played_from_samples() -> None:
-    board = Board(6, 12)
+@pytest.mark.parametrize(
+    "board", [Board(6, 9), pytest.param(Board(6, 12), marks=pytest.mark.slow)], ids=str
+)
+def test_a_large_board_is_played_from_samples(
+    board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subset_module, "MAX_LISTED", 1000)
     strategy = Subset(score=EntropyLeft(), size=30)
     belief = strategy.start(Channel.exact(board).revealed())
     assert isinstance(belief, SampledBelief)
-    secret = (7, 1, 12, 3, 3, 9)
+    secret = (7, 1, 8, 3, 3, 9)
     guesses = []
     for _ in range(3):
         guess, info = strategy.choose(belief, np.random.default_rng(5))
