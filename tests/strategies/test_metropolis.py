@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.lab import CodeMaker, play_game
+from bnmind.lab import CodeMaker, compare, play_game
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies import Situation
@@ -30,6 +32,9 @@ from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
 
 Code = tuple[int, ...]
+PUBLISHED = tomllib.loads(
+    (Path(__file__).parent.parent / "reference" / "snyder.toml").read_text("utf-8")
+)
 
 
 def cost_of(code: Code, history: Sequence[Turn]) -> int:
@@ -189,3 +194,35 @@ def test_large_boards_are_played_to_the_end() -> None:
     game = play_game(MetropolisHastings(), maker)
     assert game.won
     assert all(turn.info.evaluated is not None for turn in game.turns)
+
+
+def is_within_errors(ours: Sequence[float], mean: float, sd: float, games: int = 10_000) -> bool:
+    """Whether our mean is within three standard errors of a published one."""
+    error = math.hypot(np.std(ours) / len(ours) ** 0.5, sd / games**0.5)
+    return bool(abs(np.mean(ours) - mean) <= 3 * error)
+
+
+@pytest.mark.slow
+def test_published_means_come_out() -> None:
+    board, strategy = Board(4, 6), MetropolisHastings()
+    rows = compare([strategy], Channel.exact(board), games=1500, seed=3).rows
+    guesses = [float(row.guesses) for row in rows]
+    # Her numbers of codes include the steps of a walk before the first guess.
+    codes = [float(row.codes_examined or 0) + stopping_steps(board) for row in rows]
+    row = PUBLISHED["metropolis_hastings"]
+    assert is_within_errors(guesses, row["mean"], row["sd"])
+    assert is_within_errors(codes, row["codes"], row["codes_sd"])
+    mean, sd, codes_mean, codes_sd = PUBLISHED["table_5"]["4x6"]
+    assert is_within_errors(guesses, mean, sd)
+    assert is_within_errors(codes, codes_mean, codes_sd)
+
+
+@pytest.mark.slow
+def test_one_false_reply_in_five_takes_as_many_guesses_as_published() -> None:
+    channel, row = Channel.false_reply(Board(4, 6), 0.2), PUBLISHED["metropolis_hastings_false_20"]
+    for only_last in (False, True):
+        strategy = MetropolisHastings(only_last=only_last)
+        rows = compare([strategy], channel, games=800, seed=3).rows
+        guesses = [float(game.guesses) for game in rows]
+        # With the other reading the player needs one guess less.
+        assert is_within_errors(guesses, row["mean"], row["sd"]) != only_last
