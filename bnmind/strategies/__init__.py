@@ -20,8 +20,10 @@ from bnmind.strategies.base.strategy import (
 from bnmind.strategies.belief_game.exact_solver import BeliefGameSolution, solve_belief_game
 from bnmind.strategies.belief_game.fit_value import FittedValue, fit_value
 from bnmind.strategies.belief_game.lookahead import LookAhead
+from bnmind.strategies.belief_game.lookahead2 import LookAheadTwo
 from bnmind.strategies.belief_game.lower_bound import LowerBound, mean_lower_bound
 from bnmind.strategies.belief_game.solved_player import SolvedPlayer
+from bnmind.strategies.belief_game.steps import Pruning
 from bnmind.strategies.belief_game.value import BeliefValue, ValueOrigin
 from bnmind.strategies.belief_game.value_files import read_value, shipped_value, write_value
 from bnmind.strategies.evolutionary.estimation_of_distribution import (
@@ -118,6 +120,7 @@ __all__ = [
     "Lengths",
     "LocalEntropy",
     "LookAhead",
+    "LookAheadTwo",
     "LowerBound",
     "MapCode",
     "Measured",
@@ -130,6 +133,7 @@ __all__ = [
     "Optimum",
     "Parting",
     "Planned",
+    "Pruning",
     "RandomCode",
     "SampledEntropy",
     "SampledMap",

@@ -16,6 +16,7 @@ from bnmind._registry import Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.belief_game.lookahead import LookAhead
+from bnmind.strategies.belief_game.lookahead2 import LookAheadTwo
 from bnmind.strategies.evolutionary.annealing import Annealing, annealing_tuned
 from bnmind.strategies.evolutionary.bernier_genetic import BernierGenetic
 from bnmind.strategies.evolutionary.bernier_random import BernierRandom
@@ -102,6 +103,7 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "map-unknown-noise": Registered(
             "as map, and learns the level of the noise", partial(UnknownNoise, MapCode())
         ),
+        "lookahead2": Registered("looks two guesses ahead; models noise", LookAheadTwo),
         "deeper": Registered("looks further ahead than one guess", deeper),
         "genetic": Registered("the most telling of codes found by a genetic algorithm", Genetic),
         "genetic-tuned": Registered("a genetic algorithm set for large boards", genetic_tuned),

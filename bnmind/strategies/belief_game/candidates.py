@@ -15,7 +15,15 @@ from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.masses.reply_table import reply_rows, reply_table
 
-__all__ = ["ALL_GUESSES", "INFORMATIVE", "PROBABLE", "Candidates", "candidates", "plausible_codes"]
+__all__ = [
+    "ALL_GUESSES",
+    "INFORMATIVE",
+    "PROBABLE",
+    "Candidates",
+    "candidates",
+    "most_probable",
+    "plausible_codes",
+]
 
 ALL_GUESSES = 2**11
 """Up to this number of codes, all guesses are candidates."""
@@ -25,9 +33,6 @@ INFORMATIVE = 150
 
 PROBABLE = 20
 """The number of the most probable codes that are candidates."""
-
-_IMPLAUSIBLE = 1e-4
-"""The share of the belief that sums over codes may leave out."""
 
 
 class Candidates(NamedTuple):
@@ -42,9 +47,9 @@ class Candidates(NamedTuple):
 def candidates(codes: CodeDistribution, channel: Channel, history: tuple[Turn, ...]) -> Candidates:
     """Return the guesses to consider.
 
-    On boards of up to `ALL_GUESSES` codes these are all guesses, one of each set of guesses that
-    symmetry makes equivalent. On larger boards they are the `INFORMATIVE` guesses with the most
-    information and the `PROBABLE` most probable codes.
+    On boards of up to `ALL_GUESSES` codes these are all guesses. On larger boards they are the
+    `INFORMATIVE` guesses with the most information, not counting equivalent ones, and the
+    `PROBABLE` most probable codes.
 
     Parameters
     ----------
@@ -53,16 +58,16 @@ def candidates(codes: CodeDistribution, channel: Channel, history: tuple[Turn, .
     channel
         The channel.
     history
-        The turns so far, which tell how much symmetry is left.
+        The turns so far, which tell which guesses are equivalent.
     """
     board, q = codes.board, codes.probabilities
-    plan = plan_masses(board, q, history=history)
     if board.n_codes <= ALL_GUESSES:
-        return Candidates(plan.guesses, reply_table(board)[plan.guesses])
+        return Candidates(np.arange(board.n_codes), reply_table(board))
+    plan = plan_masses(board, q, history=history)
     gained = information(plan.run(q), channel.matrix)
     informative = plan.guesses[np.argsort(-gained, kind="stable")[:INFORMATIVE]]
     guesses = np.union1d(informative, most_probable(q, PROBABLE))
-    return Candidates(guesses, rows_of(board, guesses))
+    return Candidates(guesses, _rows_of(board, guesses))
 
 
 def most_probable(q: Floats, n: int) -> NDArray[np.intp]:
@@ -71,17 +76,23 @@ def most_probable(q: Floats, n: int) -> NDArray[np.intp]:
     return order[q[order] > 0]
 
 
-def rows_of(board: Board, guesses: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Return the true reply of each code to each guess."""
+def plausible_codes(q: Floats, *, share: float = 1e-4) -> NDArray[np.intp]:
+    """Return the codes that remain when improbable codes of a total probability are left out.
+
+    Parameters
+    ----------
+    q
+        The belief, ``(n_codes,)``.
+    share
+        The total probability to leave out at most.
+    """
+    possible = np.flatnonzero(q)
+    order = possible[np.argsort(q[possible], kind="stable")]
+    return np.sort(order[np.cumsum(q[order]) > share])
+
+
+def _rows_of(board: Board, guesses: NDArray[np.intp]) -> NDArray[np.uint8]:
     rows = np.empty((len(guesses), board.n_codes), dtype=np.uint8)
     for row, replies in zip(rows, reply_rows(board, guesses), strict=True):
         row[:] = replies
     return rows
-
-
-def plausible_codes(q: Floats) -> NDArray[np.intp]:
-    """Return the codes that remain when improbable codes of total probability 1e-4 are left out."""
-    possible = np.flatnonzero(q)
-    order = possible[np.argsort(q[possible], kind="stable")]
-    kept = np.cumsum(q[order]) > _IMPLAUSIBLE
-    return np.sort(order[kept])

@@ -7,22 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs, distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief
-from bnmind.strategies.belief_game.candidates import Candidates, candidates, plausible_codes
+from bnmind.strategies.belief_game.candidates import candidates
+from bnmind.strategies.belief_game.steps import (
+    Pruning,
+    best_of,
+    choose_two_steps_ahead,
+    one_step_values,
+)
 from bnmind.strategies.belief_game.value import BeliefValue
 from bnmind.strategies.belief_game.value_files import shipped_value
-from bnmind.strategies.belief_game.value_kernel import after_one_guess, channel_powers
 
-__all__ = ["LookAhead", "best_of", "one_step_values"]
-
-_TOLERANCE = 1e-9  # values closer than this are equal
+__all__ = ["LookAhead"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class LookAhead(Value):
     reply; a win ends the game and adds nothing. So the strategy weighs the chance to win now
     against the information, where `Entropy` counts only the information. Guesses of equal score
     are ordered by their probability of being the code, then lexicographically.
+
+    The first guess is the same in every game, and two steps ahead pays there: on boards of up to
+    2,048 codes it is the first guess of `LookAheadTwo`.
 
     References
     ----------
@@ -64,34 +68,12 @@ class LookAhead(Value):
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
     ) -> tuple[int, GuessInfo]:
         """Return the guess of the least expected value, without using `rng`."""
-        codes = distribution_of(belief)
-        value = self.value or shipped_value(belief.channel)
-        considered = candidates(codes, belief.channel, belief.history)
-        scores = one_step_values(codes, belief.channel, considered, value)
+        codes, channel = distribution_of(belief), belief.channel
+        value = self.value or shipped_value(channel)
+        considered = candidates(codes, channel, belief.history)
+        if not belief.history:
+            return choose_two_steps_ahead(
+                codes, channel, considered, value, turn=0, pruning=Pruning()
+            )
+        scores = one_step_values(codes, channel, considered, value)
         return best_of(considered.guesses, scores, codes)
-
-
-def one_step_values(
-    codes: CodeDistribution, channel: Channel, considered: Candidates, value: BeliefValue
-) -> Floats:
-    """Return one plus the expected value of the belief after each guess, ``(guesses,)``."""
-    q = codes.probabilities
-    return after_one_guess(
-        considered.rows,
-        q,
-        plausible_codes(q),
-        channel_powers(channel),
-        np.array(value.coefficients),
-    )
-
-
-def best_of(
-    guesses: np.ndarray[tuple[int], np.dtype[np.intp]], scores: Floats, codes: CodeDistribution
-) -> tuple[int, GuessInfo]:
-    """Return the guess of the least score; among equals the most probable, then the first."""
-    tied = guesses[scores <= scores.min() + _TOLERANCE]
-    likely = codes.probabilities[tied]
-    guess = int(tied[likely >= likely.max() * (1 - _TOLERANCE)][0])
-    return guess, GuessInfo(
-        guess, score=float(scores.min()), tied=len(tied), evaluated=len(guesses)
-    )

@@ -26,10 +26,20 @@ from bnmind._jit import njit
 from bnmind.information import Floats
 from bnmind.mastermind.channel import Channel
 
-__all__ = ["ChannelPowers", "after_one_guess", "after_two_guesses", "channel_powers"]
+__all__ = [
+    "NEGLIGIBLE",
+    "ChannelPowers",
+    "after_one_guess",
+    "belief_value",
+    "channel_powers",
+    "code_terms",
+    "through_channel",
+]
+
+NEGLIGIBLE = 1e-13
+"""The probability of an outcome that is rounding error."""
 
 _LN2 = math.log(2)
-_NEGLIGIBLE = 1e-13  # the probability of an outcome that is rounding error
 
 
 class ChannelPowers(NamedTuple):
@@ -52,7 +62,7 @@ def channel_powers(channel: Channel) -> ChannelPowers:
 
 
 @njit
-def _code_terms(q: Floats, codes: NDArray[np.intp]) -> Floats:
+def code_terms(q: Floats, codes: NDArray[np.intp]) -> Floats:
     """Return q, q ln q and q² of some codes, ``(codes, 4)``; the fourth number is unused."""
     terms = np.zeros((codes.size, 4))
     for j in range(codes.size):
@@ -62,7 +72,7 @@ def _code_terms(q: Floats, codes: NDArray[np.intp]) -> Floats:
 
 
 @njit
-def _value(total: float, logs: float, squares: float, coefficients: Floats) -> float:
+def belief_value(total: float, logs: float, squares: float, coefficients: Floats) -> float:
     """Return the value of the belief whose weights have these sums."""
     log_total = math.log(total)
     h = max(0.0, (log_total - logs / total) / _LN2)
@@ -81,7 +91,7 @@ def _value(total: float, logs: float, squares: float, coefficients: Floats) -> f
 
 
 @njit
-def _through_channel(
+def through_channel(
     cells: Floats, channel: ChannelPowers, coefficients: Floats, sums: Floats
 ) -> float:
     """Return Σ_o P(o)·value after o, from the sums over each cell; `sums` is scratch."""
@@ -96,8 +106,8 @@ def _through_channel(
                 sums[o, 2] += d * squares[c, o]
     expected = 0.0
     for o in range(plain.shape[1]):
-        if sums[o, 0] > _NEGLIGIBLE:
-            expected += sums[o, 0] * _value(sums[o, 0], sums[o, 1], sums[o, 2], coefficients)
+        if sums[o, 0] > NEGLIGIBLE:
+            expected += sums[o, 0] * belief_value(sums[o, 0], sums[o, 1], sums[o, 2], coefficients)
     return expected
 
 
@@ -130,7 +140,7 @@ def after_one_guess(
         ``(guesses,)``.
     """
     n_replies = channel.plain.shape[0] + 1
-    terms = _code_terms(q, codes)
+    terms = code_terms(q, codes)
     cells = np.zeros((n_replies, 4))
     sums = np.zeros((channel.plain.shape[1], 4))
     values = np.empty(rows.shape[0])
@@ -140,77 +150,5 @@ def after_one_guess(
             c = rows[g, codes[j]]
             for k in range(4):
                 cells[c, k] += terms[j, k]
-        values[g] = 1.0 + _through_channel(cells, channel, coefficients, sums)
+        values[g] = 1.0 + through_channel(cells, channel, coefficients, sums)
     return values
-
-
-@njit
-def after_two_guesses(
-    first: NDArray[np.uint8],
-    rows: NDArray[np.uint8],
-    q: Floats,
-    codes: NDArray[np.intp],
-    channel: ChannelPowers,
-    coefficients: Floats,
-    least: float,
-) -> float:
-    """Return the expected number of guesses after one guess, if the next is the best of some.
-
-    Parameters
-    ----------
-    first
-        The true reply of each code to the guess, ``(n_codes,)``.
-    rows
-        The true reply of each code to each next guess, ``(guesses, n_codes)``.
-    q, codes, channel, coefficients
-        As for `after_one_guess`.
-    least
-        Outcomes of a smaller probability have the value of the belief after them: the search
-        does not look for the best next guess.
-    """
-    plain, logarithms, squares = channel
-    n_cells, n_outcomes = plain.shape
-    terms = _code_terms(q, codes)
-    pairs = np.zeros((n_cells + 1, n_cells + 1, 4))
-    cells = np.zeros((n_cells + 1, 4))
-    sums = np.zeros((n_outcomes, 4))
-    for j in range(codes.size):
-        for k in range(4):
-            cells[first[codes[j]], k] += terms[j, k]
-    expected = 1.0
-    chance = np.zeros(n_outcomes)
-    best = np.zeros(n_outcomes)
-    likely = 0
-    outcomes = np.empty(n_outcomes, dtype=np.int64)
-    _through_channel(cells, channel, coefficients, sums)
-    for o in range(n_outcomes):
-        chance[o] = sums[o, 0]
-        if chance[o] >= least:
-            outcomes[likely] = o
-            likely += 1
-            best[o] = math.inf
-        elif chance[o] > _NEGLIGIBLE:
-            expected += chance[o] * _value(chance[o], sums[o, 1], sums[o, 2], coefficients)
-    for g in range(rows.shape[0]):
-        pairs[:] = 0.0
-        for j in range(codes.size):
-            code = codes[j]
-            c, d = first[code], rows[g, code]
-            for k in range(4):
-                pairs[c, d, k] += terms[j, k]
-        for i in range(likely):
-            o = outcomes[i]
-            cells[:] = 0.0
-            for c in range(n_cells):
-                if plain[c, o] > 0.0:
-                    for d in range(n_cells):
-                        cells[d, 0] += plain[c, o] * pairs[c, d, 0]
-                        cells[d, 1] += (
-                            plain[c, o] * pairs[c, d, 1] + logarithms[c, o] * pairs[c, d, 0]
-                        )
-                        cells[d, 2] += squares[c, o] * pairs[c, d, 2]
-            value = chance[o] + _through_channel(cells, channel, coefficients, sums)
-            best[o] = min(best[o], value)
-    for i in range(likely):
-        expected += best[outcomes[i]]
-    return expected

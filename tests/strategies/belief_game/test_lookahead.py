@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, CodeDistribution, Reply, TableBelief, reply
 from bnmind.strategies import BeliefValue, Entropy, LookAhead
 from bnmind.strategies.belief_game.candidates import candidates, plausible_codes
-from bnmind.strategies.belief_game.lookahead import one_step_values
+from bnmind.strategies.belief_game.steps import Pruning, one_step_values, two_step_values
 from bnmind.strategies.belief_game.value import INITIAL, belief_features
 
 CHANNELS = {
@@ -29,13 +31,19 @@ CHANNELS = {
 def conditioned(q: Floats, channel: Channel, guess: int) -> list[tuple[float, Floats]]:
     """Return the probability of each report to a guess, and the belief after it."""
     board = channel.board
-    true = [board.true_replies.index(r) for r in (_reply(board, guess, s) for s in range(len(q)))]
+    true = [reply_place(board, guess, code) for code in range(len(q))]
     after = []
     for outcome in range(len(channel.reports)):
         weights = q * channel.matrix[true, outcome]
         if weights.sum() > 1e-12:
             after.append((float(weights.sum()), weights / weights.sum()))
     return after
+
+
+@cache
+def reply_place(board: Board, guess: int, code: int) -> int:
+    """Return the index of the true reply."""
+    return board.true_replies.index(_reply(board, guess, code))
 
 
 def _reply(board: Board, guess: int, code: int) -> Reply:
@@ -71,6 +79,44 @@ def test_the_scores_are_those_of_conditioning_on_every_outcome(
         after = conditioned(q, channel, guess)
         expected = 1 + sum(chance * value.of(belief) for chance, belief in after)
         assert score == pytest.approx(expected, abs=2e-3)  # implausible codes are left out
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+@settings(max_examples=3)
+@given(data=st.data())
+def test_two_steps_are_the_best_one_step_after_every_outcome(
+    name: str, data: st.DataObject
+) -> None:
+    channel = CHANNELS[name]
+    board = channel.board
+    q = data.draw(beliefs(board.n_codes))
+    value = BeliefValue(coefficients=tuple(data.draw(COEFFICIENTS)))
+    considered = candidates(CodeDistribution(board, q), channel, ())
+    guess = data.draw(st.integers(0, board.n_codes - 1))
+    everything = Pruning(seconds=board.n_codes, least=0.0)
+    score = two_step_values(
+        CodeDistribution(board, q),
+        channel,
+        considered.rows[[guess]],
+        considered.rows,
+        value,
+        pruning=everything,
+        share=0.0,
+    )
+    expected = 1.0
+    for chance, belief in conditioned(q, channel, guess):
+        scores = (
+            1 + sum(p * value.of(after) for p, after in conditioned(belief, channel, following))
+            for following in range(board.n_codes)
+        )
+        expected += chance * min(scores)
+    assert score == pytest.approx([expected], abs=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [{"firsts": 0}, {"seconds": 0}])
+def test_pruning_keeps_at_least_one_guess(wrong: dict[str, int]) -> None:
+    with pytest.raises(InvalidArgumentError, match="at least one first and one second guess"):
+        Pruning(**wrong)
 
 
 def test_features_of_a_known_code_are_zero() -> None:

@@ -1,0 +1,173 @@
+"""The scores of guesses one and two steps ahead, and the choice among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import check_fields
+from bnmind._values import Value
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.masses.distribution import CodeDistribution
+from bnmind.strategies.base.strategy import GuessInfo
+from bnmind.strategies.belief_game.candidates import (
+    ALL_GUESSES,
+    Candidates,
+    plausible_codes,
+)
+from bnmind.strategies.belief_game.two_step_kernel import after_two_guesses
+from bnmind.strategies.belief_game.value import BeliefValue
+from bnmind.strategies.belief_game.value_kernel import after_one_guess, channel_powers
+
+__all__ = ["Pruning", "best_of", "choose_two_steps_ahead", "one_step_values", "two_step_values"]
+
+_TOLERANCE = 1e-9  # scores closer than this are equal
+_CERTAIN = 0.97  # a code of at least this probability needs no second step
+_LEFT_OUT = 1e-3  # the share of the belief that two-step sums leave out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pruning(Value):
+    """The guesses that two-step look-ahead compares.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `firsts` or `seconds` is less than one.
+    """
+
+    firsts: int = 8
+    """The number of guesses to compare: those of the best one-step scores."""
+    seconds: int = 20
+    """The number of next guesses to evaluate for each reply: the most promising candidates."""
+    window: float = 0.1
+    """Guesses whose one-step score exceeds the best by more than this are not compared."""
+    least: float = 0.004
+    """Replies of a smaller probability count with the value of the belief after them."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.firsts < 1 or self.seconds < 1:
+            raise InvalidArgumentError(
+                f"expected at least one first and one second guess, got {self.firsts} and"
+                f" {self.seconds}",
+                (self.firsts, self.seconds),
+            )
+
+
+def one_step_values(
+    codes: CodeDistribution, channel: Channel, considered: Candidates, value: BeliefValue
+) -> Floats:
+    """Return one plus the expected value of the belief after each guess, ``(guesses,)``."""
+    q = codes.probabilities
+    return after_one_guess(
+        considered.rows,
+        q,
+        plausible_codes(q),
+        channel_powers(channel),
+        np.array(value.coefficients),
+    )
+
+
+def two_step_values(
+    codes: CodeDistribution,
+    channel: Channel,
+    firsts: NDArray[np.uint8],
+    seconds: NDArray[np.uint8],
+    value: BeliefValue,
+    *,
+    pruning: Pruning,
+    share: float = _LEFT_OUT,
+) -> Floats:
+    """Return one plus the expected least one-step score after each first guess.
+
+    Parameters
+    ----------
+    codes, channel, value
+        The belief, the channel, and the value at the end of the search.
+    firsts, seconds
+        The true replies of each code to the guesses, ``(guesses, n_codes)``.
+    pruning
+        The limits of the search.
+    share
+        The total probability of codes that the sums leave out.
+
+    Returns
+    -------
+    Floats
+        ``(firsts,)``.
+    """
+    q = codes.probabilities
+    kept = plausible_codes(q, share=share)
+    powers, coefficients = channel_powers(channel), np.array(value.coefficients)
+    return np.array(
+        [
+            after_two_guesses(
+                row, seconds, q, kept, powers, coefficients, pruning.least, pruning.seconds
+            )
+            for row in firsts
+        ]
+    )
+
+
+def choose_two_steps_ahead(
+    codes: CodeDistribution,
+    channel: Channel,
+    considered: Candidates,
+    value: BeliefValue,
+    *,
+    turn: int,
+    pruning: Pruning,
+) -> tuple[int, GuessInfo]:
+    """Return the guess of the least two-step score among the best by one step.
+
+    Before the first reply, the candidates of large boards are too few to be next guesses; there the
+    first guess is the best by one step.
+    """
+    scores = one_step_values(codes, channel, considered, value)
+    q = codes.probabilities[considered.guesses]
+    order = np.lexsort((-q, scores))
+    ranked = scores[order]
+    # Guesses of equal scores are mostly equivalent; the most probable one stands for them.
+    different = np.concatenate([[True], np.diff(ranked) > _TOLERANCE])
+    firsts = order[different & (ranked <= ranked[0] + pruning.window)][: pruning.firsts]
+    is_large = codes.board.n_codes > ALL_GUESSES
+    if len(firsts) == 1 or q.max() >= _CERTAIN or (turn == 0 and is_large):
+        return best_of(considered.guesses, scores, codes)
+    deeper = two_step_values(
+        codes,
+        channel,
+        considered.rows[firsts],
+        considered.rows,
+        value,
+        pruning=pruning,
+    )
+    return best_of(
+        considered.guesses[firsts],
+        deeper,
+        codes,
+        evaluated=len(considered.guesses) + len(firsts) * len(considered.guesses),
+    )
+
+
+def best_of(
+    guesses: NDArray[np.intp],
+    scores: Floats,
+    codes: CodeDistribution,
+    *,
+    evaluated: int | None = None,
+) -> tuple[int, GuessInfo]:
+    """Return the guess of the least score; among equals the most probable, then the smallest."""
+    tied = guesses[scores <= scores.min() + _TOLERANCE]
+    probabilities = codes.probabilities[tied]
+    guess = int(tied[probabilities >= probabilities.max() * (1 - _TOLERANCE)].min())
+    return guess, GuessInfo(
+        guess,
+        score=float(scores.min()),
+        tied=len(tied),
+        evaluated=len(guesses) if evaluated is None else evaluated,
+    )

@@ -1,0 +1,161 @@
+"""The expected value of the belief after the best two guesses, compiled.
+
+Two guesses need the sums of `value_kernel` over the codes of each pair of true replies; the first
+outcome then weights the rows of this table. All next guesses share the first one, so one pass over
+the codes serves all outcomes. A cheap score orders the next guesses for each outcome: their chance
+to win, and the parts into which their true reply divides the belief, Σ √p. Only the best of them
+are evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.information import Floats
+from bnmind.strategies.belief_game.value_kernel import (
+    NEGLIGIBLE,
+    ChannelPowers,
+    belief_value,
+    code_terms,
+    through_channel,
+)
+
+__all__ = ["after_two_guesses"]
+
+_GUESSES_A_PART = 0.3  # the value of a larger number of parts, for the order of guesses only
+
+
+@njit
+def _pair_sums(
+    first: NDArray[np.uint8],
+    second: NDArray[np.uint8],
+    codes: NDArray[np.intp],
+    terms: Floats,
+    pairs: Floats,
+) -> None:
+    """Write the sums over the codes of each pair of true replies to two guesses to `pairs`."""
+    pairs[:] = 0.0
+    for j in range(codes.size):
+        c, d = first[codes[j]], second[codes[j]]
+        for k in range(4):
+            pairs[c, d, k] += terms[j, k]
+
+
+@njit
+def _probabilities(
+    first: NDArray[np.uint8],
+    second: NDArray[np.uint8],
+    codes: NDArray[np.intp],
+    terms: Floats,
+    pairs: Floats,
+) -> None:
+    """Write the probability of each pair of true replies to two guesses to `pairs`."""
+    pairs[:] = 0.0
+    for j in range(codes.size):
+        pairs[first[codes[j]], second[codes[j]]] += terms[j, 0]
+
+
+@njit
+def _promise(pairs: Floats, plain: Floats, o: int, chance: float, row: Floats) -> float:
+    """Return the cheap score of a next guess after an outcome; small is good; `row` is scratch."""
+    n_cells = plain.shape[0]
+    row[:] = 0.0
+    for c in range(n_cells):
+        weight = plain[c, o]
+        if weight > 0.0:
+            for d in range(n_cells + 1):
+                row[d] += weight * pairs[c, d]
+    parts = 0.0
+    for d in range(n_cells + 1):
+        parts += math.sqrt(row[d] * chance)
+    return float(-_GUESSES_A_PART * parts - row[n_cells])
+
+
+@njit
+def _insert(score: float, guess: int, scores: Floats, guesses: NDArray[np.intp]) -> None:
+    """Insert a guess into a list that is ascending in the score, and drop the last one."""
+    if score >= scores[-1]:
+        return
+    i = scores.size - 1
+    while i > 0 and scores[i - 1] > score:
+        scores[i], guesses[i] = scores[i - 1], guesses[i - 1]
+        i -= 1
+    scores[i], guesses[i] = score, guess
+
+
+@njit
+def after_two_guesses(
+    first: NDArray[np.uint8],
+    rows: NDArray[np.uint8],
+    q: Floats,
+    codes: NDArray[np.intp],
+    channel: ChannelPowers,
+    coefficients: Floats,
+    least: float,
+    kept: int,
+) -> float:
+    """Return the expected number of guesses after one guess, if the next is the best of some.
+
+    Parameters
+    ----------
+    first
+        The true reply of each code to the guess, ``(n_codes,)``.
+    rows
+        The true reply of each code to each next guess, ``(guesses, n_codes)``.
+    q, codes, channel, coefficients
+        As for `after_one_guess`.
+    least
+        Outcomes of a smaller probability have the value of the belief after them: the search
+        does not look for the best next guess.
+    kept
+        The number of next guesses to evaluate for each outcome, the most promising ones.
+    """
+    plain, logarithms, squares = channel
+    n_cells, n_outcomes = plain.shape
+    terms = code_terms(q, codes)
+    pairs = np.zeros((n_cells + 1, n_cells + 1, 4))
+    cells = np.zeros((n_cells + 1, 4))
+    sums = np.zeros((n_outcomes, 4))
+    probabilities = np.zeros((n_cells + 1, n_cells + 1))
+    row = np.zeros(n_cells + 1)
+    for j in range(codes.size):
+        for k in range(4):
+            cells[first[codes[j]], k] += terms[j, k]
+    through_channel(cells, channel, coefficients, sums)
+    chance = sums[:, 0].copy()
+    expected = 1.0
+    for o in range(n_outcomes):
+        if NEGLIGIBLE < chance[o] < least:
+            expected += chance[o] * belief_value(chance[o], sums[o, 1], sums[o, 2], coefficients)
+    scores = np.full((n_outcomes, kept), math.inf)
+    guesses = np.full((n_outcomes, kept), -1)
+    for g in range(rows.shape[0]):
+        _probabilities(first, rows[g], codes, terms, probabilities)
+        for o in range(n_outcomes):
+            if chance[o] >= least:
+                score = _promise(probabilities, plain, o, chance[o], row)
+                _insert(score, g, scores[o], guesses[o])
+    for o in range(n_outcomes):
+        if chance[o] < least:
+            continue
+        best = math.inf
+        for i in range(kept):
+            if guesses[o, i] < 0:
+                break
+            _pair_sums(first, rows[guesses[o, i]], codes, terms, pairs)
+            cells[:] = 0.0
+            for c in range(n_cells):
+                if plain[c, o] > 0.0:
+                    for d in range(n_cells):
+                        cells[d, 0] += plain[c, o] * pairs[c, d, 0]
+                        cells[d, 1] += (
+                            plain[c, o] * pairs[c, d, 1] + logarithms[c, o] * pairs[c, d, 0]
+                        )
+                        cells[d, 2] += squares[c, o] * pairs[c, d, 2]
+            best = min(best, chance[o] + through_channel(cells, channel, coefficients, sums))
+        expected += best
+    return expected
