@@ -17,6 +17,7 @@ from bnmind.strategies.base.strategy import (
     start_belief,
     trusting_channel,
 )
+from bnmind.strategies.belief_game.best import Best
 from bnmind.strategies.belief_game.exact_solver import BeliefGameSolution, solve_belief_game
 from bnmind.strategies.belief_game.fit_value import FittedValue, fit_value
 from bnmind.strategies.belief_game.lookahead import LookAhead
@@ -99,6 +100,7 @@ __all__ = [
     "AveragedGames",
     "BeliefGameSolution",
     "BeliefValue",
+    "Best",
     "Breadth",
     "ClassTerms",
     "Combination",

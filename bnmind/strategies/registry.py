@@ -15,6 +15,7 @@ from typing import cast
 from bnmind._registry import Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
+from bnmind.strategies.belief_game.best import Best
 from bnmind.strategies.belief_game.lookahead import LookAhead
 from bnmind.strategies.belief_game.lookahead2 import LookAheadTwo
 from bnmind.strategies.evolutionary.annealing import Annealing, annealing_tuned
@@ -103,6 +104,7 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "map-unknown-noise": Registered(
             "as map, and learns the level of the noise", partial(UnknownNoise, MapCode())
         ),
+        "best": Registered("the best known play on the board and under the noise", Best),
         "lookahead2": Registered("looks two guesses ahead; models noise", LookAheadTwo),
         "deeper": Registered("looks further ahead than one guess", deeper),
         "genetic": Registered("the most telling of codes found by a genetic algorithm", Genetic),

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, CodeDistribution, Reply, TableBelief, reply
-from bnmind.strategies import BeliefValue, Entropy, LookAhead
+from bnmind.strategies import BeliefValue, Entropy, LookAhead, Pruning
 from bnmind.strategies.belief_game.candidates import candidates, plausible_codes
-from bnmind.strategies.belief_game.steps import Pruning, one_step_values, two_step_values
+from bnmind.strategies.belief_game.steps import one_step_values, two_step_values
 from bnmind.strategies.belief_game.value import INITIAL, belief_features
 
 CHANNELS = {
