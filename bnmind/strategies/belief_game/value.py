@@ -81,6 +81,7 @@ class BeliefValue(Value):
     """The games to which the value was fitted; None if it was not fitted."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", tuple(self.coefficients))
         check_fields(self)
         if len(self.coefficients) != len(FEATURES) or not np.isfinite(self.coefficients).all():
             raise InvalidArgumentError(
