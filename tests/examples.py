@@ -699,12 +699,6 @@ def tree_of(board: Board) -> strategies.StrategyTree:
     return strategies.strategy_tree(strategies.strategy_by_name("knuth"), board)
 
 
-@_add(strategies.BeliefValue, strategies.FittedValue, strategies.ValueOrigin)
-def _fitted_values() -> Any:
-    fitted = strategies.fit_value(Channel.false_reply(BOARD, 0.2), games=5, rounds=1)
-    return [fitted, fitted.value, fitted.value.origin]
-
-
 @_add(
     strategies.StrategyTree,
     strategies.TreeNode,
