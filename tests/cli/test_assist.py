@@ -259,7 +259,7 @@ def test_a_saved_game_that_cannot_go_on() -> None:
         (["--history", "1123 3b1w"], ["3b1w"]),
         (["--history", "1123"], ["entry 1"]),
         (["--history", "1123 4b0w"], ["1123 4b0w"]),
-        (["--pegs", "20", "--colors", "10"], ["GB"]),
+        (["--pegs", "100", "--colors", "10"], ["GB"]),
         (["--save", "nowhere/game.json"], ["nowhere"]),
         (["--save", "."], ["cannot write ."]),
     ],
