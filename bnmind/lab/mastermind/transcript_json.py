@@ -250,7 +250,7 @@ def _read_prior(board: Board, model: _Prior | None) -> Prior | None:
         return parse_prior(board, model.name)
     codes = [board.checked(code) for code, _ in model.codes]
     probabilities = [probability for _, probability in model.codes]
-    return CodeList(board, np.array(codes, dtype=np.int8), np.array(probabilities), model.name)
+    return CodeList(board, np.array(codes, dtype=np.uint8), np.array(probabilities), model.name)
 
 
 def _written_ending(ending: Ending) -> _Revealed | _Declared | _Limit:

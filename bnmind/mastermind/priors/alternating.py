@@ -19,7 +19,7 @@ from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, drawn_colors
-from bnmind.mastermind.priors.prior import Codes, require_board
+from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["Alternating"]
 
@@ -39,7 +39,6 @@ class Alternating(ClosedFormPrior):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        require_board(self.board)
         if self.board.pegs < 2 or (self.board.pegs > 2 and not self.board.repeats):
             raise InvalidPriorError(
                 "the prior alternating needs a board of at least two pegs on which colors may"

@@ -13,7 +13,7 @@ from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
-from bnmind.mastermind.priors.prior import Codes, listed_distribution, require_board
+from bnmind.mastermind.priors.prior import Codes, listed_distribution
 
 __all__ = ["ClosedFormPrior", "distinct_colors", "drawn_colors", "require_repeats"]
 
@@ -66,7 +66,6 @@ class ClosedFormPrior(ABC):
 
 def require_repeats(board: Board, prior: str) -> None:
     """Raise unless a color may occur more than once."""
-    require_board(board)
     if not board.repeats:
         raise InvalidPriorError(
             f"the prior {prior} needs a board on which colors may repeat, got the board {board}",
@@ -83,5 +82,5 @@ def distinct_colors(codes: NDArray[np.integer]) -> NDArray[np.intp]:
 
 def drawn_colors(board: Board, n: int, rng: np.random.Generator) -> Codes:
     """Return all colors in random order, for each of `n` codes, ``(n, colors)``."""
-    colors = np.tile(np.arange(1, board.colors + 1, dtype=np.int8), (n, 1))
+    colors = np.tile(np.arange(1, board.colors + 1, dtype=np.uint8), (n, 1))
     return rng.permuted(colors, axis=1)

@@ -20,7 +20,7 @@ from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior
-from bnmind.mastermind.priors.prior import Codes, code_array, require_board
+from bnmind.mastermind.priors.prior import Codes, code_array
 
 __all__ = ["CodeList", "prior_of_distribution", "read_code_list"]
 
@@ -50,7 +50,6 @@ class CodeList(Value, ClosedFormPrior):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        require_board(self.board)
         board = self.board
         codes = np.array(whole_array(self.codes, "the codes of a prior"))
         if codes.ndim != 2 or not len(codes) or codes.shape[1] != board.pegs:

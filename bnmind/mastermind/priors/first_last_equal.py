@@ -55,6 +55,6 @@ class FirstLastEqual(ClosedFormPrior):
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Return `n` independent codes, ``(n, pegs)``."""
         shape = (n, self.board.pegs)
-        codes = rng.integers(1, self.board.colors, size=shape, dtype=np.int8, endpoint=True)
+        codes = rng.integers(1, self.board.colors, size=shape, dtype=np.uint8, endpoint=True)
         codes[:, -1] = codes[:, 0]
         return codes

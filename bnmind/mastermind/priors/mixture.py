@@ -99,7 +99,7 @@ class MixturePrior(CheckedValue, ClosedFormPrior):
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Return `n` independent draws of the next code, ``(n, pegs)``."""
         chosen = rng.choice(len(self.members), size=n, p=np.array(self.weights))
-        codes = np.empty((n, self.board.pegs), dtype=np.int8)
+        codes = np.empty((n, self.board.pegs), dtype=np.uint8)
         for index, member in enumerate(self.members):
             own = np.flatnonzero(chosen == index)
             codes[own] = member.draw(len(own), rng)

@@ -19,7 +19,7 @@ from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior
-from bnmind.mastermind.priors.prior import Codes, require_board
+from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["OnlyColors"]
 
@@ -42,7 +42,6 @@ class OnlyColors(ClosedFormPrior):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        require_board(self.board)
         colors = tuple(sorted(set(self.colors)))
         least = 1 if self.board.repeats else self.board.pegs
         if len(colors) < least or colors[:1] < (1,) or colors[-1] > self.board.colors:
@@ -69,7 +68,7 @@ class OnlyColors(ClosedFormPrior):
     @checked
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Return `n` independent codes, ``(n, pegs)``."""
-        colors = np.array(self.colors, dtype=np.int8)
+        colors = np.array(self.colors, dtype=np.uint8)
         if self.board.repeats:
             return rng.choice(colors, size=(n, self.board.pegs))
         return rng.permuted(np.tile(colors, (n, 1)), axis=1)[:, : self.board.pegs]

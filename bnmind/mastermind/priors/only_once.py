@@ -19,7 +19,7 @@ from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, distinct_colors, drawn_colors
-from bnmind.mastermind.priors.prior import Codes, require_board
+from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["OnlyOnce"]
 
@@ -41,7 +41,6 @@ class OnlyOnce(ClosedFormPrior):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        require_board(self.board)
         if self.board.pegs > self.board.colors:
             raise InvalidPriorError(
                 f"the prior only-once needs at least as many colors as pegs, got the board"

@@ -8,13 +8,12 @@ from typing import Protocol, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidPriorError, TooLargeError
+from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of, require_believable
 from bnmind.mastermind.masses.distribution import CodeDistribution
 
 __all__ = [
-    "MAX_PRIOR_COLORS",
     "Codes",
     "LearningPrior",
     "Prior",
@@ -22,15 +21,11 @@ __all__ = [
     "distribution_before",
     "listed_distribution",
     "observed",
-    "require_board",
     "require_same_board",
 ]
 
-Codes: TypeAlias = NDArray[np.int8]
+Codes: TypeAlias = NDArray[np.uint8]
 """Codes as rows of colors 1..k, ``(n, pegs)``."""
-
-MAX_PRIOR_COLORS = 127
-"""The largest number of colors of a prior: the codes that it draws are signed bytes."""
 
 _BLOCK = 2**18  # number of codes that are weighed at a time
 
@@ -117,18 +112,8 @@ def require_same_board(board: Board, prior: Prior) -> None:
 
 
 def code_array(codes: NDArray[np.integer]) -> Codes:
-    """Return codes as signed bytes."""
-    return np.asarray(codes, dtype=np.int8)
-
-
-def require_board(board: Board) -> None:
-    """Raise `TooLargeError` if the board has too many colors for a prior."""
-    if board.colors > MAX_PRIOR_COLORS:
-        raise TooLargeError(
-            f"expected at most {MAX_PRIOR_COLORS} colors for a prior, got the board {board}",
-            needed=board.colors,
-            budget=MAX_PRIOR_COLORS,
-        )
+    """Return codes as bytes."""
+    return np.asarray(codes, dtype=np.uint8)
 
 
 def listed_distribution(prior: Prior) -> CodeDistribution:

@@ -13,7 +13,7 @@ from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, drawn_colors
-from bnmind.mastermind.priors.prior import Codes, require_board
+from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["UniformPrior"]
 
@@ -34,7 +34,6 @@ class UniformPrior(ClosedFormPrior):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        require_board(self.board)
 
     @property
     def name(self) -> str:
@@ -50,7 +49,9 @@ class UniformPrior(ClosedFormPrior):
         """Return `n` independent codes, ``(n, pegs)``."""
         board = self.board
         if board.repeats:
-            return rng.integers(1, board.colors, size=(n, board.pegs), dtype=np.int8, endpoint=True)
+            return rng.integers(
+                1, board.colors, size=(n, board.pegs), dtype=np.uint8, endpoint=True
+            )
         return drawn_colors(board, n, rng)[:, : board.pegs]
 
     def distribution(self) -> CodeDistribution:

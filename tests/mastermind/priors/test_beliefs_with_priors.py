@@ -150,7 +150,7 @@ def test_a_prior_of_another_board_is_refused() -> None:
 
 
 def test_a_game_that_goes_on_after_every_allowed_code_is_impossible() -> None:
-    only = CodeList(BOARD, np.array([[1, 2, 3]], dtype=np.int8), np.ones(1))
+    only = CodeList(BOARD, np.array([[1, 2, 3]], dtype=np.uint8), np.ones(1))
     belief = VanishingBelief.start(BOARD, prior=only)
     with pytest.raises(ImpossibleEvidenceError, match="every code that the prior allows"):
         belief.update((1, 2, 3), Reply(1, 0))

@@ -64,7 +64,7 @@ def test_log_weights_draws_and_the_distribution_agree(board: Board, text: str) -
     assert prior.log_weights(board.codes) == pytest.approx(logs)
     assert listed_distribution(prior).probabilities == pytest.approx(p, abs=1e-12)
     draws = prior.draw(3000, np.random.default_rng(7))
-    assert draws.dtype == np.int8
+    assert draws.dtype == np.uint8
     counts = np.bincount([board.index(code) for code in draws.tolist()], minlength=board.n_codes)
     assert not counts[p == 0].any()
     possible = p > 0

@@ -19,7 +19,7 @@ def test_all_codes_are_equally_probable() -> None:
 @pytest.mark.parametrize("board", [Board(3, 4), Board(3, 4, repeats=False)])
 def test_draws_are_codes_and_every_code_is_drawn(board: Board) -> None:
     draws = UniformPrior(board).draw(2000, np.random.default_rng(0))
-    assert draws.dtype == np.int8
+    assert draws.dtype == np.uint8
     assert {board.index(code) for code in draws.tolist()} == set(range(board.n_codes))
 
 
@@ -31,6 +31,6 @@ def test_large_boards_have_weights_and_draws_but_no_distribution() -> None:
         prior.distribution()
 
 
-def test_more_colors_than_fit_a_signed_byte_are_refused() -> None:
-    with pytest.raises(TooLargeError, match="at most 127 colors for a prior"):
-        UniformPrior(Board(2, 128))
+def test_boards_of_the_most_colors_have_priors() -> None:
+    draws = UniformPrior(Board(2, 255)).draw(5000, np.random.default_rng(0))
+    assert (draws.min(), draws.max()) == (1, 255)
