@@ -345,6 +345,24 @@ def _fitted_values() -> Any:
     return [origin, value, fitted]
 
 
+@_add(
+    strategies.BeliefGameSolution,
+    strategies.LowerBound,
+    strategies.NoisyMean,
+    strategies.SolvedPlayer,
+)
+def _play_under_noise() -> Any:
+    channel = Channel.false_reply(Board(2, 2), 0.2)
+    solution = strategies.solve_belief_game(channel, gap=0.5)
+    player = strategies.SolvedPlayer(solution)
+    return [
+        solution,
+        player,
+        strategies.mean_lower_bound(channel, partitions=3),
+        strategies.mean_under_noise(player, channel, least_mass=0.1),
+    ]
+
+
 @_add(mastermind.UnknownNoiseBelief)
 def _unknown_noise() -> Any:
     levels = [Channel.false_reply(BOARD, p) for p in (0.1, 0.4)]

@@ -221,6 +221,9 @@ def special() -> dict[str, Any]:
         "CodeMaker.answer.guess": (1, 2),
         "Comparison.rows_of.strategy": "knuth",
         "Contest.comparison.rows": lab.compare([KNUTH], NOISY, games=3).rows,
+        "Contest.run.progress": lambda done, total: None,
+        "RankSumGroups.differ.one": "knuth",
+        "RankSumGroups.differ.other": "random",
         "ItemBank.item.name": "c",
         "ItemBank.variable.name": "S",
         "ItemBank.channels.items": ("b", "c"),
@@ -409,6 +412,9 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (lab.comparison_csv, {"comparison": comparison}),
+        (lab.comparison_groups, {"comparison": comparison, "significance": 0.1}),
+        (lab.rank_sum_groups, {"samples": {"a": [1.0, 2.0]}, "significance": 0.1}),
+        (lab.parse_ending, {"text": "declared:0.9", "limit": 5}),
         (
             lab.play_game,
             {

@@ -208,6 +208,7 @@ class Contest:
         """The total number of games of all strategies."""
         return self.n_games * len(self.strategies)
 
+    @checked
     def run(self, progress: Callable[[int, int], None] | None = None) -> Comparison:
         """Play all games; `progress` as in `compare`."""
         rows: list[GameRow] = []

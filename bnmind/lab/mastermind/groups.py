@@ -55,6 +55,7 @@ class RankSumGroups(CheckedValue):
         pairs = (pair for group in self.groups for pair in combinations(group, 2))
         return tuple(pair for pair in pairs if self.differ(*pair))
 
+    @checked
     def differ(self, one: str, other: str) -> bool:
         """Return whether the test finds a difference between two strategies.
 
@@ -125,6 +126,7 @@ def rank_sum_groups(
     )
 
 
+@checked
 def comparison_groups(comparison: Comparison, *, significance: float = 0.05) -> RankSumGroups:
     """Return the groups of the strategies of a comparison, by the lengths of their games.
 
