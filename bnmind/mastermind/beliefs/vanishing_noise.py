@@ -27,6 +27,7 @@ from bnmind.mastermind.history import Turn, format_history
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import replies_of
 from bnmind.mastermind.priors.prior import Prior, distribution_before
+from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply
 
 __all__ = ["VanishingBelief"]
@@ -130,13 +131,14 @@ class VanishingBelief(FromCodes, CheckedValue):
         """
         require_believable(board)
         accepted = board.true_replies if reports is None else reports
+        listed = None if prior is None else distribution_before(board, prior)
         return cls(
             board=board,
             reports=accepted,
             history=(),
             counts=np.zeros(board.n_codes, dtype=_counts_type(0)),
             ends=ends,
-            prior=None if prior is None else distribution_before(board, prior),
+            prior=None if isinstance(prior, UniformPrior) else listed,
         )
 
     @property

@@ -142,6 +142,12 @@ def test_a_uniform_prior_changes_nothing() -> None:
         assert uniform.codes.probabilities == pytest.approx(plain.codes.probabilities, abs=1e-15)
 
 
+def test_a_uniform_prior_is_the_prior_of_no_name() -> None:
+    plain = start_belief(Channel.exact(BOARD), UniformPrior(BOARD))
+    assert isinstance(plain, VanishingBelief)
+    assert plain.prior is None
+
+
 def test_a_prior_of_another_board_is_refused() -> None:
     with pytest.raises(InvalidPriorError, match="a prior of the board 3x4, got uniform of"):
         start_belief(Channel.exact(BOARD), UniformPrior(Board(4, 6)))
