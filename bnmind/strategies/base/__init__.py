@@ -1,5 +1,6 @@
 """The strategy protocol and the rules of the game."""
 
+from bnmind.strategies.base.beginnings import ModelsNoise, TrustsReplies, UsesHistory
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.base.needs import Needs, distribution_of, posterior_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
@@ -15,9 +16,12 @@ __all__ = [
     "FIRST_TURN",
     "Goal",
     "GuessInfo",
+    "ModelsNoise",
     "Needs",
     "Situation",
     "Strategy",
+    "TrustsReplies",
+    "UsesHistory",
     "describe_guess",
     "distribution_of",
     "posterior_of",

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.beginnings import ModelsNoise
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, Strategy, start_belief
+from bnmind.strategies.base.strategy import GuessInfo, Strategy
 from bnmind.strategies.belief_game.candidates import ALL_GUESSES
 from bnmind.strategies.belief_game.lookahead2 import LookAheadTwo
 from bnmind.strategies.lookahead.beam_search import deeper
@@ -29,7 +27,7 @@ _PROVEN = 1300
 
 
 @dataclass(frozen=True)
-class Best(Value):
+class Best(ModelsNoise, Value):
     """Play as the strategy that is known to play best, and name it in the note of each guess.
 
     ===========================  ==========================================================
@@ -50,15 +48,6 @@ class Best(Value):
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

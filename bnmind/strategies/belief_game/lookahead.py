@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.strategies.base.beginnings import ModelsNoise
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief
+from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.belief_game.candidates import candidates
 from bnmind.strategies.belief_game.steps import (
     Pruning,
@@ -27,7 +26,7 @@ __all__ = ["LookAhead"]
 
 
 @dataclass(frozen=True)
-class LookAhead(Value):
+class LookAhead(ModelsNoise, Value):
     """Choose the guess after which the expected value of the belief is least.
 
     The value of a belief estimates the number of guesses that the game still takes
@@ -54,15 +53,6 @@ class LookAhead(Value):
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

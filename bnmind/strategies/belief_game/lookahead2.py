@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.strategies.base.beginnings import ModelsNoise
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief
+from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.belief_game.candidates import candidates
 from bnmind.strategies.belief_game.steps import Pruning, choose_two_steps_ahead
 from bnmind.strategies.belief_game.value import BeliefValue
@@ -22,7 +21,7 @@ __all__ = ["LookAheadTwo"]
 
 
 @dataclass(frozen=True)
-class LookAheadTwo(Value):
+class LookAheadTwo(ModelsNoise, Value):
     """Choose the guess after which the best next guess has the least expected value.
 
     The score of a guess is one plus, for each reply, its probability times the least one-step score
@@ -45,15 +44,6 @@ class LookAheadTwo(Value):
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

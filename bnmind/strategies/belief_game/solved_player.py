@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.strategies.base.beginnings import ModelsNoise
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief
+from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.belief_game.belief_arrays import symmetries_of
 from bnmind.strategies.belief_game.belief_kernel import best_policy, descending, to_normal_form
 from bnmind.strategies.belief_game.exact_solver import BeliefGameSolution
@@ -24,7 +23,7 @@ __all__ = ["SolvedPlayer"]
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedPlayer(Value):
+class SolvedPlayer(ModelsNoise, Value):
     """Guess as the best policy of a solution does for the belief.
 
     The score is the expected number of guesses of that policy, the next guess included. Where each
@@ -40,15 +39,6 @@ class SolvedPlayer(Value):
     def deterministic(self) -> bool:
         """The belief alone determines the guess."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

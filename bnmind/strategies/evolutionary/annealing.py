@@ -42,22 +42,16 @@ from bnmind._jit import njit
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
-from bnmind.strategies.base.needs import Needs
-from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.eligible_choice import best_of
 from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost, code_costs
 from bnmind.strategies.evolutionary.operators import Choices, draw_code, mutate, permute
 from bnmind.strategies.evolutionary.players import (
     Found,
     Population,
+    SearchesCodes,
     Setup,
-    as_guess,
     require_counts,
 )
 from bnmind.strategies.scores.entropy import EntropyLeft
@@ -123,7 +117,7 @@ class Collection(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annealing(CheckedValue):
+class Annealing(SearchesCodes, CheckedValue):
     """Guess the best code that simulated annealing finds.
 
     Raises
@@ -147,30 +141,7 @@ class Annealing(CheckedValue):
         super().__post_init__()
         require_counts(runs=self.runs)
 
-    @property
-    def deterministic(self) -> bool:
-        """The search is random."""
-        return False
-
-    @property
-    def needs(self) -> Needs:
-        """The strategy uses the replies only."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
-        """Return a belief that holds the replies; the prior is not used."""
-        return HistoryBelief(channel)
-
-    def choose(
-        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
-    ) -> tuple[int, GuessInfo]:
-        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
-        found = self.setup.planned(belief, rng)
-        if found is None:
-            found = self._search(belief, rng, situation.memory)
-        return as_guess(belief.board, found)
-
-    def _search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
+    def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""
         board, wanted = belief.board, self.collection
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)

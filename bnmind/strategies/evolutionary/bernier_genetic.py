@@ -29,13 +29,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
-from bnmind.strategies.base.needs import Needs
-from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.fitness import Replies, code_cost
 from bnmind.strategies.evolutionary.operators import (
     Choices,
@@ -46,8 +40,8 @@ from bnmind.strategies.evolutionary.operators import (
 from bnmind.strategies.evolutionary.players import (
     Found,
     Population,
+    SearchesCodes,
     Setup,
-    as_guess,
     require_counts,
 )
 from bnmind.strategies.evolutionary.population import fill_random
@@ -60,7 +54,7 @@ _NONE = 2**60  # more than any cost
 
 
 @dataclass(frozen=True, kw_only=True)
-class BernierGenetic(CheckedValue):
+class BernierGenetic(SearchesCodes, CheckedValue):
     """Evolve a population over the whole game, and guess the first eligible code.
 
     Raises
@@ -85,30 +79,7 @@ class BernierGenetic(CheckedValue):
         names = ("population", "max_generations", "patience")
         require_counts(**{name: getattr(self, name) for name in names})
 
-    @property
-    def deterministic(self) -> bool:
-        """The search is random."""
-        return False
-
-    @property
-    def needs(self) -> Needs:
-        """The strategy uses the replies only."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
-        """Return a belief that holds the replies; the prior is not used."""
-        return HistoryBelief(channel)
-
-    def choose(
-        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
-    ) -> tuple[int, GuessInfo]:
-        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
-        found = self.setup.planned(belief, rng)
-        if found is None:
-            found = self._search(belief, rng, situation.memory)
-        return as_guess(belief.board, found)
-
-    def _search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
+    def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""
         pegs = belief.board.pegs
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)

@@ -21,16 +21,15 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import seeded_state
-from bnmind.strategies.base.needs import Needs
-from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost
 from bnmind.strategies.evolutionary.operators import Choices, draw_code
-from bnmind.strategies.evolutionary.players import Found, Setup, as_guess, require_counts
+from bnmind.strategies.evolutionary.players import (
+    Found,
+    SearchesCodes,
+    Setup,
+    require_counts,
+)
 
 __all__ = ["BernierRandom"]
 
@@ -39,7 +38,7 @@ _SLICE = 200_000  # codes; Ctrl-C works between two slices
 
 
 @dataclass(frozen=True, kw_only=True)
-class BernierRandom(CheckedValue):
+class BernierRandom(SearchesCodes, CheckedValue):
     """Draw random codes, and guess the first one that agrees with all replies.
 
     Raises
@@ -59,30 +58,7 @@ class BernierRandom(CheckedValue):
         super().__post_init__()
         require_counts(max_codes=self.max_codes)
 
-    @property
-    def deterministic(self) -> bool:
-        """The search is random."""
-        return False
-
-    @property
-    def needs(self) -> Needs:
-        """The strategy uses the replies only."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
-        """Return a belief that holds the replies; the prior is not used."""
-        return HistoryBelief(channel)
-
-    def choose(
-        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
-    ) -> tuple[int, GuessInfo]:
-        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
-        found = self.setup.planned(belief, rng)
-        if found is None:
-            found = self._search(belief, rng)
-        return as_guess(belief.board, found)
-
-    def _search(self, belief: Belief, rng: np.random.Generator) -> Found:
+    def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)
         best = np.zeros(belief.board.pegs, dtype=np.uint8)

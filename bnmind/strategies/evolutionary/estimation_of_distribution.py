@@ -24,12 +24,9 @@ from numpy.typing import NDArray
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import random_code, seeded_state
-from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.beginnings import UsesHistory
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.eda_kernel import Distribution, find_code
@@ -50,7 +47,7 @@ class Generation(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimationOfDistribution:
+class EstimationOfDistribution(UsesHistory):
     """Play a code that agrees with all replies, found by an estimation of distributions.
 
     Each generation keeps the fittest codes of the population. They determine how probable each
@@ -128,15 +125,6 @@ class EstimationOfDistribution:
     def deterministic(self) -> bool:
         """The population is random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """The guesses and their replies."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> HistoryBelief:
-        """Return a belief that holds the turns; the strategy ignores the prior."""
-        return HistoryBelief(channel)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

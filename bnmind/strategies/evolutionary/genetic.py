@@ -34,13 +34,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import seeded_state
-from bnmind.strategies.base.needs import Needs
-from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.eligible_choice import best_of
 from bnmind.strategies.evolutionary.fitness import PLAYED, code_costs
 from bnmind.strategies.evolutionary.genetic_kernel import Archive, collect_best
@@ -48,8 +42,8 @@ from bnmind.strategies.evolutionary.operators import Rates
 from bnmind.strategies.evolutionary.players import (
     Found,
     Population,
+    SearchesCodes,
     Setup,
-    as_guess,
     require_counts,
     require_rates,
 )
@@ -94,7 +88,7 @@ class Effort(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Genetic(CheckedValue):
+class Genetic(SearchesCodes, CheckedValue):
     """Collect eligible codes with a genetic algorithm, and guess the most telling of them.
 
     Raises
@@ -131,30 +125,7 @@ class Genetic(CheckedValue):
         super().__post_init__()
         require_rates(self.rates)
 
-    @property
-    def deterministic(self) -> bool:
-        """The search is random."""
-        return False
-
-    @property
-    def needs(self) -> Needs:
-        """The strategy uses the replies only."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
-        """Return a belief that holds the replies; the prior is not used."""
-        return HistoryBelief(channel)
-
-    def choose(
-        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
-    ) -> tuple[int, GuessInfo]:
-        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
-        found = self.setup.planned(belief, rng)
-        if found is None:
-            found = self._search(belief, rng, situation.memory)
-        return as_guess(belief.board, found)
-
-    def _search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
+    def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""
         board, effort = belief.board, self.effort
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)

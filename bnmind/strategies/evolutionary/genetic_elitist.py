@@ -27,20 +27,14 @@ from bnmind._jit import njit
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import draw_below, seeded_state
-from bnmind.strategies.base.needs import Needs
-from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.color_sets import ColorRemoval, MonochromeProbing
 from bnmind.strategies.evolutionary.fitness import Replies, code_cost
 from bnmind.strategies.evolutionary.operators import Choices, Rates, breed
 from bnmind.strategies.evolutionary.players import (
     Found,
+    SearchesCodes,
     Setup,
-    as_guess,
     require_counts,
     require_rates,
 )
@@ -56,7 +50,7 @@ def _removing_and_probing() -> Setup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneticElitist(CheckedValue):
+class GeneticElitist(SearchesCodes, CheckedValue):
     """Guess the best code of a genetic algorithm that keeps its best codes.
 
     Raises
@@ -87,36 +81,17 @@ class GeneticElitist(CheckedValue):
                 f"expected a share of the elite from 0 to 1, got {self.elite}", self.elite
             )
 
-    @property
-    def deterministic(self) -> bool:
-        """The search is random."""
-        return False
-
-    @property
-    def needs(self) -> Needs:
-        """The strategy uses the replies only."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> Belief:
-        """Return a belief that holds the replies; the prior is not used."""
-        return HistoryBelief(channel)
-
-    def choose(
-        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
-    ) -> tuple[int, GuessInfo]:
-        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
-        found = self.setup.planned(belief, rng)
-        if found is None:
-            n_elite = int(self.elite * self.population)
-            population = np.zeros((self.population, belief.board.pegs), dtype=np.uint8)
-            replies, choices = self.setup.replies(belief), self.setup.choices(belief)
-            plan = (self.generations, n_elite)
-            costs, evaluated = evolve_elite(
-                population, replies, choices, self.rates, plan, seeded_state(rng)
-            )
-            tied = int(np.count_nonzero(costs == costs[0]))
-            found = Found(tuple(population[0].tolist()), int(costs[0]), int(evaluated), tied=tied)
-        return as_guess(belief.board, found)
+    def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
+        """Return the best code of the last generation."""
+        n_elite = int(self.elite * self.population)
+        population = np.zeros((self.population, belief.board.pegs), dtype=np.uint8)
+        replies, choices = self.setup.replies(belief), self.setup.choices(belief)
+        plan = (self.generations, n_elite)
+        costs, evaluated = evolve_elite(
+            population, replies, choices, self.rates, plan, seeded_state(rng)
+        )
+        tied = int(np.count_nonzero(costs == costs[0]))
+        return Found(tuple(population[0].tolist()), int(costs[0]), int(evaluated), tied=tied)
 
 
 @njit

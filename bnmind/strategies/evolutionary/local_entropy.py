@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board, digits_of
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.beginnings import TrustsReplies
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.players.openings import Opening, open_aabc
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms
 
@@ -35,7 +34,7 @@ LOCAL_BITS = 30
 
 
 @dataclass(frozen=True)
-class LocalEntropy:
+class LocalEntropy(TrustsReplies):
     """Choose the possible code of the largest local entropy; ties are broken at random.
 
     The local entropy needs no reply classes, so it is cheap. The strategy assumes true replies, as
@@ -56,15 +55,6 @@ class LocalEntropy:
     def deterministic(self) -> bool:
         """Ties are broken at random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """The possible codes."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +12,8 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
+from bnmind.strategies.base.beginnings import UsesHistory
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.color_sets import (
     ColorRemoval,
@@ -22,7 +25,15 @@ from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, replies_of
 from bnmind.strategies.evolutionary.openings import Opening, PatternOpening
 from bnmind.strategies.evolutionary.operators import Choices, Rates, all_choices, choices_of
 
-__all__ = ["Found", "Population", "Setup", "as_guess", "require_counts", "require_rates"]
+__all__ = [
+    "Found",
+    "Population",
+    "SearchesCodes",
+    "Setup",
+    "as_guess",
+    "require_counts",
+    "require_rates",
+]
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,42 @@ class Setup(CheckedValue):
         if not belief.channel.is_exact:
             return all_choices(belief.board)
         return choices_of(belief.board, allowed_colors(belief.board, belief.history, self.removal))
+
+
+class SearchesCodes(UsesHistory, ABC):
+    """A player that guesses the best code that its random search finds."""
+
+    __slots__ = ()
+
+    setup: Setup
+
+    @property
+    def deterministic(self) -> bool:
+        """The search is random."""
+        return False
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the next guess; the score is its cost, 0 if it agrees with all replies."""
+        found = self.setup.planned(belief, rng)
+        if found is None:
+            found = self.search(belief, rng, situation.memory)
+        return as_guess(belief.board, found)
+
+    @abstractmethod
+    def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
+        """Return the code to guess after some replies.
+
+        Parameters
+        ----------
+        belief
+            The replies.
+        rng
+            The random generator of the search.
+        memory
+            The codes kept at the last turn, a `Population`; None if there are none.
+        """
 
 
 def as_guess(board: Board, found: Found) -> tuple[int, GuessInfo]:

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.beginnings import TrustsReplies
 from bnmind.strategies.base.game_rules import Goal
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
 from bnmind.strategies.optimal.optimum import Optimum, optimal_in_worst_case, optimal_on_average
 from bnmind.strategies.players.myopic import Among, Myopic
@@ -35,7 +34,7 @@ MAX_TRIED_AFRESH = 20_000
 
 
 @dataclass(frozen=True)
-class Optimal(PlansAhead, Value):
+class Optimal(TrustsReplies, PlansAhead, Value):
     """Play an optimal strategy, assuming true replies whatever the channel is.
 
     The strategy searches the whole board once, before the first guess. If a game leaves the tree,
@@ -70,15 +69,6 @@ class Optimal(PlansAhead, Value):
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
 
     def optimum(self, board: Board) -> Optimum:
         """Return the strategy for a board, with its proof of optimality.

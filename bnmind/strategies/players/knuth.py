@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
-from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.masses.mass_plan import plan_masses
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.beginnings import TrustsReplies
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.scores.mass_scores import worst_cases
 
 __all__ = ["Knuth"]
 
 
 @dataclass(frozen=True)
-class Knuth:
+class Knuth(TrustsReplies):
     """Choose, among all guesses, the one that leaves the fewest codes in the worst case.
 
     The strategy assumes true replies, whatever the channel is. If the replies contradict each
@@ -39,15 +38,6 @@ class Knuth:
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.information import tied_best
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.beginnings import ModelsNoise
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief
+from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["MapCode", "trust_suffices"]
 
@@ -20,7 +20,7 @@ _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equa
 
 
 @dataclass(frozen=True)
-class MapCode:
+class MapCode(ModelsNoise):
     """Choose the most probable code (maximum a posteriori); ties are broken at random.
 
     The score is the probability of the code. Probabilities within a relative difference of 1e-9
@@ -34,15 +34,6 @@ class MapCode:
     def deterministic(self) -> bool:
         """Ties are broken at random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

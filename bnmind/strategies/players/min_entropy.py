@@ -7,20 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.information import choose_question
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
-from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import plan_masses
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.beginnings import ModelsNoise
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief
+from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["Entropy"]
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(ModelsNoise):
     """Choose, among all guesses, the guess of minimal expected entropy.
 
     The score is the expected entropy. Guesses whose scores differ by at most 1e-9 bits are
@@ -52,15 +51,6 @@ class Entropy:
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return the belief before the first guess; see `start_belief`."""
-        return start_belief(channel, prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

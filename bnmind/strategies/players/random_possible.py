@@ -6,18 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.mastermind.beliefs.belief import Belief
+from bnmind.strategies.base.beginnings import TrustsReplies
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["RandomCode"]
 
 
 @dataclass(frozen=True)
-class RandomCode:
+class RandomCode(TrustsReplies):
     """Choose uniformly at random among the possible codes.
 
     The strategy assumes true replies, as `Knuth` does. The score is the probability of choosing
@@ -31,15 +30,6 @@ class RandomCode:
     def deterministic(self) -> bool:
         """The choice is random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

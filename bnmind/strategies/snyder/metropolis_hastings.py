@@ -22,13 +22,10 @@ from numpy.typing import NDArray
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling import random_code, seeded_state
-from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.beginnings import UsesHistory
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.snyder.metropolis_kernel import (
@@ -68,7 +65,7 @@ class WalkMemory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetropolisHastings(CheckedValue):
+class MetropolisHastings(UsesHistory, CheckedValue):
     """Walk at random to a code of low cost, and guess it.
 
     The cost of a code is |ΔB| + |ΔW| + 2|ΔT|, summed over the turns: the differences in black
@@ -141,15 +138,6 @@ class MetropolisHastings(CheckedValue):
     def deterministic(self) -> bool:
         """The walk is random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """Only the history."""
-        return Needs.HISTORY
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> HistoryBelief:
-        """Return a belief that holds only the turns; the prior is ignored."""
-        return HistoryBelief(channel)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

@@ -27,13 +27,12 @@ from numpy.typing import NDArray
 from bnmind._values import CheckedValue, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.beginnings import TrustsReplies
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["INITIAL_THETA", "LEARNED_THETA", "ExponentialScoring", "Theta", "color_classes"]
 
@@ -49,7 +48,7 @@ consistent codes."""
 
 
 @dataclass(frozen=True)
-class ExponentialScoring(CheckedValue):
+class ExponentialScoring(TrustsReplies, CheckedValue):
     """Guess each code with a probability in proportion to its exponential score.
 
     The strategy assumes true replies, as `RandomCode` does. If no code is consistent with all
@@ -76,15 +75,6 @@ class ExponentialScoring(CheckedValue):
     def deterministic(self) -> bool:
         """The choice is random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
+from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.needs import Needs, distribution_of
+from bnmind.strategies.base.beginnings import TrustsReplies
+from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
-from bnmind.strategies.base.strategy import GuessInfo, Strategy, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import GuessInfo, Strategy
 from bnmind.strategies.trees.shape import places_of_outcomes
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode, build_tree
 
@@ -50,7 +50,7 @@ class Planner(ABC):
 
 
 @dataclass(frozen=True)
-class Planned(PlansAhead):
+class Planned(TrustsReplies, PlansAhead):
     """Play the guesses of a tree, assuming true replies whatever the channel is.
 
     If the tree does not contain the history, because replies contradict each other, the strategy
@@ -75,15 +75,6 @@ class Planned(PlansAhead):
     def deterministic(self) -> bool:
         """The history alone determines the choice."""
         return True
-
-    @property
-    def needs(self) -> Needs:
-        """The probability of each code."""
-        return Needs.DISTRIBUTION
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
-        return start_belief(trusting_channel(channel), prior)
 
     def tree(self, board: Board) -> StrategyTree:
         """Return the tree for a board."""

@@ -1,0 +1,60 @@
+"""The beginnings of strategies: the belief before the first guess, and the part of it they use.
+
+A strategy inherits from one of these classes, and adds its name and its choice.
+"""
+
+from __future__ import annotations
+
+from bnmind.mastermind.beliefs.belief import ExactBelief
+from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.needs import Needs
+from bnmind.strategies.base.strategy import start_belief, trusting_channel
+
+__all__ = ["ModelsNoise", "TrustsReplies", "UsesHistory"]
+
+
+class UsesHistory:
+    """A strategy that uses only the guesses and the replies, on boards of any size."""
+
+    __slots__ = ()
+
+    @property
+    def needs(self) -> Needs:
+        """Only the history."""
+        return Needs.HISTORY
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> HistoryBelief:
+        """Return a belief that holds only the turns; the prior is not used."""
+        return HistoryBelief(channel)
+
+
+class TrustsReplies:
+    """A strategy that uses the possible codes, and takes each reply for true."""
+
+    __slots__ = ()
+
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
+        """Return a belief that assumes true replies."""
+        return start_belief(trusting_channel(channel), prior)
+
+
+class ModelsNoise:
+    """A strategy that uses the probability of each code under the channel and the prior."""
+
+    __slots__ = ()
+
+    @property
+    def needs(self) -> Needs:
+        """The probability of each code."""
+        return Needs.DISTRIBUTION
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
+        """Return the belief before the first guess; see `start_belief`."""
+        return start_belief(channel, prior)
