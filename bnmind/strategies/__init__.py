@@ -16,6 +16,7 @@ from bnmind.strategies.base.strategy import (
     Strategy,
     describe_guess,
     start_belief,
+    start_posterior,
     trusting_channel,
 )
 from bnmind.strategies.belief_game.best import Best
@@ -28,10 +29,7 @@ from bnmind.strategies.belief_game.solved_player import SolvedPlayer
 from bnmind.strategies.belief_game.steps import Pruning
 from bnmind.strategies.belief_game.value import BeliefValue, ValueOrigin
 from bnmind.strategies.belief_game.value_files import read_value, shipped_value, write_value
-from bnmind.strategies.evolutionary.estimation_of_distribution import (
-    EstimationOfDistribution,
-    Generation,
-)
+from bnmind.strategies.evolutionary.estimation_of_distribution import EstimationOfDistribution
 from bnmind.strategies.evolutionary.local_entropy import LocalEntropy
 from bnmind.strategies.kernels.consistent_search import (
     FoundCode,
@@ -113,7 +111,6 @@ __all__ = [
     "FittedValue",
     "FittedWeights",
     "FoundCode",
-    "Generation",
     "Goal",
     "GuessInfo",
     "GuessRegret",
@@ -201,6 +198,7 @@ __all__ = [
     "shipped_value",
     "solve_belief_game",
     "start_belief",
+    "start_posterior",
     "strategy_by_name",
     "strategy_tree",
     "subset_strategy",

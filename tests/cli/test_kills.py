@@ -13,7 +13,7 @@ import pytest
 from bnmind.adaptive import Session, read_bank
 from bnmind.lab.mastermind import read_game
 from bnmind.pgm.files import read_network
-from bnmind.strategies import read_tree, read_weights
+from bnmind.strategies import read_tree, read_value, read_weights
 from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
 from tests.command_server import CommandServer
 
@@ -41,6 +41,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "bnmind-game.json": read_game,
     "stage.bif": read_network,
     "tree.json": read_tree,
+    "value.json": read_value,
     "weights.json": read_weights,
     "P.svg": _is_picture,
     "bank.json": read_bank,

@@ -12,6 +12,7 @@ from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidCodeError,
+    InvalidPriorError,
     InvalidReplyError,
 )
 from bnmind.mastermind import (
@@ -22,6 +23,7 @@ from bnmind.mastermind import (
     SamplerOptions,
     TableBelief,
     Turn,
+    UniformPrior,
     VanishingBelief,
     parse_noise,
     parse_prior,
@@ -265,3 +267,19 @@ def test_bad_options_are_rejected_together() -> None:
         SamplerOptions(size=2**40)
     with pytest.raises(InvalidArgumentError):
         SamplerOptions(size="many")  # type: ignore[arg-type]
+
+
+def test_a_report_that_no_true_reply_explains_is_a_contradiction() -> None:
+    board = Board(6, 9)
+    reports = (*board.true_replies, Reply(5, 1))
+    matrix = np.eye(len(board.true_replies), len(reports))
+    trusting = Channel(board=board, reports=reports, matrix=matrix, name="exact").revealed()
+    options = SamplerOptions(islands=2, size=64, steps=10)
+    belief = SampledBelief.start(trusting, options=options).update((1, 1, 2, 2, 3, 3), Reply(5, 1))
+    assert belief.contradictions == 1
+    assert belief.misreport_probabilities() == pytest.approx((1.0,))
+
+
+def test_a_prior_of_another_board_is_refused() -> None:
+    with pytest.raises(InvalidPriorError, match="a prior of the board 4x6"):
+        SampledBelief.start(Channel.exact(Board(4, 6)), UniformPrior(Board(4, 9)))

@@ -16,11 +16,11 @@ from bnmind.mastermind import Board, Channel, HistoryBelief, Reply, parse_noise,
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies import (
     EstimationOfDistribution,
-    Generation,
     Situation,
     open_aabb,
     strategy_by_name,
 )
+from bnmind.strategies.evolutionary import Population
 from bnmind.strategies.evolutionary.eda_kernel import letter_entropy, sample_code, weigh_colors
 from bnmind.strategies.scores import entropy_terms
 from tests.mastermind.generators import boards, codes
@@ -101,7 +101,7 @@ def test_the_fittest_code_of_the_population_is_played() -> None:
     board = Board(4, 6)
     belief = HistoryBelief(Channel.exact(board).revealed()).update((1, 1, 2, 2), Reply(0, 0))
     population = [(3, 3, 3, 3), (3, 4, 5, 6), (6, 5, 4, 3), (1, 1, 1, 1)] * 5
-    memory = Generation(np.array(population, dtype=np.uint8))
+    memory = Population.of(board, np.array(population, dtype=np.uint8))
     situation = Situation(memory=memory)
     strategy = EstimationOfDistribution(population=20, local_entropy=True)
     drawn = Counter(
@@ -112,16 +112,16 @@ def test_the_fittest_code_of_the_population_is_played() -> None:
     _, info = strategy.choose(belief, np.random.default_rng(0), situation)
     assert (info.tied, info.evaluated) == (10, 20)
     assert info.score == pytest.approx(shannon([1, 1, 2, 2, 3, 4, 5, 6]))
-    assert isinstance(info.memory, Generation)
-    assert np.array_equal(info.memory.codes, memory.codes)
-    assert not info.memory.codes.flags.writeable
+    assert isinstance(info.memory, Population)
+    assert info.memory == memory
 
 
 def test_a_memory_that_does_not_fit_is_ignored() -> None:
     belief = HistoryBelief(Channel.exact(Board(4, 6)).revealed()).update((1, 1, 2, 2), Reply(1, 1))
     forgetful = EstimationOfDistribution(remembers=False)
-    other = Generation(np.ones((3, 4), dtype=np.uint8))
-    for memory in (other, "anything"):
+    few = Population(Board(4, 6), bytes([1] * 12))
+    other = Population(Board(4, 9), bytes([9] * 4 * SMALL.population))
+    for memory in (few, other, "anything"):
         with_memory = SMALL.choose(belief, np.random.default_rng(3), Situation(memory=memory))[0]
         assert with_memory == SMALL.choose(belief, np.random.default_rng(3))[0]
     assert forgetful.choose(belief, np.random.default_rng(3))[1].memory is None

@@ -131,7 +131,7 @@ def test_choices_are_codes_and_their_costs(data: st.DataObject, board: Board, se
         belief = belief.update(turn.guess, turn.reply)
     for stuck in (None, 0, 2, 3):
         if stuck is not None:
-            memory = WalkMemory(data.draw(codes(board)), stuck)
+            memory = WalkMemory(board, data.draw(codes(board)), stuck)
         situation, rng = Situation(memory=memory), np.random.default_rng(seed)
         guess, info = strategy.choose(belief, rng, situation)
         again = strategy.choose(belief, np.random.default_rng(seed), situation)
@@ -170,7 +170,7 @@ def test_a_stuck_walk_starts_again() -> None:
     for stuck in (1, 2, 3):  # swaps alone never change a code of one color
         guess, info = strategy.choose(belief, np.random.default_rng(1), Situation(memory=memory))
         memory = info.memory
-        assert memory == WalkMemory((1, 1, 1, 1), stuck)
+        assert memory == WalkMemory(board, (1, 1, 1, 1), stuck)
     guess, info = strategy.choose(belief, np.random.default_rng(1), Situation(memory=memory))
     assert set(board.code(guess)) != {1}
 
@@ -178,8 +178,9 @@ def test_a_stuck_walk_starts_again() -> None:
 def test_a_memory_of_another_board_is_ignored() -> None:
     strategy = MetropolisHastings()
     belief = strategy.start(Channel.exact(Board(3, 4))).update((1, 1, 2), Reply(1, 0))
-    memory = Situation(memory=WalkMemory((1, 1, 2, 3), 0))
-    assert strategy.choose(belief, np.random.default_rng(1), memory)[1].score == 0
+    for board, code in ((Board(4, 4), (1, 1, 2, 3)), (Board(3, 9), (9, 9, 9))):
+        memory = Situation(memory=WalkMemory(board, code, 0))
+        assert strategy.choose(belief, np.random.default_rng(1), memory)[1].score == 0
 
 
 def test_faulty_parameters_are_named_together() -> None:

@@ -17,17 +17,24 @@ from bnmind.mastermind import (
     Prior,
     Reply,
     TableBelief,
+    UniformPrior,
     VanishingBelief,
 )
 from bnmind.strategies import (
     FIRST_TURN,
     Entropy,
     GuessInfo,
+    Knuth,
     Needs,
+    Pruning,
     Situation,
+    UnknownNoise,
+    UsesHistory,
     distribution_of,
+    measure_games,
     posterior_of,
 )
+from bnmind.strategies.analysis.game_lengths import game_rngs
 
 BOARD = Board(3, 4)
 NOISY = Channel.false_reply(BOARD, 0.2).revealed()
@@ -121,3 +128,40 @@ def test_codes_are_drawn_with_their_probabilities(board: Board) -> None:
     assert belief.draw(0, np.random.default_rng(0)).shape == (0, 2)
     with pytest.raises(InvalidArgumentError):
         belief.draw(-1, np.random.default_rng(0))
+
+
+def test_unknown_noise_names_all_faults() -> None:
+    with pytest.raises(InvalidArgumentError) as told:
+        UnknownNoise(Knuth(), levels=(0.1, 1.5), weights=(1.0,))
+    for part in ("models noise, got knuth", "levels from 0 to 1", "a probability of each level"):
+        assert part in str(told.value)
+
+
+def test_pruning_names_all_faults() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"got 0 and 20; .* got -1.0 and 0.004"):
+        Pruning(firsts=0, window=-1.0)
+
+
+def test_random_codes_of_boards_beyond_64_bits_are_drawn() -> None:
+    board = Board(15, 20)
+    measured = measure_games(Once(), board, games=1, seed=0)
+    assert measured.distribution == (0, 1)
+
+
+@dataclass(frozen=True)
+class Once(UsesHistory):
+    """Guess a code, and then the one that the generator of the game hides."""
+
+    name: str = "once"
+    deterministic: bool = False
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the first code, then the secret of the game."""
+        if not belief.history:
+            return 0, GuessInfo(0)
+        (own,) = game_rngs(0, 1)
+        (code,) = UniformPrior(belief.board).draw(1, own).tolist()
+        guess = belief.board.index(code)
+        return guess, GuessInfo(guess)

@@ -201,7 +201,7 @@ def _hint(
     from bnmind.cli.shared.show import show_in_brief
     from bnmind.lab.mastermind.advice import advise, belief_after, choosing, start
     from bnmind.mastermind import Turn
-    from bnmind.strategies import Situation, start_belief
+    from bnmind.strategies import Situation, start_posterior
 
     turns: list[Turn] = [Turn(a.guess, a.report) for a in answered if a.report is not None]
     prior, left = maker.prior, len(maker.noise) - len(answered)
@@ -211,7 +211,7 @@ def _hint(
     def begin() -> Posterior:
         if ending.reveals:
             return start(maker.channel, prior)
-        return start_belief(maker.channel, prior)
+        return start_posterior(maker.channel, prior)
 
     try:
         advice = working(

@@ -229,7 +229,15 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy
     """Return the strategy; raise if it does not support an option."""
     from dataclasses import replace
 
-    from bnmind.strategies import Among, Myopic, Optimal, Ties, read_weights, strategy_by_name
+    from bnmind.strategies import (
+        Among,
+        Myopic,
+        Optimal,
+        RandomCode,
+        Ties,
+        read_weights,
+        strategy_by_name,
+    )
     from bnmind.strategies.trees.myopic_tree import myopic_rule
 
     name, consistent, random_ties = options.name, options.consistent, options.random_ties
@@ -249,7 +257,9 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy
         return replace(player, first=first, among=among)
     rule = myopic_rule(player)
     if rule is None:
-        if not random_ties and (name == "random" or (options.exact and not consistent)):
+        if not random_ties and (
+            isinstance(player, RandomCode) or (options.exact and not consistent)
+        ):
             return player  # the first guess is given to the games, or to the average
         raise BnmindError(
             f"--first, --consistent and --random-ties need a strategy of one score, like knuth, "

@@ -106,7 +106,11 @@ def suggest(options: SuggestOptions) -> None:
             ),
         )
     if options.as_json:
-        game = {"board": str(board), "noise": channel.name, "prior": options.prior}
+        game = {
+            "board": str(board),
+            "noise": channel.name,
+            "prior": UNIFORM if prior is None else prior.name,
+        }
         tell_json(game | advice_as_json(advice))
     else:
         chosen = "" if prior is None else f", prior {prior.name}"

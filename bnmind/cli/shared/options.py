@@ -66,7 +66,9 @@ CodePrior: TypeAlias = Annotated[
 ]
 Limit: TypeAlias = Annotated[
     int | None,
-    typer.Option("--max-guesses", metavar="N", help="The limit of guesses in the game, if any."),
+    typer.Option(
+        "--max-guesses", min=1, metavar="N", help="The limit of guesses in the game, if any."
+    ),
 ]
 Json: TypeAlias = Annotated[
     bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ def advice_as_json(advice: Advice) -> dict[str, Any]:
         "information": advice.information,
         "expected_entropy": advice.expected_entropy,
         "entropy": advice.entropy,
-        "entropy_error": advice.entropy_error,
+        "entropy_error": None if math.isnan(advice.entropy_error) else advice.entropy_error,
         "possible_codes": advice.possible_codes,
         "most_probable": [
             {"code": code, "probability": probability} for code, probability in advice.most_probable

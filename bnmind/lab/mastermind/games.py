@@ -15,10 +15,11 @@ from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior, require_same_board
+from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.base.needs import posterior_of
 from bnmind.strategies.base.situation import Situation
-from bnmind.strategies.base.strategy import Strategy, start_belief, trusting_channel
+from bnmind.strategies.base.strategy import Strategy, start_posterior, trusting_channel
 
 __all__ = ["assumed_channel", "play_game", "replay"]
 
@@ -84,7 +85,7 @@ def play_game(
     prior = code_maker.prior if assumed_prior is None else assumed_prior
     _require_possible_secret(code_maker, prior)
     belief: Belief = strategy.start(assumed, prior)
-    judge = _judge(belief, ending, lambda: start_belief(assumed, prior))
+    judge = _judge(belief, ending, lambda: start_posterior(assumed, prior))
     turns: list[PlayedTurn] = []
     won = False
     memory: object = None
@@ -234,7 +235,7 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
             ending=transcript.ending,
             rng=np.random.default_rng(0) if strategy.deterministic else None,
             assumed=transcript.assumed,
-            assumed_prior=transcript.assumed_prior,
+            assumed_prior=_replayed_prior(transcript),
         )
     for number, (then, now) in enumerate(zip(transcript.turns, played.turns, strict=False), 1):
         for field in ("guess", "true_reply", "report"):
@@ -242,6 +243,13 @@ def replay(transcript: Transcript, strategy: Strategy | None = None) -> Transcri
     for field in ("guesses", "won", "declared"):
         _require_same(field, getattr(transcript, field), getattr(played, field), "")
     return played
+
+
+def _replayed_prior(transcript: Transcript) -> Prior | None:
+    """Return the assumed prior for `play_game`, for which None is the prior of the code-maker."""
+    if transcript.assumed_prior is None and transcript.prior is not None:
+        return UniformPrior(transcript.board)
+    return transcript.assumed_prior
 
 
 def _retold(transcript: Transcript, maker: CodeMaker) -> Transcript:

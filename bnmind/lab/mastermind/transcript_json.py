@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from bnmind._arguments import checked
 from bnmind.errors import BnmindError, ModelFileError, TooLargeError
@@ -85,7 +85,7 @@ class _Transcript(_Part):
     ending: Annotated[_Revealed | _Declared | _Limit, Field(discriminator="kind")]
     seed: int | None
     secret: list[int]
-    turns: list[_Turn]
+    turns: Annotated[list[_Turn], FailFast()]  # only the first fault is told
     won: bool
     declared: list[int] | None
     prior: _Prior | None = None
@@ -247,6 +247,10 @@ def _read_prior(board: Board, model: _Prior | None) -> Prior | None:
     if model is None:
         return None
     if model.codes is None:
+        if model.name.startswith("file:"):
+            raise ModelFileError(
+                f"expected the codes of the prior {model.name} in the transcript", model.name
+            )
         return parse_prior(board, model.name)
     codes = [board.checked(code) for code, _ in model.codes]
     probabilities = [probability for _, probability in model.codes]

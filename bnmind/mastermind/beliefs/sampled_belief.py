@@ -31,7 +31,7 @@ from bnmind.mastermind.beliefs.sampler_start import log_sum_of_weights, start_of
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
-from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.priors.prior import Prior, require_same_board
 from bnmind.mastermind.reply import Reply
 from bnmind.mastermind.sampling.consistent_codes import (
     MAX_LISTED,
@@ -128,12 +128,19 @@ class SampledBelief(Value):
             The options of the sampler.
         rng
             Draws the seed of the samples; by default it is that of the options.
+
+        Raises
+        ------
+        InvalidPriorError
+            If the prior belongs to another board.
         """
+        if prior is not None:
+            require_same_board(channel.board, prior)
         options = SamplerOptions() if options is None else options
         if rng is not None:
             options = replace(options, seed=int(rng.integers(2**62)))
         log_normalizer = log_sum_of_weights(channel.board, prior)
-        first = first_population(start_of(channel.board, prior, log_normalizer), options)
+        first = first_population(start_of(channel.board, prior), options)
         return cls(
             channel=channel,
             options=options,
@@ -153,7 +160,7 @@ class SampledBelief(Value):
 
     @property
     def _start(self) -> Start:
-        return start_of(self.board, self.prior, self.log_normalizer)
+        return start_of(self.board, self.prior)
 
     def update(self, guess: Sequence[int], reply: Reply) -> SampledBelief:
         """Return the belief after another guess and its reported reply.
@@ -179,9 +186,12 @@ class SampledBelief(Value):
                 listed=listed,
                 info=_info_of_list(listed),
             )
-        replies = Replies(
-            board=self.board, turns=history, likelihoods=_likelihoods(self.channel, history)
-        )
+        likelihoods = _likelihoods(self.channel, history)
+        if not likelihoods.any(axis=1).all():  # no true reply is ever reported as one of these
+            if not self.channel.is_exact:
+                raise impossible_history(self.channel, history)
+            return self._contradicted(history)
+        replies = Replies(board=self.board, turns=history, likelihoods=likelihoods)
         if self.contradictions or self.listed is not None:
             after, work, restarted = *restart(replies, self._start, self.options), True
         else:
@@ -299,7 +309,7 @@ class SampledBelief(Value):
         return np.array([weights @ (column[:, None] == colors) for column in codes.T])
 
     def entropy(self) -> float:
-        """Return the entropy of the code, in bits, at least 0."""
+        """Return the entropy of the code in bits, at least 0; nan if it cannot be estimated."""
         if self.listed is not None:
             p = self.listed.probabilities[self.listed.probabilities > 0]
             return max(0.0, -float(p @ np.log2(p)))
@@ -307,7 +317,8 @@ class SampledBelief(Value):
         weights = np.exp(population.log_weights)
         logs = np.where(weights > 0, self.log_targets, 0.0)
         nats = log_mean(population.log_constants) - float(shares @ (weights * logs).sum(axis=1))
-        return max(0.0, nats / math.log(2))
+        nats += self.log_normalizer
+        return math.nan if math.isnan(nats) else max(0.0, nats / math.log(2))
 
     def misreport_probabilities(self) -> tuple[float, ...]:
         """Return, for each turn, the probability that its reply was misreported."""

@@ -19,21 +19,19 @@ _LISTED = 2**17  # up to this number of codes, the weights of all are added up
 _DRAWN = 2**16  # draws that estimate the sum of the weights otherwise
 
 
-def start_of(board: Board, prior: Prior | None, log_normalizer: float) -> Start:
-    """Return the prior of a board as the sampler needs it; see `log_sum_of_weights`."""
+def start_of(board: Board, prior: Prior | None) -> Start:
+    """Return the prior of a board as the sampler needs it."""
     if prior is None or isinstance(prior, UniformPrior):
         return Start(
             board=board,
             log_prior=None,
             fresh=lambda n, rng: uniform_codes(board, n, rng),
-            log_normalizer=log_normalizer,
         )
     log_probabilities = getattr(prior, "log_probabilities", None)
     return Start(
         board=board,
         log_prior=prior.log_weights if log_probabilities is None else log_probabilities,
         fresh=lambda n, rng: prior.draw(n, rng).astype(np.uint8),
-        log_normalizer=log_normalizer,
     )
 
 

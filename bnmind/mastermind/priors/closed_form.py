@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from dataclasses import fields
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,16 @@ class ClosedFormPrior(ABC):
         """Return the prior of the next code after another code; by default it learns nothing."""
         return self
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether another prior is of the same kind with equal fields."""
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [field.name for field in fields(cast(Any, self))]
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.board, self.name))
+
     def log_weights(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's weight, here its probability."""
         return self.log_probabilities(codes)
@@ -62,6 +73,10 @@ class ClosedFormPrior(ABC):
             If the board has too many codes to list.
         """
         return listed_distribution(self)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else bool(one == other)
 
 
 def require_repeats(board: Board, prior: str) -> None:

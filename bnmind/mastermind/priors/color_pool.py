@@ -9,6 +9,7 @@ authors of *An Updated Genetic Algorithm for Mastermind* played.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +97,7 @@ class ColorPool(ClosedFormPrior):
 
 def two_color(board: Board) -> ColorPool:
     """Return the prior of a code-maker that uses two colors, both or one of them."""
-    return ColorPool(board, _sizes(board, {2: 1.0}), "two-color")
+    return ColorPool(board, _sizes(board, [(2, 1.0)]), "two-color")
 
 
 def usually_fewer(board: Board) -> ColorPool:
@@ -104,7 +105,9 @@ def usually_fewer(board: Board) -> ColorPool:
 
     The tenth time it uses all colors.
     """
-    return ColorPool(board, _sizes(board, {2: 0.45, 3: 0.45, board.colors: 0.1}), "usually-fewer")
+    return ColorPool(
+        board, _sizes(board, [(2, 0.45), (3, 0.45), (board.colors, 0.1)]), "usually-fewer"
+    )
 
 
 def prefer_fewer(board: Board) -> ColorPool:
@@ -113,16 +116,15 @@ def prefer_fewer(board: Board) -> ColorPool:
     It chooses two colors with probability 0.25, three with 0.13, four with 0.08, five with 0.03,
     and six or more with 0.01, all these numbers alike.
     """
-    several = dict(enumerate(_PREFERRED, start=1))
     more = range(6, max(board.colors, 6) + 1)
-    several |= {m: 0.01 / len(more) for m in more}
-    return ColorPool(board, _sizes(board, several), "prefer-fewer")
+    sizes = [*enumerate(_PREFERRED, start=1), *((m, 0.01 / len(more)) for m in more)]
+    return ColorPool(board, _sizes(board, sizes), "prefer-fewer")
 
 
-def _sizes(board: Board, wanted: dict[int, float]) -> tuple[float, ...]:
+def _sizes(board: Board, wanted: Sequence[tuple[int, float]]) -> tuple[float, ...]:
     """Return the probability of each size; more colors than the board has mean all of them."""
     sizes = [0.0] * board.colors
-    for m, p in wanted.items():
+    for m, p in wanted:
         sizes[min(m, board.colors) - 1] += p
     total = math.fsum(sizes)
     return tuple(p / total for p in sizes)

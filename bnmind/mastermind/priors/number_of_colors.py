@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
+from bnmind._values import sealed
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -145,4 +146,4 @@ def _chances_of_new(pegs: int, most: int) -> Floats:
             for j in range(d + 1):
                 chances[pegs - left, d, j] = new[j] / longer[j] if longer[j] else 0.0
             ways = [*longer, 0]
-    return chances
+    return sealed(chances)

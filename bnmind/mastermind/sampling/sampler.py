@@ -126,8 +126,6 @@ class Start(Sealed):
     """The logarithm of the weight of each code; None if the prior is uniform."""
     fresh: FreshCodes
     """Independent draws from the prior."""
-    log_normalizer: float
-    """The logarithm of the sum of the weights of all codes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,7 +170,7 @@ def first_population(start: Start, options: SamplerOptions, *, attempt: int = 0)
     return Population(
         codes=codes.reshape(islands, size, start.board.pegs),
         log_weights=np.full((islands, size), -math.log(size)),
-        log_constants=np.full(islands, start.log_normalizer),
+        log_constants=np.zeros(islands),
     )
 
 

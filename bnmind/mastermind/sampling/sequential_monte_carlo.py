@@ -127,6 +127,8 @@ def follow(
         beta, after = _next_stage(path, varying, weights, before, beta, kept)
         weights, constants = _reweighted(weights + (after - before), constants)
         stages += 1
+        if not (constants > -math.inf).any():
+            break  # no code explains the replies
         chosen = _resampled(weights, rng)
         if chosen is not None:
             codes = codes[chosen]

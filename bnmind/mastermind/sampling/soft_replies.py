@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from bnmind._values import sealed
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
@@ -40,7 +41,7 @@ def _distances(board: Board) -> Floats:
     both = black + white
     distances: Floats = abs(black[:, None] - black) + abs(white[:, None] - white)
     distances += 2 * abs(both[:, None] - both)
-    return distances
+    return sealed(distances)
 
 
 def factor_logs(board: Board, likelihoods: Floats, beta: float) -> Floats:

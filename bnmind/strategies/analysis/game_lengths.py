@@ -13,6 +13,7 @@ from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import reply
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.base.situation import Situation
@@ -170,7 +171,7 @@ def measure_games(
     start = strategy.start(Channel.exact(board).revealed())
     lengths: Counter[int] = Counter()
     for number, rng in enumerate(game_rngs(seed, games), start=1):
-        secret = board.code(int(rng.integers(board.n_codes)))
+        secret = _drawn_code(board, rng)
         belief, guesses = start, 0
         memory: object = None
         while True:
@@ -192,3 +193,11 @@ def measure_games(
             progress(number, games)
     distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
     return Measured(strategy=strategy.name, board=board, distribution=distribution, is_exact=False)
+
+
+def _drawn_code(board: Board, rng: np.random.Generator) -> tuple[int, ...]:
+    """Return a code drawn uniformly, peg by peg if its number exceeds 64 bits."""
+    if board.n_codes <= np.iinfo(np.int64).max:
+        return board.code(int(rng.integers(board.n_codes)))
+    (code,) = UniformPrior(board).draw(1, rng).tolist()
+    return tuple(code)

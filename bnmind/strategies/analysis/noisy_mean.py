@@ -27,6 +27,9 @@ __all__ = ["NoisyMean", "mean_under_noise"]
 _DIGITS = 10  # probabilities that agree in so many decimals are equal
 
 
+_MOST_GUESSES = 10_000
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoisyMean(Value):
     """The mean number of guesses of a strategy under noise."""
@@ -69,7 +72,8 @@ def mean_under_noise(
     ----------
     strategy
         A deterministic strategy, whose guess depends only on the probabilities of the codes and on
-        its memory.
+        its memory. Histories with the same probabilities are merged; of a strategy that depends on
+        more, such as one that trusts replies, the game follows one of the merged histories.
     channel
         The channel; the strategy knows it. All codes are equally likely, and the code-maker
         truthfully ends the game at the right guess.
@@ -81,7 +85,8 @@ def mean_under_noise(
     Raises
     ------
     InvalidArgumentError
-        If the strategy is not deterministic, or ``least_mass`` is not between 0 and 1.
+        If the strategy is not deterministic, or does not find every code within many guesses, or
+        ``least_mass`` is not between 0 and 1.
 
     Examples
     --------
@@ -106,6 +111,10 @@ def mean_under_noise(
     beliefs = turn = 0
     while nodes:
         turn += 1
+        if turn > _MOST_GUESSES:
+            raise InvalidArgumentError(
+                f"{strategy.name} did not find a code within {_MOST_GUESSES:,} guesses", strategy
+            )
         going_on = sum(float(node.weights.sum()) for node in nodes)
         following: dict[object, _Node] = {}
         for node in nodes:

@@ -9,6 +9,7 @@ from bnmind.strategies.base.strategy import (
     Strategy,
     describe_guess,
     start_belief,
+    start_posterior,
     trusting_channel,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "distribution_of",
     "posterior_of",
     "start_belief",
+    "start_posterior",
     "trusting_channel",
 ]

@@ -5,17 +5,34 @@ A strategy inherits from one of these classes, and adds its name and its choice.
 
 from __future__ import annotations
 
-from bnmind.mastermind.beliefs.belief import ExactBelief
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.beliefs.history_belief import HistoryBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs
-from bnmind.strategies.base.strategy import start_belief, trusting_channel
+from bnmind.strategies.base.situation import FIRST_TURN, Situation
+from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
 
 __all__ = ["ModelsNoise", "TrustsReplies", "UsesHistory"]
 
 
-class UsesHistory:
+class _Chooses(ABC):
+    """A strategy without its choice."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the next guess and the reasons for it; see `Strategy.choose`."""
+
+
+class UsesHistory(_Chooses):
     """A strategy that uses only the guesses and the replies, on boards of any size."""
 
     __slots__ = ()
@@ -30,7 +47,7 @@ class UsesHistory:
         return HistoryBelief(channel)
 
 
-class TrustsReplies:
+class TrustsReplies(_Chooses):
     """A strategy that uses the possible codes, and takes each reply for true."""
 
     __slots__ = ()
@@ -45,7 +62,7 @@ class TrustsReplies:
         return start_belief(trusting_channel(channel), prior)
 
 
-class ModelsNoise:
+class ModelsNoise(_Chooses):
     """A strategy that uses the probability of each code under the channel and the prior."""
 
     __slots__ = ()

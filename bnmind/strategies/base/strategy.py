@@ -17,9 +17,11 @@ import numpy as np
 
 from bnmind.information import information
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief, Posterior
+from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.beliefs.table_belief import TableBelief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
+from bnmind.mastermind.board import is_believable
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.mass_plan import MassPlan
 from bnmind.mastermind.priors.prior import Prior
@@ -31,6 +33,7 @@ __all__ = [
     "Strategy",
     "describe_guess",
     "start_belief",
+    "start_posterior",
     "trusting_channel",
 ]
 
@@ -131,6 +134,13 @@ def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
             channel.board, reports=channel.reports, ends=channel.ends, prior=prior
         )
     return TableBelief.start(channel, prior)
+
+
+def start_posterior(channel: Channel, prior: Prior | None = None) -> Posterior:
+    """Return `start_belief`, or samples if the board has too many codes to list."""
+    if is_believable(channel.board):
+        return start_belief(channel, prior)
+    return SampledBelief.start(channel, prior)
 
 
 def trusting_channel(channel: Channel) -> Channel:

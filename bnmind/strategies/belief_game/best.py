@@ -63,8 +63,8 @@ def best_player(belief: Belief) -> Strategy:
     channel, board = belief.channel, belief.board
     if not channel.is_exact:
         return LookAheadTwo() if board.n_codes <= ALL_GUESSES else Entropy()
-    if isinstance(belief, VanishingBelief) and belief.prior is not None:
-        return Entropy()
+    if not isinstance(belief, VanishingBelief) or belief.prior is not None:
+        return Entropy()  # the codes may have had different probabilities
     if board.n_codes <= _PROVEN and len(board.true_replies) <= MOST_REPLIES:
         return Optimal()
     if is_growable(board) and len(board.true_replies) <= MOST_REPLIES:

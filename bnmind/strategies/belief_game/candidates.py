@@ -35,6 +35,9 @@ PROBABLE = 20
 """The number of the most probable codes that are candidates."""
 
 
+_DIGITS = 9  # of the information, in bits; the rest is rounding
+
+
 class Candidates(NamedTuple):
     """Guesses, and the true replies to them."""
 
@@ -65,7 +68,7 @@ def candidates(codes: CodeDistribution, channel: Channel, history: tuple[Turn, .
         return Candidates(np.arange(board.n_codes), reply_table(board))
     plan = plan_masses(board, q, history=history)
     gained = information(plan.run(q), channel.matrix)
-    informative = plan.guesses[np.argsort(-gained, kind="stable")[:INFORMATIVE]]
+    informative = plan.guesses[np.argsort(-np.round(gained, _DIGITS), kind="stable")[:INFORMATIVE]]
     guesses = np.union1d(informative, most_probable(q, PROBABLE))
     return Candidates(guesses, _rows_of(board, guesses))
 

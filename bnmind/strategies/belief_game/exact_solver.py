@@ -23,6 +23,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -50,6 +51,10 @@ from bnmind.strategies.belief_game.set_bounds import MAX_SET_CODES, make_set_bou
 __all__ = ["BeliefGameSolution", "solve_belief_game"]
 
 _TRIALS = 4  # in one call of the kernel; Ctrl-C works between two calls
+
+
+_MOST_SYMMETRIES = 100_000
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,7 +113,7 @@ def solve_belief_game(
     Raises
     ------
     TooLargeError
-        If the board has more than `MAX_SET_CODES` codes.
+        If the board has more than `MAX_SET_CODES` codes, or too many symmetries.
     InvalidArgumentError
         If the gap is not positive, or there are no beliefs.
 
@@ -127,6 +132,14 @@ def solve_belief_game(
             needed=board.n_codes,
             budget=MAX_SET_CODES,
         )
+    symmetries = math.factorial(board.pegs) * math.factorial(board.colors)
+    if symmetries > _MOST_SYMMETRIES:
+        raise TooLargeError(
+            f"expected at most {_MOST_SYMMETRIES:,} permutations of pegs and colors for the exact "
+            f"solver, got {symmetries:,} of the board {board}",
+            needed=symmetries,
+            budget=_MOST_SYMMETRIES,
+        )
     if not gap > 0:
         raise InvalidArgumentError(f"expected a positive gap, got {gap}", gap)
     if max_beliefs < 1:
@@ -141,7 +154,9 @@ def solve_belief_game(
         solved = run_trials(game, sets, pool, relative, _TRIALS)
         if progress is not None:
             progress(float(pool.lower[0]) / n, float(pool.upper[0]) / n)
-        if solved or pool.counts[BELIEFS] >= max_beliefs:
+        # The lower bound may have risen meanwhile, and the relative gap was that of the old one.
+        is_close = solved and float(pool.upper[0] - pool.lower[0]) <= gap * n * (1 + _ROUNDING)
+        if is_close or pool.counts[BELIEFS] >= max_beliefs:
             return _solution(channel.revealed(), pool)
         longer = grown(pool, room)
         if longer.slots is not pool.slots:

@@ -164,8 +164,9 @@ def play_positions(
             guess, _ = strategy.choose(belief, rng)
             true = replies_of(board, guess)[secrets[group]]
             outcomes = (luck[group, None] >= cumulative[true]).sum(axis=1)
-            outcomes = np.minimum(outcomes, cumulative.shape[1] - 1)
             won = true == len(board.true_replies) - 1
+            # Rounding may leave the last sum below one; only a winning guess has the last outcome.
+            outcomes = np.minimum(outcomes, cumulative.shape[1] - 2 + won)
             lengths[group[won]] = turn + 1
             for outcome in np.unique(outcomes[~won]).tolist():
                 members = group[~won & (outcomes == outcome)]

@@ -26,8 +26,9 @@ __all__ = ["SolvedPlayer"]
 class SolvedPlayer(ModelsNoise, Value):
     """Guess as the best policy of a solution does for the belief.
 
-    The score is the expected number of guesses of that policy, the next guess included. Where each
-    guess is that of the best policy, the mean number of guesses is at most ``solution.upper``.
+    The score is the expected number of guesses of that policy, the next guess included. Under the
+    channel of the solution, if all codes are equally likely, the mean number of guesses is at most
+    ``solution.upper``. Under another channel the strategy plays too, without this bound.
     """
 
     solution: BeliefGameSolution

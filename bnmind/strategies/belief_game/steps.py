@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = ["Pruning", "best_of", "choose_two_steps_ahead", "one_step_values", "t
 
 _TOLERANCE = 1e-9  # scores closer than this are equal
 _CERTAIN = 0.97  # a code of at least this probability needs no second step
+_DIGITS = 12  # probabilities that agree in so many digits are equal
 _LEFT_OUT = 1e-3  # the share of the belief that two-step sums leave out
 
 
@@ -37,7 +39,8 @@ class Pruning(Value):
     Raises
     ------
     InvalidArgumentError
-        If `firsts` or `seconds` is less than one.
+        If `firsts` or `seconds` is less than one, or `window` or `least` is negative or not
+        finite.
     """
 
     firsts: int = 8
@@ -51,12 +54,19 @@ class Pruning(Value):
 
     def __post_init__(self) -> None:
         check_fields(self)
+        problems: list[str] = []
         if self.firsts < 1 or self.seconds < 1:
-            raise InvalidArgumentError(
+            problems.append(
                 f"expected at least one first and one second guess, got {self.firsts} and"
-                f" {self.seconds}",
-                (self.firsts, self.seconds),
+                f" {self.seconds}"
             )
+        if not (0 <= self.window < math.inf and 0 <= self.least < math.inf):
+            problems.append(
+                f"expected a finite window and a finite least probability from 0, got {self.window}"
+                f" and {self.least}"
+            )
+        if problems:
+            raise InvalidArgumentError("; ".join(problems), self)
 
 
 def one_step_values(
@@ -130,11 +140,12 @@ def choose_two_steps_ahead(
     """
     scores = one_step_values(codes, channel, considered, value)
     q = codes.probabilities[considered.guesses]
-    order = np.lexsort((-q, scores))
-    ranked = scores[order]
+    order = np.argsort(scores, kind="stable")
+    groups = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > _TOLERANCE)])
     # Guesses of equal scores are mostly equivalent; the most probable one stands for them.
-    different = np.concatenate([[True], np.diff(ranked) > _TOLERANCE])
-    firsts = order[different & (ranked <= ranked[0] + pruning.window)][: pruning.firsts]
+    ranked = order[np.lexsort((order, -np.round(q[order], _DIGITS), groups))]
+    firsts = ranked[np.unique(groups, return_index=True)[1]]
+    firsts = firsts[scores[firsts] <= scores.min() + pruning.window][: pruning.firsts]
     is_large = codes.board.n_codes > ALL_GUESSES
     if len(firsts) == 1 or q.max() >= _CERTAIN or (turn == 0 and is_large):
         return best_of(considered.guesses, scores, codes)

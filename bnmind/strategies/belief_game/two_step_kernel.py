@@ -26,6 +26,7 @@ from bnmind.strategies.belief_game.value_kernel import (
 
 __all__ = ["after_two_guesses"]
 
+_ROUNDING = 1e-12
 _GUESSES_A_PART = 0.3  # the value of a larger number of parts, for the order of guesses only
 
 
@@ -77,11 +78,14 @@ def _promise(pairs: Floats, plain: Floats, o: int, chance: float, row: Floats) -
 
 @njit
 def _insert(score: float, guess: int, scores: Floats, guesses: NDArray[np.intp]) -> None:
-    """Insert a guess into a list that is ascending in the score, and drop the last one."""
-    if score >= scores[-1]:
+    """Insert a guess into a list that is ascending in the score, and drop the last one.
+
+    Of guesses whose scores differ by rounding only, the first one inserted comes first.
+    """
+    if score >= scores[-1] - _ROUNDING:
         return
     i = scores.size - 1
-    while i > 0 and scores[i - 1] > score:
+    while i > 0 and scores[i - 1] > score + _ROUNDING:
         scores[i], guesses[i] = scores[i - 1], guesses[i - 1]
         i -= 1
     scores[i], guesses[i] = score, guess

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from bnmind._arguments import check_fields
-from bnmind._values import Value
+from bnmind._values import CheckedValue, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -31,7 +32,7 @@ _LN2 = math.log(2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueOrigin(Value):
+class ValueOrigin(CheckedValue):
     """The games to which a value was fitted."""
 
     board: str
@@ -44,6 +45,11 @@ class ValueOrigin(Value):
     """The number of rounds; each plays with the value of the one before."""
     seed: int
     """The seed of the first round."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not re.fullmatch(r"[1-9]\d*x[1-9]\d*( .*)?", self.board):
+            raise InvalidArgumentError(f"expected a board such as 4x6, got {self.board!r}", self)
 
     @property
     def command(self) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
@@ -24,8 +26,8 @@ _DEFAULT = ("4x6", "false:0.2")
 def shipped_value(channel: Channel) -> BeliefValue:
     """Return the value that comes with bnmind for a board and a channel.
 
-    If there is none for both, it is the one of another board and the same channel, otherwise that
-    of 4x6 and 20 % false replies. Values of other boards are less precise, but the strategies
+    If there is none for both, it is the one of 4x6 and the same channel, otherwise that of 4x6 and
+    20 % false replies. Values of other boards are less precise, but the strategies
     need them only to order guesses.
     """
     values = shipped_values()
@@ -37,7 +39,7 @@ def shipped_value(channel: Channel) -> BeliefValue:
 
 
 @lru_cache(maxsize=1)
-def shipped_values() -> dict[tuple[str, str], BeliefValue]:
+def shipped_values() -> Mapping[tuple[str, str], BeliefValue]:
     """Return all values that come with bnmind, by board and channel."""
     values: dict[tuple[str, str], BeliefValue] = {}
     folder = files("bnmind.strategies.belief_game").joinpath("models")
@@ -46,7 +48,7 @@ def shipped_values() -> dict[tuple[str, str], BeliefValue]:
             value = parse_value(entry.read_text(encoding="utf-8"), entry.name)
             if value.origin is not None:
                 values[value.origin.board, value.origin.channel] = value
-    return values
+    return MappingProxyType(values)
 
 
 def read_value(path: Path) -> BeliefValue:

@@ -9,7 +9,7 @@ T        the temperature
 =======  ==================================================================
 
 Each step proposes another code: with probability ½ a random pair of pegs is exchanged, otherwise a
-random peg gets a random other color. A better or equal code replaces the current one, a worse one
+random peg gets a random color. A better or equal code replaces the current one, a worse one
 with probability exp(−(f' − f) / T). The temperature falls by the same factor at each step, from
 `Cooling.start` to `Cooling.end`. A run ends at the first *eligible* code, one that agrees with all
 replies; after `Cooling.steps` steps the next run starts from another random code. After `runs` runs
@@ -175,7 +175,7 @@ class Annealing(SearchesCodes, CheckedValue):
             most_guesses=wanted.guesses,
             rng=rng,
         )
-        kept = Population.of(codes) if wanted.keeps else None
+        kept = Population.of(board, codes) if wanted.keeps else None
         return Found(tuple(codes[place].tolist()), 0, evaluated, tied=tied, memory=kept)
 
 
@@ -194,9 +194,7 @@ def annealing_tuned() -> Annealing:
 
 def _still_eligible(memory: object, board: Board, replies: Replies) -> list[bytes]:
     """Return the codes of the memory that agree with all replies."""
-    if not isinstance(memory, Population) or memory.pegs != board.pegs:
-        return []
-    codes = memory.codes()
+    codes = Population.kept(memory, board)
     return [code.tobytes() for code in codes[code_costs(codes, replies) == 0]]
 
 

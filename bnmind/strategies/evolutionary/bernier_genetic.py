@@ -85,8 +85,9 @@ class BernierGenetic(SearchesCodes, CheckedValue):
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)
         population = np.zeros((self.population, pegs), dtype=np.uint8)
         state = seeded_state(rng)
-        if isinstance(memory, Population) and memory.codes().shape == population.shape:
-            population[:] = memory.codes()
+        kept = Population.kept(memory, belief.board)
+        if len(kept) == len(population):
+            population[:] = kept
         else:
             fill_random(population, choices, state)
         best = np.zeros(pegs, dtype=np.uint8)
@@ -98,7 +99,9 @@ class BernierGenetic(SearchesCodes, CheckedValue):
             evolve_until_eligible(population, best, progress, (replies, choices), plan, state)
             done += plan[0]
         cost, evaluated = int(progress[0]), int(progress[3])
-        return Found(tuple(best.tolist()), cost, evaluated, memory=Population.of(population))
+        return Found(
+            tuple(best.tolist()), cost, evaluated, memory=Population.of(belief.board, population)
+        )
 
 
 @njit

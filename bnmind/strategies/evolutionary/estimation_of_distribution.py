@@ -21,7 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -32,18 +31,11 @@ from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.evolutionary.eda_kernel import Distribution, find_code
 from bnmind.strategies.evolutionary.fitness import replies_of
 from bnmind.strategies.evolutionary.local_entropy import LOCAL_BITS
+from bnmind.strategies.evolutionary.players import Population
 from bnmind.strategies.players.openings import Opening, open_aabb
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms
 
-__all__ = ["EstimationOfDistribution", "Generation"]
-
-
-@dataclass(frozen=True, eq=False)
-class Generation(CheckedValue):
-    """The population of codes that the strategy keeps between its turns."""
-
-    codes: NDArray[np.uint8]
-    """``(codes, pegs)``, colors from 1."""
+__all__ = ["EstimationOfDistribution"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +137,7 @@ class EstimationOfDistribution(UsesHistory):
             score=float(found.fitness),
             tied=int(found.tied),
             evaluated=int(found.evaluated),
-            memory=Generation(codes) if self.remembers else None,
+            memory=Population.of(board, codes) if self.remembers else None,
             note=note,
         )
         return guess, info
@@ -154,10 +146,10 @@ class EstimationOfDistribution(UsesHistory):
         self, board: Board, memory: object, state: NDArray[np.uint64]
     ) -> NDArray[np.uint8]:
         """Return the population of the turn before, or a random one."""
-        shape = (self.population, board.pegs)
-        if self.remembers and isinstance(memory, Generation) and memory.codes.shape == shape:
-            return memory.codes.copy()
-        codes = np.zeros(shape, dtype=np.uint8)
+        kept = Population.kept(memory if self.remembers else None, board)
+        if len(kept) == self.population:
+            return kept.copy()
+        codes = np.zeros((self.population, board.pegs), dtype=np.uint8)
         for code in codes:
             random_code(code, board.colors, board.repeats, state)
         return codes

@@ -6,13 +6,12 @@ symbol     name here
 i          the number of the guess to come; i − 1 guesses have been made
 X_k, Y_k   ``black[k]`` and ``white[k]``, the reply to guess k
 X'_k, Y'_k the reply to guess k if the code c were the secret
-a          ``black_weight``
 P          pegs
 =========  =================================================================
 
-The cost of a code c is a Σ |X'_k − X_k| + Σ |Y'_k − Y_k|. A code of cost 0 is *eligible*: it agrees
-with all replies. The fitness of Berghman, Goossens and Leus adds b·P·(i − 1), which is the same for
-all codes of a population; see `Selection` for the part that it may play.
+The cost of a code c is Σ |X'_k − X_k| + Σ |Y'_k − Y_k|, that of the source with a = 1. A code of
+cost 0 is *eligible*: it agrees with all replies. The fitness of Berghman, Goossens and Leus adds
+b·P·(i − 1), which is the same for all codes of a population; see `Selection` for its part.
 
 References
 ----------
@@ -51,15 +50,11 @@ class Replies(NamedTuple):
     """``(turns,)`` white pegs."""
     standing: NDArray[np.uint8]
     """``(turns, k + 1)``, how often each color occurs in the guess."""
-    black_weight: int
-    """The weight of black pegs, a."""
     ends: bool
     """Whether the winning guess ends the game; the codes guessed so far are then wrong."""
 
 
-def replies_of(
-    board: Board, history: Sequence[Turn], *, ends: bool = True, black_weight: int = 1
-) -> Replies:
+def replies_of(board: Board, history: Sequence[Turn], *, ends: bool = True) -> Replies:
     """Return the replies of a game as arrays.
 
     Parameters
@@ -70,8 +65,6 @@ def replies_of(
         The guesses and their reported replies.
     ends
         Whether the winning guess ends the game.
-    black_weight
-        The weight of black pegs in the cost, a.
 
     Raises
     ------
@@ -85,7 +78,7 @@ def replies_of(
         row += np.bincount(guess, minlength=board.colors + 1).astype(np.uint8)
     black = np.array([turn.reply.black for turn in history], dtype=np.int64)
     white = np.array([turn.reply.white for turn in history], dtype=np.int64)
-    return Replies(guesses, black, white, standing, int(black_weight), bool(ends))
+    return Replies(guesses, black, white, standing, bool(ends))
 
 
 @njit
@@ -104,7 +97,7 @@ def code_cost(code: _Code, replies: Replies, counts: NDArray[np.uint8]) -> int:
     turns, pegs = replies.guesses.shape
     for i in range(pegs):
         counts[code[i]] += 1
-    cost = 0
+    cost, was_played = 0, False
     for t in range(turns):
         black = 0
         for i in range(pegs):
@@ -112,13 +105,12 @@ def code_cost(code: _Code, replies: Replies, counts: NDArray[np.uint8]) -> int:
         both = 0
         for color in range(counts.size):
             both += min(replies.standing[t, color], counts[color])
-        cost += replies.black_weight * abs(black - replies.black[t])
+        cost += abs(black - replies.black[t])
         cost += abs(both - black - replies.white[t])
-        if black == pegs and replies.ends:
-            cost += PLAYED
+        was_played |= black == pegs and replies.ends
     for i in range(pegs):
         counts[code[i]] = 0
-    return cost
+    return cost + PLAYED if was_played else cost
 
 
 @njit

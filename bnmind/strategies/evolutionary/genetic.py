@@ -131,12 +131,10 @@ class Genetic(SearchesCodes, CheckedValue):
         replies, choices = self.setup.replies(belief), self.setup.choices(belief)
         archive = _empty_archive(effort.eligible, board.pegs)
         population = np.zeros((effort.population, board.pegs), dtype=np.uint8)
-        n_given = 0
-        if self.keeps and isinstance(memory, Population) and memory.pegs == board.pegs:
-            kept = memory.codes()
-            kept = kept[np.argsort(code_costs(kept, replies), kind="stable")][: len(population)]
-            population[: len(kept)] = kept
-            n_given = len(kept)
+        kept = Population.kept(memory if self.keeps else None, board)
+        kept = kept[np.argsort(code_costs(kept, replies), kind="stable")][: len(population)]
+        n_given = len(kept)
+        population[:n_given] = kept
         state = seeded_state(rng)
         top = _TURN_WEIGHT * board.pegs * len(belief.history)
         most = _CODES_FOR_EACH * board.n_codes
@@ -153,7 +151,7 @@ class Genetic(SearchesCodes, CheckedValue):
         place, tied = best_of(
             board, codes, self.choice, turn=turn, most_guesses=effort.guesses, rng=rng
         )
-        kept_codes = Population.of(codes) if self.keeps else None
+        kept_codes = Population.of(board, codes) if self.keeps else None
         guess = tuple(codes[place].tolist())
         return Found(guess, cost, evaluated, tied=tied, memory=kept_codes)
 

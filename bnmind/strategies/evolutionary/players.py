@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,21 +38,45 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Population(CheckedValue):
-    """The codes that a player keeps for its next turn."""
+    """The codes that a player keeps for its next turn.
 
-    pegs: int
-    """The number of pegs of each code."""
+    Raises
+    ------
+    InvalidArgumentError
+        If the colors are not those of whole codes of the board.
+    """
+
+    board: Board
+    """The board of the codes."""
     pegs_in_a_row: bytes
     """The colors of all codes, one byte for each peg."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        colors = np.frombuffer(self.pegs_in_a_row, dtype=np.uint8)
+        if (
+            len(colors) % self.board.pegs
+            or not ((colors > 0) & (colors <= self.board.colors)).all()
+        ):
+            raise InvalidArgumentError(
+                f"expected colors 1 to {self.board.colors}, {self.board.pegs} for each code", self
+            )
+
     @classmethod
-    def of(cls, codes: NDArray[np.uint8]) -> Population:
+    def of(cls, board: Board, codes: NDArray[np.uint8]) -> Population:
         """Return the population of codes, ``(codes, pegs)``."""
-        return cls(int(codes.shape[1]), codes.tobytes())
+        return cls(board, codes.tobytes())
+
+    @staticmethod
+    def kept(memory: object, board: Board) -> NDArray[np.uint8]:
+        """Return the codes of a memory, ``(codes, pegs)``; none if it is not one of the board."""
+        if not isinstance(memory, Population) or memory.board != board:
+            return np.zeros((0, board.pegs), dtype=np.uint8)
+        return memory.codes()
 
     def codes(self) -> NDArray[np.uint8]:
         """Return the codes, ``(codes, pegs)``, colors 1..k."""
-        return np.frombuffer(self.pegs_in_a_row, dtype=np.uint8).reshape(-1, self.pegs)
+        return np.frombuffer(self.pegs_in_a_row, dtype=np.uint8).reshape(-1, self.board.pegs)
 
 
 @dataclass(frozen=True)
@@ -96,11 +120,9 @@ class Setup(CheckedValue):
                 return Found(probe)
         return None if history else Found(self.opening.guess(board, rng))
 
-    def replies(self, belief: Belief, *, black_weight: int = 1) -> Replies:
+    def replies(self, belief: Belief) -> Replies:
         """Return the replies of the game as arrays."""
-        return replies_of(
-            belief.board, belief.history, ends=belief.channel.ends, black_weight=black_weight
-        )
+        return replies_of(belief.board, belief.history, ends=belief.channel.ends)
 
     def choices(self, belief: Belief) -> Choices:
         """Return the colors to try."""
@@ -109,7 +131,7 @@ class Setup(CheckedValue):
         return choices_of(belief.board, allowed_colors(belief.board, belief.history, self.removal))
 
 
-class SearchesCodes(UsesHistory, ABC):
+class SearchesCodes(UsesHistory):
     """A player that guesses the best code that its random search finds."""
 
     __slots__ = ()

@@ -46,7 +46,8 @@ class SampledEntropy:
     * the most probable codes among the samples, and further samples at random,
     * samples with one or two random moves, which are seldom possible codes, and random codes,
     * then, for some rounds, the best candidates so far with one random move,
-    * at the first guess, one code for each way to share the pegs among colors.
+    * at the first guess under a uniform prior, only one code for each way to share the pegs among
+      colors.
 
     Guesses whose scores differ by at most 1e-9 bits are ordered by their probability of being the
     code, then lexicographically. The random candidates depend on the seed of the sampler's options

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidChannelError
+from bnmind.errors import InvalidArgumentError, InvalidChannelError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
+from bnmind.strategies.base.beginnings import ModelsNoise
 from bnmind.strategies.base.needs import Needs
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy
@@ -47,6 +49,9 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
     )
 
 
+_TOLERANCE = 1e-9  # how far the weights may be from summing to one
+
+
 @dataclass(frozen=True)
 class UnknownNoise(CheckedValue):
     """Play a strategy without telling it the noise level.
@@ -64,11 +69,28 @@ class UnknownNoise(CheckedValue):
     """
 
     strategy: Strategy = field(default_factory=Entropy)
-    """The strategy that chooses the guesses."""
+    """The strategy that chooses the guesses; it must model noise."""
     levels: tuple[float, ...] = DEFAULT_LEVELS
     """The error probabilities of the grid."""
     weights: tuple[float, ...] | None = None
     """The probability of each level before the game; all equal if None."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        problems: list[str] = []
+        if not isinstance(self.strategy, ModelsNoise):
+            problems.append(f"expected a strategy that models noise, got {self.strategy.name}")
+        if not self.levels or not all(0 <= level <= 1 for level in self.levels):
+            problems.append(f"expected levels from 0 to 1, got {self.levels}")
+        weights = self.weights
+        if weights is not None and (
+            len(weights) != len(self.levels)
+            or min(weights, default=0) < 0
+            or abs(math.fsum(weights) - 1) > _TOLERANCE
+        ):
+            problems.append(f"expected a probability of each level, got {weights}")
+        if problems:
+            raise InvalidArgumentError("; ".join(problems), self)
 
     @property
     def name(self) -> str:

@@ -13,7 +13,6 @@ Snyder, *Mastermind by importance sampling and Metropolis-Hastings*, sections 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +22,6 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.history import Turn
 from bnmind.mastermind.sampling import random_code, seeded_state
 from bnmind.strategies.base.beginnings import UsesHistory
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
@@ -56,12 +54,23 @@ def stopping_steps(board: Board) -> int:
 
 @dataclass(frozen=True)
 class WalkMemory:
-    """The memory of `MetropolisHastings` between two turns."""
+    """The memory of `MetropolisHastings` between two turns.
 
+    Raises
+    ------
+    InvalidCodeError
+        If the code is not one of the board.
+    """
+
+    board: Board
+    """The board."""
     code: tuple[int, ...]
     """The code where the last walk ended."""
     stuck: int
     """The number of walks in a row that found no code of cost 0."""
+
+    def __post_init__(self) -> None:
+        self.board.index(self.code)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +161,7 @@ class MetropolisHastings(UsesHistory, CheckedValue):
             code = _random_digits(board, state)
             return _answer(board, code, cost=0, searched=0, stuck=0)
         memory = situation.memory if isinstance(situation.memory, WalkMemory) else None
+        memory = None if memory is None or memory.board != board else memory
         facts = facts_of(board, history)
         stuck = 0 if memory is None else memory.stuck
         if stuck >= self.patience:
@@ -159,7 +169,7 @@ class MetropolisHastings(UsesHistory, CheckedValue):
             return _answer(board, code, cost=cost, searched=searched, stuck=0)
         heard = facts.both[-1:] if self.only_last else facts.both
         only_swaps = bool((heard == board.pegs).any())
-        begin = np.array(_start_of(board, history, memory), dtype=np.uint8)
+        begin = np.array(history[-1].guess if memory is None else memory.code, dtype=np.uint8)
         walk = start_walk(facts, begin)
         steps = stopping_steps(board) if self.steps is None else self.steps
         cost, searched = run_walk(facts, walk, self._rule(board), 0, only_swaps, steps, state)
@@ -191,13 +201,6 @@ class MetropolisHastings(UsesHistory, CheckedValue):
         return walk.code, cost, searched
 
 
-def _start_of(board: Board, history: Sequence[Turn], memory: WalkMemory | None) -> tuple[int, ...]:
-    """Return the code where a walk starts: that of the last walk, if it was on this board."""
-    if memory is None or len(memory.code) != board.pegs:
-        return history[-1].guess
-    return memory.code
-
-
 def _random_digits(board: Board, state: NDArray[np.uint64]) -> NDArray[np.uint8]:
     code = np.zeros(board.pegs, dtype=np.uint8)
     random_code(code, board.colors, board.repeats, state)
@@ -214,5 +217,5 @@ def _answer(
         guess,
         float(cost),
         evaluated=int(searched),
-        memory=WalkMemory(colors, stuck),
+        memory=WalkMemory(board, colors, stuck),
     )

@@ -22,7 +22,13 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.mastermind import Board
-from bnmind.mastermind.priors import PRIORS, ClosedFormPrior, listed_distribution, parse_prior
+from bnmind.mastermind.priors import (
+    PRIORS,
+    ClosedFormPrior,
+    ColorPool,
+    listed_distribution,
+    parse_prior,
+)
 
 Code = tuple[int, ...]
 BOARDS = (Board(3, 4), Board(2, 3), Board(4, 3), Board(1, 2), Board(2, 3, repeats=False))
@@ -222,3 +228,17 @@ def test_a_faulty_file_is_refused_in_one_line(tmp_path: Path, content: str, mess
         parse_prior(Board(4, 6), f"file:{path}")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_usually_fewer_with_three_colors_adds_the_chances_of_three() -> None:
+    prior = parse_prior(Board(3, 3), "usually-fewer")
+    assert isinstance(prior, ColorPool)
+    assert prior.sizes == pytest.approx((0.0, 0.45, 0.55))
+
+
+@pytest.mark.parametrize("text", ["fixed:3,2,1", "learned", "learned-colors", "two-color"])
+def test_priors_of_one_text_are_equal(text: str) -> None:
+    one, other = (parse_prior(Board(3, 3), text) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != parse_prior(Board(3, 3), "alternating")

@@ -189,3 +189,9 @@ def test_a_player_refuses_another_board() -> None:
     belief = player.start(Channel.false_reply(NINE, 0.2).revealed())
     with pytest.raises(InvalidArgumentError, match="2x2"):
         player.choose(belief, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("board", [Board(1, 12), Board(2, 11)])
+def test_boards_of_too_many_symmetries_are_refused(board: Board) -> None:
+    with pytest.raises(TooLargeError, match="permutations of pegs and colors"):
+        solve_belief_game(Channel.false_reply(board, 0.2))

@@ -12,16 +12,14 @@ from tests.mastermind.generators import boards, codes, histories
 from tests.modes import examples
 
 
-def plain_cost(
-    code: tuple[int, ...], history: tuple[Turn, ...], *, ends: bool, black_weight: int
-) -> int:
+def plain_cost(code: tuple[int, ...], history: tuple[Turn, ...], *, ends: bool) -> int:
     """Return the cost by its definition."""
-    cost = 0
+    cost, was_played = 0, False
     for turn in history:
         black, white = reply(turn.guess, code)
-        cost += black_weight * abs(black - turn.reply.black) + abs(white - turn.reply.white)
-        cost += PLAYED if ends and turn.guess == code else 0
-    return cost
+        cost += abs(black - turn.reply.black) + abs(white - turn.reply.white)
+        was_played |= ends and turn.guess == code
+    return cost + PLAYED * was_played
 
 
 @settings(max_examples=examples(60))
@@ -30,12 +28,10 @@ def test_the_cost_is_the_sum_over_all_turns(data: st.DataObject) -> None:
     board = data.draw(boards())
     history = data.draw(histories(board))
     listed = data.draw(st.lists(codes(board), min_size=1, max_size=5))
-    ends, weight = data.draw(st.booleans()), data.draw(st.integers(1, 3))
-    arrays = replies_of(board, history, ends=ends, black_weight=weight)
+    ends = data.draw(st.booleans())
+    arrays = replies_of(board, history, ends=ends)
     costs = code_costs(np.array(listed, dtype=np.uint8), arrays)
-    assert costs.tolist() == [
-        plain_cost(code, history, ends=ends, black_weight=weight) for code in listed
-    ]
+    assert costs.tolist() == [plain_cost(code, history, ends=ends) for code in listed]
 
 
 def test_codes_of_cost_zero_agree_with_all_replies() -> None:

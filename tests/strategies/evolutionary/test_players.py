@@ -111,7 +111,7 @@ def test_contradictions_are_played_without_repeating_a_guess(player: Strategy) -
 
 def test_the_population_is_a_frozen_value() -> None:
     codes = np.array([[1, 2, 3], [3, 2, 1]], dtype=np.uint8)
-    population = Population.of(codes)
+    population = Population.of(Board(3, 3), codes)
     codes[0, 0] = 9
     assert population.codes().tolist() == [[1, 2, 3], [3, 2, 1]]
     assert pickle.loads(pickle.dumps(population)) == population
@@ -119,7 +119,7 @@ def test_the_population_is_a_frozen_value() -> None:
         population.codes()[0, 0] = 1
 
 
-@pytest.mark.parametrize("memory", ["other", Population(5, bytes(10)), None])
+@pytest.mark.parametrize("memory", ["other", Population(Board(3, 9), bytes([9] * 450)), None])
 def test_a_foreign_memory_is_ignored(memory: object) -> None:
     for player in (PLAYERS[1], PLAYERS[4], PLAYERS[6]):
         belief: Belief = player.start(Channel.exact(Board(3, 4)).revealed())
