@@ -59,7 +59,7 @@ class EstimationOfDistribution(UsesHistory):
 
     Examples
     --------
-    >>> from bnmind.mastermind import Reply
+    >>> from bnmind.mastermind import Channel, Reply
     >>> strategy = EstimationOfDistribution()
     >>> belief = strategy.start(Channel.exact(Board(8, 12)).revealed())
     >>> after = belief.update((1, 1, 1, 1, 2, 2, 2, 2), Reply(1, 1))

@@ -98,7 +98,7 @@ class Genetic(SearchesCodes, CheckedValue):
 
     Examples
     --------
-    >>> from bnmind.mastermind import Board, Reply
+    >>> from bnmind.mastermind import Board, Channel, Reply
     >>> player = Genetic()
     >>> belief = player.start(Channel.exact(Board(6, 9)).revealed())
     >>> guess, _ = player.choose(belief, np.random.default_rng(0))

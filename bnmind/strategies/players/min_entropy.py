@@ -28,7 +28,7 @@ class Entropy(ModelsNoise):
 
     Examples
     --------
-    >>> from bnmind.mastermind import Board
+    >>> from bnmind.mastermind import Board, Channel
     >>> channel = Channel.exact(Board(4, 6)).revealed()
     >>> guess, info = Entropy().choose(Entropy().start(channel), np.random.default_rng(0))
     >>> channel.board.format(channel.board.code(guess)), round(info.information, 4), info.tied

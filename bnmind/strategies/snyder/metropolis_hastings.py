@@ -98,7 +98,7 @@ class MetropolisHastings(UsesHistory, CheckedValue):
 
     Examples
     --------
-    >>> from bnmind.mastermind import Reply
+    >>> from bnmind.mastermind import Channel, Reply
     >>> belief = MetropolisHastings().start(Channel.exact(Board(10, 12)))
     >>> belief = belief.update((1, 1, 2, 2, 3, 3, 4, 4, 5, 5), Reply(2, 3))
     >>> guess, info = MetropolisHastings().choose(belief, np.random.default_rng(1))
