@@ -35,9 +35,9 @@ class GameRow(CheckedValue):
     secret: str
     """The secret code; if every code is played once, it does not depend on the seed."""
     guesses: int
-    """The number of guesses; for a lost game, the limit of guesses."""
+    """The number of guesses; for a lost game that reveals the code, the limit of guesses."""
     won: bool
-    """Whether the code was guessed."""
+    """Whether the code was guessed or, if the ending does not reveal it, named correctly."""
     seconds: float
     """The duration of the game; cached choices take no time."""
     codes_examined: int | None = None
