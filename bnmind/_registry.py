@@ -122,7 +122,7 @@ def made_by_name(
     try:
         return member.given(value)
     except BnmindError as fault:
-        raise InvalidArgumentError(f"{fault}, in {whole}", text) from fault
+        raise InvalidArgumentError(f"in {whole}: {fault}", text) from fault
 
 
 def usage(name: str, member: Registered[object]) -> str:

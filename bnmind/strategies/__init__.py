@@ -7,7 +7,7 @@ from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 from bnmind.strategies.analysis.noisy_mean import NoisyMean, mean_under_noise
 from bnmind.strategies.analysis.random_ties import AveragedGames, average_games, is_averaged
 from bnmind.strategies.analysis.regret import GuessRegret, codes_left, regrets
-from bnmind.strategies.base.beginnings import ModelsNoise, TrustsReplies, UsesHistory
+from bnmind.strategies.base.beginnings import ModelsNoise, TrustsReplies, UsesHistory, UsesSamples
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.base.needs import Needs, distribution_of, posterior_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
@@ -150,6 +150,7 @@ __all__ = [
     "TrustsReplies",
     "UnknownNoise",
     "UsesHistory",
+    "UsesSamples",
     "ValueOrigin",
     "WeightedEntropy",
     "WorstCase",

@@ -37,8 +37,9 @@ from bnmind.strategies import (
     open_aabc,
     strategy_by_name,
 )
+from bnmind.strategies.kernels.reply_classes import class_sizes
 from bnmind.strategies.players import subset as subset_module
-from bnmind.strategies.players.subset import MAX_SUBSET, SUBSET_SCORES, class_sizes, random_subset
+from bnmind.strategies.players.subset import MAX_SUBSET, SUBSET_SCORES, random_subset
 from tests.mastermind.generators import boards, codes
 from tests.modes import UNCOMPILED, examples
 from tests.strategies.test_myopic import SCORES, judged

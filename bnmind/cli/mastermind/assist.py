@@ -215,7 +215,11 @@ def _setting(options: AssistOptions, saved: SavedGame | None) -> tuple[Board, st
         DEFAULT_COLORS if options.colors is None else options.colors,
         repeats=not options.no_repeats,
     )
-    return board, options.noise or "exact", (options.prior or UNIFORM).strip()
+    return (
+        board,
+        options.noise or "exact",
+        (UNIFORM if options.prior is None else options.prior.strip()),
+    )
 
 
 def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tuple[Turn, ...]:
@@ -243,7 +247,7 @@ def _require_same(options: AssistOptions, saved: SavedGame) -> None:
         "--colors": (options.colors, board.colors),
         "--no-repeats": (options.no_repeats, not board.repeats),
         "--noise": (options.noise, saved.noise),
-        "--prior": (options.prior, saved.prior),
+        "--prior": (None if options.prior is None else options.prior.strip(), saved.prior),
     }
     for option, (requested, stored) in asked.items():
         if requested is not None and requested != stored:

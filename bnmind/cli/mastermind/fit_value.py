@@ -29,7 +29,8 @@ FIT_VALUE_HELP = """Fit the value of a belief for look-ahead, and write it to a 
 
 The value of a belief is the expected number of guesses that the game still takes. Each round
 plays games with one-step look-ahead on the value of the round before, and fits the next value
-to them. The seed determines the result. At 4x6 a thousand games take some 5 seconds.
+to them. The seed determines the result. At 4x6 a thousand games take some 5 seconds. In Python,
+LookAhead(value=read_value(path)) plays with the value of a file.
 
 \b
 Examples:

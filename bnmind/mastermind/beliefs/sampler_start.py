@@ -11,9 +11,8 @@ from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.sampling.sampler import Start
-from bnmind.mastermind.sampling.sequential_monte_carlo import Codes
 
-__all__ = ["log_sum_of_weights", "start_of", "uniform_codes"]
+__all__ = ["log_sum_of_weights", "start_of"]
 
 _LISTED = 2**17  # up to this number of codes, the weights of all are added up
 _DRAWN = 2**16  # draws that estimate the sum of the weights otherwise
@@ -25,7 +24,7 @@ def start_of(board: Board, prior: Prior | None) -> Start:
         return Start(
             board=board,
             log_prior=None,
-            fresh=lambda n, rng: uniform_codes(board, n, rng),
+            fresh=UniformPrior(board).draw,
         )
     log_probabilities = getattr(prior, "log_probabilities", None)
     return Start(
@@ -33,14 +32,6 @@ def start_of(board: Board, prior: Prior | None) -> Start:
         log_prior=prior.log_weights if log_probabilities is None else log_probabilities,
         fresh=lambda n, rng: prior.draw(n, rng).astype(np.uint8),
     )
-
-
-def uniform_codes(board: Board, n: int, rng: np.random.Generator) -> Codes:
-    """Return `n` codes drawn uniformly, ``(n, pegs)``, on a board of any size."""
-    if board.repeats:
-        return rng.integers(1, board.colors, size=(n, board.pegs), dtype=np.uint8, endpoint=True)
-    colors = np.tile(np.arange(1, board.colors + 1, dtype=np.uint8), (n, 1))
-    return np.ascontiguousarray(rng.permuted(colors, axis=1)[:, : board.pegs])
 
 
 def log_sum_of_weights(board: Board, prior: Prior | None) -> float:
@@ -57,7 +48,7 @@ def log_sum_of_weights(board: Board, prior: Prior | None) -> float:
     if board.n_codes <= _LISTED:
         codes = digits_of(board, np.arange(board.n_codes))
     else:
-        codes = uniform_codes(board, _DRAWN, np.random.default_rng(0))
+        codes = UniformPrior(board).draw(_DRAWN, np.random.default_rng(0))
     logs: Floats = np.asarray(prior.log_weights(codes), dtype=np.float64)
     largest = float(logs.max())
     if largest == -math.inf:

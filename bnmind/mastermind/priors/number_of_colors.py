@@ -120,10 +120,8 @@ def fewer_colors(board: Board, strength: float = DEFAULT_STRENGTH) -> NumberOfCo
 
 
 def codes_by_number(board: Board) -> tuple[int, ...]:
-    """Return the number of codes of 1, 2, …, min(n, k) colors: C(k, d)·S(n, d)."""
+    """Return the number of codes of 1, 2, …, min(n, k) colors: C(k, d)·S(n, d), with repeats."""
     n, k = board.pegs, board.colors
-    if not board.repeats:
-        return (0,) * (n - 1) + (board.n_codes,)
     return tuple(
         math.comb(k, d) * sum((-1) ** i * math.comb(d, i) * (d - i) ** n for i in range(d))
         for d in range(1, min(n, k) + 1)

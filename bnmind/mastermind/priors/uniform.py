@@ -52,7 +52,7 @@ class UniformPrior(ClosedFormPrior):
             return rng.integers(
                 1, board.colors, size=(n, board.pegs), dtype=np.uint8, endpoint=True
             )
-        return drawn_colors(board, n, rng)[:, : board.pegs]
+        return np.ascontiguousarray(drawn_colors(board, n, rng)[:, : board.pegs])
 
     def distribution(self) -> CodeDistribution:
         """Return the probability of each code.

@@ -30,6 +30,7 @@ from bnmind.mastermind.sampling.consistent_kernel import (
     search_slice,
     start_trail,
 )
+from bnmind.mastermind.sampling.turn_arrays import turn_arrays
 
 __all__ = [
     "MAX_LISTED",
@@ -82,18 +83,14 @@ def list_consistent_codes(
     """
     if board.colors > _MOST_COLORS:
         return None
-    guesses = np.array([turn.guess for turn in history], dtype=np.int64).reshape(-1, board.pegs)
-    standing = np.zeros((len(guesses), board.colors + 1), dtype=np.int64)
-    for row, guess in zip(standing, guesses, strict=True):
-        row += np.bincount(guess, minlength=board.colors + 1)
-    both = np.array([sum(turn.reply) for turn in history], dtype=np.int64)
+    guesses, black, both, standing = turn_arrays(board, history)
     most_of_a_color = board.pegs if board.repeats else 1
     ways, are_all = list_ways(standing, both, board.pegs, most_of_a_color, _MOST_WAYS)
     if are_all and not len(ways):
         return np.zeros((0, board.pegs), dtype=np.uint8)
     facts = Facts(
         guesses,
-        np.array([turn.reply.black for turn in history], dtype=np.int64),
+        black,
         both,
         standing,
         np.tile(np.arange(1, board.colors + 1), (board.pegs, 1)),

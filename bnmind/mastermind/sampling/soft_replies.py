@@ -26,6 +26,7 @@ from bnmind._values import sealed
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.sampling.turn_arrays import turn_arrays
 from bnmind.mastermind.sampling.walk_kernel import Target
 
 __all__ = ["SHARP", "factor_logs", "turn_target"]
@@ -73,8 +74,5 @@ def factor_logs(board: Board, likelihoods: Floats, beta: float) -> Floats:
 
 def turn_target(board: Board, turns: Sequence[Turn], logs: Floats) -> Target:
     """Return the target with one factor a turn."""
-    guesses = np.array([turn.guess for turn in turns], dtype=np.int64).reshape(-1, board.pegs)
-    standing = np.zeros((len(guesses), board.colors + 1), dtype=np.int64)
-    for row, guess in zip(standing, guesses, strict=True):
-        row += np.bincount(guess, minlength=board.colors + 1)
-    return Target(guesses, standing, logs, board.repeats)
+    arrays = turn_arrays(board, turns)
+    return Target(arrays.guesses, arrays.standing, logs, board.repeats)

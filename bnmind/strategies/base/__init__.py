@@ -1,6 +1,6 @@
 """The strategy protocol and the rules of the game."""
 
-from bnmind.strategies.base.beginnings import ModelsNoise, TrustsReplies, UsesHistory
+from bnmind.strategies.base.beginnings import ModelsNoise, TrustsReplies, UsesHistory, UsesSamples
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.base.needs import Needs, distribution_of, posterior_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
@@ -23,6 +23,7 @@ __all__ = [
     "Strategy",
     "TrustsReplies",
     "UsesHistory",
+    "UsesSamples",
     "describe_guess",
     "distribution_of",
     "posterior_of",

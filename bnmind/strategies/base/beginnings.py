@@ -11,13 +11,15 @@ import numpy as np
 
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.beliefs.history_belief import HistoryBelief
+from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.sampling.sampler import SamplerOptions
 from bnmind.strategies.base.needs import Needs
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
 
-__all__ = ["ModelsNoise", "TrustsReplies", "UsesHistory"]
+__all__ = ["ModelsNoise", "TrustsReplies", "UsesHistory", "UsesSamples"]
 
 
 class _Chooses(ABC):
@@ -45,6 +47,23 @@ class UsesHistory(_Chooses):
     def start(self, channel: Channel, prior: Prior | None = None) -> HistoryBelief:
         """Return a belief that holds only the turns; the prior is not used."""
         return HistoryBelief(channel)
+
+
+class UsesSamples(_Chooses):
+    """A strategy that uses samples of the posterior, on boards of any size."""
+
+    __slots__ = ()
+
+    options: SamplerOptions
+
+    @property
+    def needs(self) -> Needs:
+        """Samples of the belief."""
+        return Needs.SAMPLES
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> SampledBelief:
+        """Return a sampled belief, on small boards too."""
+        return SampledBelief.start(channel, prior, options=self.options)
 
 
 class TrustsReplies(_Chooses):

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._bounded_files import SMALL_FILE, read_text
 from bnmind._text_files import write_file
-from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 from bnmind.mastermind.channel import Channel
+from bnmind.strategies.base.record_json import parse_record
 from bnmind.strategies.belief_game.value import FEATURES, BeliefValue, ValueOrigin
 
 __all__ = ["parse_value", "read_value", "shipped_value", "shipped_values", "write_value"]
@@ -93,21 +93,10 @@ def parse_value(text: str, where: str) -> BeliefValue:
     ModelFileError
         If the text does not contain a value.
     """
-    try:
-        return _value(parse_json(text))
-    except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
-        reason = str(error) if isinstance(error, BnmindError) else "another form"
-        line, column = (getattr(error, name, None) for name in ("line", "column"))
-        raise ModelFileError(
-            f"expected {_FORMAT} in {where}, got: {reason}", where, line=line, column=column
-        ) from error
+    return parse_record(text, where, (_FORMAT, _VERSION), _value)
 
 
 def _value(document: Any) -> BeliefValue:
-    if document["format"] != _FORMAT or document["version"] != _VERSION:
-        raise InvalidArgumentError(
-            f"expected the format {_FORMAT!r} of version {_VERSION}", document["format"]
-        )
     origin = document.get("origin")
     return BeliefValue(
         coefficients=tuple(float(document["coefficients"][name]) for name in FEATURES),

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
+from bnmind.mastermind.sampling.turn_arrays import turn_arrays
 
 __all__ = ["PLAYED", "Replies", "code_cost", "code_costs", "replies_of"]
 
@@ -71,14 +72,9 @@ def replies_of(board: Board, history: Sequence[Turn], *, ends: bool = True) -> R
     InvalidCodeError
         If a guess is not a code of the board.
     """
-    guesses = np.array([board.checked(turn.guess) for turn in history], dtype=np.uint8)
-    guesses = guesses.reshape(-1, board.pegs)
-    standing = np.zeros((len(guesses), board.colors + 1), dtype=np.uint8)
-    for row, guess in zip(standing, guesses, strict=True):
-        row += np.bincount(guess, minlength=board.colors + 1).astype(np.uint8)
-    black = np.array([turn.reply.black for turn in history], dtype=np.int64)
-    white = np.array([turn.reply.white for turn in history], dtype=np.int64)
-    return Replies(guesses, black, white, standing, bool(ends))
+    turns = turn_arrays(board, history)
+    guesses, standing = turns.guesses.astype(np.uint8), turns.standing.astype(np.uint8)
+    return Replies(guesses, turns.black, turns.both - turns.black, standing, bool(ends))
 
 
 @njit

@@ -50,6 +50,7 @@ from bnmind.mastermind.sampling.consistent_kernel import (
     search_slice,
     start_trail,
 )
+from bnmind.mastermind.sampling.turn_arrays import turn_arrays
 
 __all__ = ["MAX_NODES", "FoundCode", "find_possible_code", "play_by_search"]
 
@@ -116,15 +117,8 @@ def find_possible_code(
             needed=board.colors,
             budget=_MOST_COLORS,
         )
-    for turn in history:
-        board.index(turn.guess)
-    guesses = np.array([turn.guess for turn in history], dtype=np.int64).reshape(-1, board.pegs)
-    black = np.array([turn.reply.black for turn in history], dtype=np.int64)
-    both = np.array([sum(turn.reply) for turn in history], dtype=np.int64)
+    guesses, black, both, standing = turn_arrays(board, history)
     values = np.tile(np.arange(1, board.colors + 1), (board.pegs, 1))
-    standing = np.zeros((len(guesses), board.colors + 1), dtype=np.int64)
-    for row, guess in zip(standing, guesses, strict=True):
-        row += np.bincount(guess, minlength=board.colors + 1)
     most = board.pegs if board.repeats else 1
     ways, are_all = list_ways(standing, both, board.pegs, most, _MOST_WAYS)
     if are_all and not len(ways):

@@ -14,16 +14,14 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, information, tied_best
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
-from bnmind.mastermind.beliefs.sampler_start import uniform_codes
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.sampling.consistent_codes import distinct_codes
 from bnmind.mastermind.sampling.random_moves import changed_codes
 from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
 from bnmind.mastermind.sampling.sampler import SamplerOptions
-from bnmind.strategies.base.needs import Needs, posterior_of
+from bnmind.strategies.base.beginnings import UsesSamples
+from bnmind.strategies.base.needs import posterior_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 
@@ -36,7 +34,7 @@ _BEST = 8  # guesses whose neighbors are tried too
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledEntropy:
+class SampledEntropy(UsesSamples):
     """Choose the guess of minimal expected entropy among some candidates, estimated from samples.
 
     The belief is a `SampledBelief`, so the strategy plays on boards of any size, with any noise and
@@ -92,15 +90,6 @@ class SampledEntropy:
         """The history and the seed of the sampler determine the choice."""
         return True
 
-    @property
-    def needs(self) -> Needs:
-        """Samples of the belief."""
-        return Needs.SAMPLES
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> SampledBelief:
-        """Return a sampled belief, on small boards too."""
-        return SampledBelief.start(channel, prior, options=self.options)
-
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
     ) -> tuple[int, GuessInfo]:
@@ -144,7 +133,7 @@ class SampledEntropy:
                 others,
                 changed_codes(board, once, 1, rng),
                 changed_codes(board, twice, 2, rng),
-                uniform_codes(board, share, rng),
+                UniformPrior(board).draw(share, rng),
             ]
         )
 

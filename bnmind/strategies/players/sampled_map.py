@@ -8,11 +8,9 @@ import numpy as np
 
 from bnmind._arguments import check_fields
 from bnmind.mastermind.beliefs.belief import Belief
-from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.sampling.sampler import SamplerOptions
-from bnmind.strategies.base.needs import Needs, posterior_of
+from bnmind.strategies.base.beginnings import UsesSamples
+from bnmind.strategies.base.needs import posterior_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 
@@ -22,7 +20,7 @@ _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equa
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledMap:
+class SampledMap(UsesSamples):
     """Choose the most probable of the sampled codes; ties are broken at random.
 
     This is `MapCode` for boards with too many codes to list. The score is the probability of the
@@ -51,15 +49,6 @@ class SampledMap:
     def deterministic(self) -> bool:
         """Ties are broken at random."""
         return False
-
-    @property
-    def needs(self) -> Needs:
-        """Samples of the belief."""
-        return Needs.SAMPLES
-
-    def start(self, channel: Channel, prior: Prior | None = None) -> SampledBelief:
-        """Return a sampled belief, on small boards too."""
-        return SampledBelief.start(channel, prior, options=self.options)
 
     def choose(
         self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN

@@ -14,12 +14,13 @@ from bnmind._registry import Argument
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
-from bnmind.mastermind.board import Board, digits_of
+from bnmind.mastermind.board import digits_of
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs, posterior_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy, start_belief, trusting_channel
+from bnmind.strategies.kernels.reply_classes import class_sizes
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
 from bnmind.strategies.players.openings import Opening, open_aabc
 from bnmind.strategies.players.shapiro import Indifference
@@ -148,36 +149,6 @@ def random_subset(belief: Posterior, size: int, rng: np.random.Generator) -> NDA
     drawn = np.asarray(belief.draw(_DRAWS * size, rng), dtype=np.uint8)
     _, first = np.unique(drawn, axis=0, return_index=True)
     return drawn[np.sort(first)[:size]]
-
-
-def class_sizes(board: Board, codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the sizes of the reply classes within some codes, for each of them as the guess.
-
-    Parameters
-    ----------
-    board
-        The board.
-    codes
-        ``(codes, pegs)``.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        ``(codes, replies)``.
-    """
-    n, width = len(codes), board.pegs + 1
-    black = np.zeros((n, n), dtype=np.int64)
-    for position in range(board.pegs):
-        black += codes[:, None, position] == codes[None, :, position]
-    both = np.zeros((n, n), dtype=np.int64)
-    for color in np.unique(codes):
-        counts = (codes == color).sum(axis=1)
-        both += np.minimum(counts[:, None], counts[None, :])
-    place = np.zeros(width * width, dtype=np.int64)
-    n_replies = len(board.true_replies)
-    place[[(b + w) * width + b for b, w in board.true_replies]] = np.arange(n_replies)
-    at = place[both * width + black] + n_replies * np.arange(n)[:, None]
-    return np.bincount(at.ravel(), minlength=n * n_replies).reshape(n, n_replies)
 
 
 SUBSET_SCORES: Mapping[str, Callable[[], Score]] = MappingProxyType(

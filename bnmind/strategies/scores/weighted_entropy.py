@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._bounded_files import SMALL_FILE, read_text
 from bnmind._text_files import write_file
-from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
+from bnmind.strategies.base.record_json import parse_record
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms, fixed_point_bits
 from bnmind.strategies.scores.score import ClassTerms
@@ -149,21 +150,10 @@ def parse_weights(text: str, where: str) -> WeightedEntropy:
     ModelFileError
         If the text does not contain weights.
     """
-    try:
-        return _weights(parse_json(text))
-    except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
-        reason = str(error) if isinstance(error, BnmindError) else "another form"
-        line, column = (getattr(error, name, None) for name in ("line", "column"))
-        raise ModelFileError(
-            f"expected {_FORMAT} in {where}, got: {reason}", where, line=line, column=column
-        ) from error
+    return parse_record(text, where, (_FORMAT, _VERSION), _weights)
 
 
 def _weights(document: Any) -> WeightedEntropy:
-    if document["format"] != _FORMAT or document["version"] != _VERSION:
-        raise InvalidArgumentError(
-            f"expected the format {_FORMAT!r} of version {_VERSION}", document["format"]
-        )
     board = Board(**document["board"])
     replies = [str(reply) for reply in board.true_replies]
     for number, turn in enumerate(document["weights"], 1):

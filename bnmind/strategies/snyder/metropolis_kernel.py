@@ -35,6 +35,7 @@ from bnmind.mastermind.sampling import (
     draw_subset_permutation,
     draw_uniform,
 )
+from bnmind.mastermind.sampling.turn_arrays import turn_arrays
 
 __all__ = ["Facts", "Walk", "WalkRule", "facts_of", "run_walk", "start_walk", "total_cost"]
 
@@ -83,16 +84,8 @@ class Walk(NamedTuple):
 
 def facts_of(board: Board, history: Sequence[Turn]) -> Facts:
     """Return the turns of a game as arrays."""
-    guesses = np.array([turn.guess for turn in history], dtype=np.uint8).reshape(-1, board.pegs)
-    standing = np.zeros((len(guesses), board.colors + 1), dtype=np.int64)
-    for row, guess in zip(standing, guesses, strict=True):
-        row += np.bincount(guess, minlength=board.colors + 1)
-    return Facts(
-        guesses,
-        standing,
-        np.array([turn.reply.black for turn in history], dtype=np.int64),
-        np.array([sum(turn.reply) for turn in history], dtype=np.int64),
-    )
+    turns = turn_arrays(board, history)
+    return Facts(turns.guesses.astype(np.uint8), turns.standing, turns.black, turns.both)
 
 
 def start_walk(facts: Facts, code: NDArray[np.uint8]) -> Walk:

@@ -31,7 +31,7 @@ from bnmind.strategies.evolutionary import (
     annealing_tuned,
     genetic_tuned,
 )
-from bnmind.strategies.evolutionary.eligible_choice import reply_classes
+from bnmind.strategies.kernels.reply_classes import reply_classes
 
 SMALL = Effort(population=40, generations=30, eligible=20, restarts=3)
 PLAYERS: tuple[Strategy, ...] = (
