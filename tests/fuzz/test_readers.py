@@ -16,7 +16,7 @@ from tests.fuzz.runner import FINDINGS, cases, read_one
 EVERY_DAY = 15
 """Broken files of each reader that are read in every test run, always the same."""
 
-SECONDS = 20
+SECONDS = 9
 """How long the slow test looks for more, for each format; the runner itself takes any time."""
 
 SECONDS_OF_OTHERS = 5
