@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from bnmind.cli.shared.errors import INTERRUPTED
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.mastermind import Board, Reply, Turn, parse_history
 from tests.command_line import assert_one_line_error, cold, run, run_json
@@ -76,6 +77,21 @@ def test_every_reply_is_saved_and_the_same_command_resumes() -> None:
     assert "3x4, noise false:0.2" in _play("q").stdout
 
 
+def test_turns_are_replayed_as_work_that_can_be_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _play("1123", "11", "q")
+
+    def interrupted(what: str, work: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bnmind.cli.mastermind.assist.working", interrupted)
+    before = SAVE.read_text()
+    result = run("assist", answers="q\n")
+    assert (result.exit_code, result.stdout) == (INTERRUPTED, "")
+    assert SAVE.read_text() == before
+
+
 def test_resuming_equals_playing_on() -> None:
     without = _play("1123", "11", "", "02", "q", options="--save a.json").stdout
     _play("1123", "11", "q", options="--save b.json")
@@ -109,6 +125,18 @@ def test_undo_after_the_end_takes_the_win_back() -> None:
     assert "undone: 1123 4b0w" in shown
     assert _turns() == ["1145 2b0w"]
     assert _saved()["over"] is False
+
+
+def test_undo_at_the_limit_of_guesses_takes_the_last_turn_back() -> None:
+    options = "--max-guesses 2"
+    shown = _play("1123", "11", "2345", "02", "now", "u", "2346", "03", "", options=options).stdout
+    assert shown.count("No guess is left: --max-guesses is 2.") == 2
+    assert "expected Enter or u, got 'now'" in shown
+    assert "undone: 2345 0b2w" in shown
+    assert _turns() == ["1123 1b1w", "2346 0b3w"]
+    assert _saved()["over"] is False
+    _play("u", "q", options=options)  # in a resumed game too
+    assert _turns() == ["1123 1b1w"]
 
 
 def test_a_game_over_is_not_resumed() -> None:

@@ -109,7 +109,7 @@ def test_assist_saves_the_prior_with_the_game() -> None:
     other = run("assist", "--prior", "two-color")
     assert_one_line_error(other, "expected --prior only-colors:1+2 of the game saved")
     last = run("assist", "--max-guesses", "1", answers="")
-    assert "That was the last of 1 guesses." in last.stdout
+    assert "No guess is left: --max-guesses is 1." in last.stdout
 
 
 def test_a_game_without_a_prior_is_saved_as_before() -> None:

@@ -15,7 +15,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED
 from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, History, Limit, Player, Seed
 from bnmind.cli.shared.prompt import Command, ask
-from bnmind.cli.shared.work import interruptible, working
+from bnmind.cli.shared.work import Report, interruptible, working
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def assist(options: AssistOptions) -> None:
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal
-    from bnmind.lab.mastermind.advice import belief_after, ending, start
+    from bnmind.lab.mastermind.advice import ending
     from bnmind.lab.mastermind.saved_game import content_of
     from bnmind.mastermind import format_history, parse_noise
     from bnmind.strategies import strategy_by_name
@@ -162,11 +162,7 @@ def assist(options: AssistOptions) -> None:
     channel = parse_noise(board, noise)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel, turns, goes_on=True)
-    belief = start(channel, prior)
-    steps = [_Step(belief)]
-    for turn in turns:
-        belief = belief_after(belief, [turn])
-        steps.append(_Step(belief))
+    steps = working("replaying the turns", lambda report: _replayed(channel, prior, turns, report))
     table = _Table(
         console=console,
         path=options.save,
@@ -189,7 +185,20 @@ def assist(options: AssistOptions) -> None:
     if turns:
         console.print(f"So far: {format_history(board, turns)}")
         table = table.save(turns)
-    _converse(table, tuple(steps))
+    _converse(table, steps)
+
+
+def _replayed(
+    channel: Channel, prior: Prior | None, turns: tuple[Turn, ...], report: Report
+) -> tuple[_Step, ...]:
+    """Return the belief before the first turn and after each of the turns."""
+    from bnmind.lab.mastermind.advice import belief_after, start
+
+    beliefs = [start(channel, prior)]
+    for turn in turns:
+        report(len(beliefs) - 1, len(turns))
+        beliefs.append(belief_after(beliefs[-1], [turn]))
+    return tuple(_Step(belief) for belief in beliefs)
 
 
 def _saved(options: AssistOptions, console: Console) -> SavedGame | None:
@@ -271,23 +280,20 @@ def _converse(table: _Table, steps: tuple[_Step, ...]) -> None:
         while True:
             belief = steps[-1].belief
             advice: Advice | None = None
+            answer: tuple[int, ...] | Command
             if table.max_guesses is not None and len(belief.history) >= table.max_guesses:
-                table.console.print(f"That was the last of {table.max_guesses} guesses.")
-                return _farewell(table, belief)
-            try:
-                advice = _advice(steps[-1], table)
-            except TooLargeError as error:
-                table.console.print(f"No proposal: {error}", soft_wrap=True)
-            answer = _ask_guess(table, belief, advice)
+                table.console.print(f"\nNo guess is left: --max-guesses is {table.max_guesses}.")
+                answer = _ask_end(table)
+            else:
+                try:
+                    advice = _advice(steps[-1], table)
+                except TooLargeError as error:
+                    table.console.print(f"No proposal: {error}", soft_wrap=True)
+                answer = _ask_guess(table, belief, advice)
             if answer is Command.QUIT:
                 return _farewell(table, belief)
             if not isinstance(answer, tuple):
-                if len(steps) == 1:
-                    table.console.print("  nothing to undo")
-                    continue
-                steps = steps[:-1]
-                table = table.save(steps[-1].belief.history)
-                table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
+                table, steps = _undone(table, steps)
                 continue
             result = _ask_reply(table, belief, answer)
             if result is Command.QUIT:
@@ -312,6 +318,17 @@ def _converse(table: _Table, steps: tuple[_Step, ...]) -> None:
         if not over:
             _farewell(table, steps[-1].belief)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _undone(table: _Table, steps: tuple[_Step, ...]) -> tuple[_Table, tuple[_Step, ...]]:
+    """Take the last turn back, if there is one, and save the game without it."""
+    if len(steps) == 1:
+        table.console.print("  nothing to undo")
+        return table, steps
+    belief = steps[-1].belief
+    table = table.save(steps[-2].belief.history)
+    table.console.print(f"  undone: {_words(belief, belief.history[-1])}")
+    return table, steps[:-1]
 
 
 def _advice(step: _Step, table: _Table) -> Advice:
