@@ -29,7 +29,15 @@ from bnmind._arguments import checked, number_array
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 
-__all__ = ["Choice", "Floats", "choose_question", "entropy", "information", "tied_best"]
+__all__ = [
+    "Choice",
+    "Floats",
+    "choose_by_information",
+    "choose_question",
+    "entropy",
+    "information",
+    "tied_best",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -192,7 +200,29 @@ def choose_question(
     >>> choose_question([[0.5, 0.5], [0.9, 0.1]], [[1, 0], [0, 1]]).question
     0
     """
-    scores = information(masses, channel)
+    return choose_by_information(
+        information(masses, channel), preference=preference, tolerance=tolerance
+    )
+
+
+@checked
+def choose_by_information(
+    scores: Floats, *, preference: ArrayLike | None = None, tolerance: float = 1e-9
+) -> Choice:
+    """Return the question with the most information, as `choose_question` does.
+
+    Parameters
+    ----------
+    scores
+        ``(questions,)``, the information of each question, in bits.
+    preference, tolerance
+        As for `choose_question`.
+
+    Examples
+    --------
+    >>> choose_by_information(np.array([0.5, 0.7, 0.7]), preference=[0.2, 0.3, 0.5]).question
+    2
+    """
     tied = tied_best(scores, tolerance=tolerance)
     best = tied
     if preference is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -108,6 +109,36 @@ def test_false_replies_make_few_groups() -> None:
         belief = belief.update(code, Reply(1, 0))
         # The replies contradicted; the guessed codes, which are excluded, are one group.
         assert len(belief.products) <= turn + 2
+
+
+def test_products_of_long_games_do_not_underflow() -> None:
+    # Both replies cannot be true. No code explains all of them, so no group stands for that.
+    belief = UnknownNoiseBelief.start(grid("false", (0.0, 0.05, 0.1)))
+    for _ in range(150):
+        belief = belief.update((1, 1, 2), Reply(1, 0)).update((1, 1, 2), Reply(0, 1))
+    assert np.isfinite(belief.products).all()
+    assert belief.products.max() == 1
+    assert len(belief.products) <= 4
+    assert belief.level_probabilities == pytest.approx([0, 0, 1])
+    likely = np.flatnonzero(belief.codes.probabilities > 1e-9).tolist()
+    assert {reply((1, 1, 2), BOARD.code(index)) for index in likely} == {Reply(1, 0), Reply(0, 1)}
+
+
+def test_information_needs_no_more_memory_for_more_groups() -> None:
+    board = Board(4, 6)
+    belief = UnknownNoiseBelief.start(
+        [Channel.independent_error(board, p).revealed() for p in (0.1, 0.3)]
+    )
+    for guess in ((1, 1, 2, 3), (3, 4, 5, 5), (2, 6, 1, 4), (5, 1, 3, 6), (4, 4, 2, 1)):
+        belief = belief.update(guess, Reply(1, 1))
+    assert len(belief.products) > 10
+    belief.information()  # compiles
+    one_table = 8 * board.n_codes * len(belief.channel.reports)
+    tracemalloc.start()
+    belief.information()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5 * one_table
 
 
 def test_contradictions_reveal_the_noise() -> None:

@@ -11,8 +11,9 @@ replies. The belief stores the group of each code and the products of each group
 codes and levels.
 
 Within a group, the code says nothing more about the level. The next reply therefore passes through
-the channel N_c = Σ_l P(l | c)·N_l of the group c of the code, and the expected information of a
-guess about the code is that of a reply (c, t) through the rows N_c[t] (see `grouped_masses`).
+the channel N_c = Σ_l P(l | c)·N_l of the group c of the code. Let m_c(t) be the probability of
+group c and true reply t. The expected information of a guess about the code is that of the pair
+(c, t) through the rows N_c[t]: H(Σ_c Σ_t m_c(t) N_c[t]) − Σ_c Σ_t m_c(t) H(N_c[t]).
 """
 
 from __future__ import annotations
@@ -28,13 +29,12 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked, number_array, whole_array
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidChannelError, InvalidProbabilityError
-from bnmind.information import Floats
+from bnmind.information import Floats, entropy
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.masses.distribution import CodeDistribution
-from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.mastermind.masses.reply_table import replies_of
 from bnmind.mastermind.priors.prior import Prior, distribution_before
 from bnmind.mastermind.reply import Reply
@@ -193,12 +193,17 @@ class UnknownNoiseBelief(FromCodes, CheckedValue):
         turn = Turn(self.board.code(index), Reply.of(reply))
         history = (*self.history, turn)
         products = self.products[:, None, :] * likelihoods[None, :, :]
-        products /= max(float(products.max()), np.finfo(float).tiny)
-        distinct, place = _distinct_rows(products.reshape(-1, len(self.levels)))
-        place = place.reshape(products.shape[:2])
-        groups = place[self.groups, replies_of(self.board, index)]
-        if not (self.prior.probabilities * (distinct @ self.weights)[groups]).any():
+        pairs = self.groups * len(likelihoods) + replies_of(self.board, index)
+        # Without the pairs that have no possible code, the largest product belongs to a code.
+        masses = np.bincount(
+            pairs, weights=self.prior.probabilities, minlength=len(self.products) * len(likelihoods)
+        )
+        rows = np.where(masses[:, None] > 0, products.reshape(-1, len(self.levels)), 0.0)
+        rows = np.where(self.weights > 0, rows, 0.0)
+        if not rows.any():
             raise impossible_history(self.channel, history)
+        distinct, place = _distinct_rows(rows / rows.max())
+        groups = place[pairs]
         return UnknownNoiseBelief(
             levels=self.levels,
             weights=self.weights,
@@ -209,38 +214,37 @@ class UnknownNoiseBelief(FromCodes, CheckedValue):
         )
 
     @checked
-    def grouped_masses(self, guesses: NDArray[np.intp] | None = None) -> tuple[Floats, Floats]:
-        """Return the probability of each pair of a group and a true reply, and its channel.
+    def information(self, guesses: NDArray[np.intp] | None = None) -> Floats:
+        """Return the expected information of guesses about the code, in bits, ``(guesses,)``.
+
+        A group of codes is added to the sums at a time, so the memory does not grow with the
+        number of groups.
 
         Parameters
         ----------
         guesses
             The guesses, indices of codes; all codes by default.
 
-        Returns
-        -------
-        tuple[Floats, Floats]
-            The masses, ``(guesses, pairs)``, and the matrix, ``(pairs, outcomes)``: the
-            probability of each outcome, given the pair. `bnmind.information.information` of
-            both is the expected information about the code.
+        Raises
+        ------
+        TooLargeError
+            If there are too many guesses.
         """
-        board, q = self.board, self.codes.probabilities
-        given_group = self.products * self.weights
         matrices = np.stack([level.matrix for level in self.levels])
-        masses: list[Floats] = []
-        rows: list[Floats] = []
-        for group in range(len(self.products)):
-            part = np.where(self.groups == group, q, 0.0)
-            if not part.any():
+        number = self.board.n_codes if guesses is None else len(guesses)
+        outcomes = np.zeros((number, matrices.shape[2]))
+        lost = np.zeros(number)
+        for group, given in enumerate(self.products * self.weights):
+            part = np.where(self.groups == group, self.codes.probabilities, 0.0)
+            size = part.sum()
+            if not size > 0:
                 continue
-            if guesses is None:
-                masses.append(plan_masses(board, part, every_guess=True).run(part))
-            else:
-                masses.append(CodeDistribution(board, part / part.sum()).masses(guesses))
-                masses[-1] = masses[-1] * part.sum()
-            p = given_group[group] / given_group[group].sum()
-            rows.append(np.tensordot(p, matrices, axes=1))
-        return np.concatenate(masses, axis=1), np.concatenate(rows, axis=0)
+            rows = np.tensordot(given / given.sum(), matrices, axes=1)
+            masses = size * CodeDistribution(self.board, part / size).masses(guesses)
+            outcomes += masses @ rows
+            lost += masses @ entropy(rows)
+        gained: Floats = np.maximum(entropy(outcomes) - lost, 0.0)
+        return gained
 
 
 def _require_alike(levels: Sequence[Channel]) -> None:

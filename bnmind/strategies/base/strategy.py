@@ -171,10 +171,10 @@ def describe_guess(belief: Posterior, guess: Sequence[int]) -> GuessInfo:
     """
     index = belief.board.index(guess)
     if isinstance(belief, UnknownNoiseBelief):
-        masses, matrix = belief.grouped_masses(np.array([index]))
+        gained = float(belief.information(np.array([index]))[0])
     else:
-        masses, matrix = belief.masses(np.array([index])), belief.channel.matrix
-    gained = float(information(masses[0], matrix))
+        masses = belief.masses(np.array([index]))
+        gained = float(information(masses[0], belief.channel.matrix))
     expected_entropy = max(0.0, belief.entropy() - gained)
     return GuessInfo(
         guess=index, score=expected_entropy, information=gained, expected_entropy=expected_entropy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind.information import choose_question
+from bnmind.information import choose_by_information, choose_question
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
 from bnmind.mastermind.masses.mass_plan import plan_masses
@@ -82,8 +82,7 @@ class Entropy(ModelsNoise):
 def _under_unknown_noise(belief: UnknownNoiseBelief) -> tuple[int, GuessInfo]:
     """Return the guess whose reply tells most about the code, whatever it tells of the noise."""
     codes = belief.codes
-    masses, matrix = belief.grouped_masses()
-    choice = choose_question(masses, matrix, preference=codes.probabilities)
+    choice = choose_by_information(belief.information(), preference=codes.probabilities)
     gained = float(choice.information[choice.question])
     expected_entropy = max(0.0, codes.entropy() - gained)
     return int(choice.question), GuessInfo(
