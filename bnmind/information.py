@@ -207,7 +207,7 @@ def choose_question(
 
 @checked
 def choose_by_information(
-    scores: Floats, *, preference: ArrayLike | None = None, tolerance: float = 1e-9
+    scores: ArrayLike, *, preference: ArrayLike | None = None, tolerance: float = 1e-9
 ) -> Choice:
     """Return the question with the most information, as `choose_question` does.
 
@@ -220,19 +220,22 @@ def choose_by_information(
 
     Examples
     --------
-    >>> choose_by_information(np.array([0.5, 0.7, 0.7]), preference=[0.2, 0.3, 0.5]).question
+    >>> choose_by_information([0.5, 0.7, 0.7], preference=[0.2, 0.3, 0.5]).question
     2
     """
-    tied = tied_best(scores, tolerance=tolerance)
+    bits = number_array(scores, "the scores")
+    if bits.ndim != 1:
+        raise InvalidArgumentError(f"expected a score of each question, got shape {bits.shape}")
+    tied = tied_best(bits, tolerance=tolerance)
     best = tied
     if preference is not None:
         preferred = number_array(preference, "the preference")
-        if preferred.shape != scores.shape:
+        if preferred.shape != bits.shape:
             raise InvalidArgumentError(
-                f"expected a preference for each question, of shape {scores.shape}, got"
+                f"expected a preference for each question, of shape {bits.shape}, got"
                 f" {preferred.shape}",
                 preference,
             )
         values = preferred[tied]
         best = tied[tied_best(values, tolerance=tolerance * max(float(abs(values).max()), 1e-300))]
-    return Choice(int(best[0]), scores, tied)
+    return Choice(int(best[0]), bits, tied)

@@ -201,6 +201,10 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            information.choose_by_information,
+            {"scores": [1.0, 2.0], "preference": [0.5, 0.5], "tolerance": 0.1},
+        ),
+        (
             mastermind.belief_plan,
             {"channel": NOISY, "factorized": True, "order": junction.MinFill()},
         ),
