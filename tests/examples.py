@@ -796,18 +796,33 @@ def _players() -> Any:
     ]
 
 
+def game_experiment() -> lab.GameExperiment:
+    """Return a small experiment with games."""
+    knuth = strategies.strategy_by_name("knuth")
+    channel = Channel.false_reply(BOARD, 0.2)
+    setting = lab.GameSetting(channel=channel, players=(lab.Player(knuth),))
+    return lab.GameExperiment(settings=(setting,), games=3, turns=True)
+
+
 @_add(
+    lab.BatchRows,
     lab.CodeMaker,
     lab.Comparison,
     lab.Contest,
     lab.Declared,
+    lab.GameBatch,
+    lab.GameExperiment,
     lab.GameRow,
+    lab.GameSetting,
     lab.Limit,
     lab.PlayedTurn,
+    lab.Player,
     lab.RankSumGroups,
+    lab.Results,
     lab.Revealed,
     lab.Summary,
     lab.Transcript,
+    lab.TurnRow,
 )
 def _lab() -> Any:
     knuth = strategies.strategy_by_name("knuth")
@@ -816,7 +831,16 @@ def _lab() -> Any:
     played = lab.play_game(knuth, maker, rng=np.random.default_rng(1), ending=lab.Limit(3))
     compared = lab.compare([knuth], channel, games=3)
     contest = lab.Contest([knuth], channel)  # type: ignore[arg-type]
+    experiment = game_experiment()
+    results = lab.run(experiment)
     return [
+        experiment,
+        *experiment.settings,
+        *experiment.settings[0].players,
+        *experiment.batches(),
+        experiment.batches()[0].run(),
+        results,
+        *results.details,
         lab.rank_sum_groups({"knuth": [3.0, 4.0], "random": [4.0, 5.0]}),
         maker,
         played,

@@ -27,7 +27,17 @@ from bnmind._arguments import _field_kinds
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
 from bnmind.pgm import Variable
-from tests.examples import BOARD, PUBLIC, RAIN, WET, bank, curves, examples_of, learned
+from tests.examples import (
+    BOARD,
+    PUBLIC,
+    RAIN,
+    WET,
+    bank,
+    curves,
+    examples_of,
+    game_experiment,
+    learned,
+)
 from tests.test_misuse import Call, called, junk
 
 BANK = bank()
@@ -222,6 +232,7 @@ def special() -> dict[str, Any]:
         "Comparison.rows_of.strategy": "knuth",
         "Contest.comparison.rows": lab.compare([KNUTH], NOISY, games=3).rows,
         "Contest.run.progress": lambda done, total: None,
+        "GameExperiment.comparisons.rows": lab.run(game_experiment()).rows,
         "RankSumGroups.differ.one": "knuth",
         "RankSumGroups.differ.other": "random",
         "ItemBank.item.name": "c",
@@ -414,6 +425,23 @@ def of_functions() -> Iterator[Call]:
         (lab.comparison_csv, {"comparison": comparison}),
         (lab.comparison_groups, {"comparison": comparison, "significance": 0.1}),
         (lab.rank_sum_groups, {"samples": {"a": [1.0, 2.0]}, "significance": 0.1}),
+        (
+            lab.game_settings,
+            {
+                "channels": [NOISY],
+                "players": [lab.Player(KNUTH)],
+                "priors": [None],
+                "endings": [lab.Limit(2)],
+            },
+        ),
+        (
+            lab.run,
+            {
+                "experiment": game_experiment(),
+                "workers": 1,
+                "progress": lambda done, total: None,
+            },
+        ),
         (lab.parse_ending, {"text": "declared:0.9", "limit": 5}),
         (
             lab.play_game,

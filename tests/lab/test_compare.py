@@ -121,6 +121,12 @@ def test_the_frame_has_the_columns_of_the_file() -> None:
         "won",
         "seconds",
         "codes_examined",
+        "assumed",
+        "prior",
+        "assumed_prior",
+        "ending",
+        "max_guesses",
+        "match",
     ]
     assert frame["game"].tolist() == [1, 2, 3]
 
@@ -187,7 +193,7 @@ def test_a_generator_of_games_has_the_seeds_of_all_at_once() -> None:
 def test_a_full_memory_changes_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
     channel = Channel.false_reply(Board(2, 3), 0.3)
     games = [(row.seed, row.guesses) for row in compare([Entropy()], channel, games=20).rows]
-    monkeypatch.setattr(import_module("bnmind.lab.mastermind.compare"), "_REMEMBERED", 3)
+    monkeypatch.setattr(import_module("bnmind.lab.mastermind.game_series"), "_REMEMBERED", 3)
     assert [(r.seed, r.guesses) for r in compare([Entropy()], channel, games=20).rows] == games
 
 

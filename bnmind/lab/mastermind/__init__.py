@@ -3,12 +3,14 @@
 from bnmind.lab.mastermind.advice import Advice, Doubt, advise
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import MAX_ROWS, Comparison, Contest, GameRow, Summary, compare
+from bnmind.lab.mastermind.comparison import TurnRow
 from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
 from bnmind.lab.mastermind.groups import RankSumGroups, comparison_groups, rank_sum_groups
 from bnmind.lab.mastermind.plots import plot_lengths
 from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
+from bnmind.lab.mastermind.setting import GameSetting, Player
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
@@ -24,13 +26,16 @@ __all__ = [
     "Doubt",
     "Ending",
     "GameRow",
+    "GameSetting",
     "Limit",
     "PlayedTurn",
+    "Player",
     "RankSumGroups",
     "Revealed",
     "SavedGame",
     "Summary",
     "Transcript",
+    "TurnRow",
     "advise",
     "assumed_channel",
     "compare",

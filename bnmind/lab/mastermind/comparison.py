@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from bnmind._values import CheckedValue
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "GameRow", "Summary"]
+__all__ = ["Comparison", "GameRow", "Summary", "TurnRow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +38,58 @@ class GameRow(CheckedValue):
     """The number of guesses; for a lost game that reveals the code, the limit of guesses."""
     won: bool
     """Whether the code was guessed or, if the ending does not reveal it, named correctly."""
-    seconds: float
-    """The duration of the game; cached choices take no time."""
+    seconds: float = field(compare=False)
+    """The duration of the game; cached choices take no time. Equality ignores it."""
     codes_examined: int | None = None
     """The number of codes that the strategy examined, if it counts them."""
+    assumed: str = ""
+    """The name of the channel that the strategy assumed."""
+    prior: str = "uniform"
+    """The name of the prior from which the secret was drawn."""
+    assumed_prior: str = "uniform"
+    """The name of the prior that the strategy assumed before the first game of a match."""
+    ending: str = "revealed"
+    """The rule that ended the game, as at the command line."""
+    max_guesses: int = 100
+    """The limit of guesses."""
+    match: int = 1
+    """The number of the match that the game belongs to, from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRow(CheckedValue):
+    """One turn of a game of an experiment; the first columns are those of the game."""
+
+    board: str
+    """The board, such as 4x6."""
+    channel: str
+    """The name of the channel that reported the replies."""
+    prior: str
+    """The name of the prior from which the secret was drawn."""
+    ending: str
+    """The rule that ended the game, as at the command line."""
+    max_guesses: int
+    """The limit of guesses."""
+    strategy: str
+    """The name of the strategy."""
+    assumed: str
+    """The name of the channel that the strategy assumed."""
+    assumed_prior: str
+    """The name of the prior that the strategy assumed."""
+    game: int
+    """The number of the game, from 1."""
+    turn: int
+    """The number of the turn, from 1."""
+    guess: str
+    """The guess."""
+    true_reply: str
+    """The true reply, such as 1b2w."""
+    report: str | None
+    """The reply that was reported; None if the code-maker ended the game instead."""
+    entropy: float | None
+    """The entropy of the belief before the guess, in bits; None if the strategy computes none."""
+    information: float | None
+    """The expected information of the guess, in bits; None if the strategy computes none."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,122 @@
+"""Experiments: frozen values that say what is run, and the rows that they give.
+
+An experiment divides its work into numbered batches, each of which can run anywhere. A batch is a
+pure function: its rows depend neither on other batches nor on the process, so an experiment gives
+the same rows with any number of workers, and after any interruption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from bnmind._values import CheckedValue
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "VERSION",
+    "Batch",
+    "BatchRows",
+    "Experiment",
+    "Results",
+    "Row",
+    "columns_of",
+    "row_frame",
+]
+
+VERSION = 1
+"""The version of the rules by which experiments draw their luck.
+
+Another version may give other rows for the same seed."""
+
+Row: TypeAlias = Any
+"""An instance of a frozen dataclass, whose fields are the columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRows(CheckedValue):
+    """The rows of a batch."""
+
+    rows: tuple[Row, ...]
+    """One row for each game or examinee."""
+    details: tuple[Row, ...] = ()
+    """One row for each turn or question, if the experiment asks for them."""
+
+
+class Batch(Protocol):
+    """A part of an experiment that is run at once."""
+
+    @property
+    def number(self) -> int:
+        """The number of the batch, from 0."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, without the details."""
+
+    def run(self) -> BatchRows:
+        """Do the work, and return its rows; always the same ones."""
+
+
+class Experiment(Protocol):
+    """A frozen value that determines its rows."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind in files, a key of `EXPERIMENTS`."""
+
+    @property
+    def row_type(self) -> type[Row]:
+        """The dataclass of the rows."""
+
+    @property
+    def detail_type(self) -> type[Row]:
+        """The dataclass of the rows of turns or questions."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of all batches, without the details."""
+
+    def batches(self) -> Sequence[Batch]:
+        """Return the batches in the order of their numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results(CheckedValue):
+    """The rows of an experiment, in the order of its batches."""
+
+    experiment: Experiment
+    """The experiment."""
+    rows: tuple[Row, ...]
+    """One row for each game or examinee."""
+    details: tuple[Row, ...] = ()
+    """One row for each turn or question, if the experiment asks for them."""
+
+    def __repr__(self) -> str:
+        return f"Results({self.experiment.kind}, {len(self.rows):,} rows)"
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a new pandas data frame."""
+        return row_frame(self.experiment.row_type, self.rows)
+
+    @property
+    def detail_frame(self) -> pd.DataFrame:
+        """The rows of turns or questions as a new pandas data frame."""
+        return row_frame(self.experiment.detail_type, self.details)
+
+
+def columns_of(row_type: type[Row], rows: Sequence[Row]) -> Mapping[str, list[Any]]:
+    """Return the values of rows by column."""
+    names = [field.name for field in fields(row_type)]
+    return {name: [getattr(row, name) for row in rows] for name in names}
+
+
+def row_frame(row_type: type[Row], rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows as a new pandas data frame."""
+    import pandas as pd
+
+    return pd.DataFrame(columns_of(row_type, rows))

@@ -1,0 +1,196 @@
+"""Settings of games: a channel, a prior, an ending, and the players with their assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from bnmind._arguments import check_fields
+from bnmind._messages import listed
+from bnmind._values import Value, freeze
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidPriorError
+from bnmind.lab.mastermind.endings import Declared, Ending, Revealed
+from bnmind.lab.mastermind.games import assumed_channel
+from bnmind.mastermind.board import Board
+from bnmind.mastermind.channel import Channel
+from bnmind.mastermind.priors.prior import Prior, require_same_board
+from bnmind.strategies.base.strategy import Strategy
+
+__all__ = ["GameSetting", "Player", "ending_text", "prior_text", "raise_together"]
+
+_LISTED = 2**17  # up to this number of codes, an assumed prior is checked before the games
+
+
+@dataclass(frozen=True, eq=False)
+class Player(Value):
+    """A strategy with the noise and the prior that it assumes.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, Channel
+    >>> from bnmind.strategies import Entropy
+    >>> Player(Entropy(), assumed=Channel.false_reply(Board(4, 6), 0.1)).name
+    'entropy assuming false:0.1'
+    """
+
+    strategy: Strategy
+    """The strategy."""
+    assumed: Channel | None = None
+    """The channel that it assumes; by default the real one."""
+    assumed_prior: Prior | None = None
+    """The prior that it assumes; by default the real one."""
+    source: str | None = None
+    """The name by which files find the strategy, such as ``module:name``; by default its name."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
+        check_fields(self)
+
+    @property
+    def name(self) -> str:
+        """The name of the strategy, and its assumptions if it has its own."""
+        assumptions = [one.name for one in (self.assumed, self.assumed_prior) if one is not None]
+        own = f" assuming {' and '.join(assumptions)}" if assumptions else ""
+        return f"{self.strategy.name}{own}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GameSetting(Value):
+    """The circumstances of games: who plays, against which code-maker, until when.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no players, two players are the same, or there are several faults.
+    InvalidChannelError
+        If an assumed channel excludes a reply that the real one may report.
+    InvalidPriorError
+        If a prior belongs to another board, or an assumed one excludes a code that the
+        code-maker may choose.
+
+    Examples
+    --------
+    >>> from bnmind.strategies import Entropy, Knuth
+    >>> channel = Channel.false_reply(Board(4, 6), 0.2)
+    >>> GameSetting(channel=channel, players=(Player(Entropy()), Player(Knuth()))).name
+    '4x6, false:0.2, prior uniform, revealed, at most 100 guesses'
+    """
+
+    channel: Channel
+    """The channel that reports the replies; it has the board."""
+    players: tuple[Player, ...]
+    """The players, who differ in the strategy or in its assumptions."""
+    prior: Prior | None = None
+    """The distribution from which the secrets are drawn; uniform if None."""
+    ending: Ending = field(default_factory=Revealed)
+    """The rule that ends a game, with the limit of guesses."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
+        check_fields(self)
+        faults: list[BnmindError] = []
+        keys = [_key(player) for player in self.players]
+        if not keys or len(set(keys)) < len(keys):
+            names = ", ".join(player.name for player in self.players) or "none"
+            faults.append(
+                InvalidArgumentError(
+                    f"expected one or more strategies of different names, got {names}", self.players
+                )
+            )
+        assumed = [player.assumed_prior for player in self.players]
+        own_priors = {id(prior): prior for prior in (self.prior, *assumed) if prior is not None}
+        for prior in own_priors.values():
+            try:
+                require_same_board(self.board, prior)
+                _require_all_allowed(self.board, self.prior, prior)
+            except BnmindError as fault:
+                faults.append(fault)
+        for player in self.players:
+            try:
+                assumed_channel(self.reporting, player.assumed, self.ending)
+            except BnmindError as fault:
+                if str(fault) not in map(str, faults):
+                    faults.append(fault)
+        raise_together(faults)
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.channel.board
+
+    @property
+    def name(self) -> str:
+        """The board, the noise, the prior and the ending, in words."""
+        return (
+            f"{self.board}, {self.channel.name}, prior {prior_text(self.prior)},"
+            f" {ending_text(self.ending)}, at most {self.ending.limit} guesses"
+        )
+
+    @property
+    def reporting(self) -> Channel:
+        """The channel that reports the replies, ending the game at the winning guess if it does."""
+        return self.channel.revealed() if self.ending.reveals else self.channel
+
+    @cached_property
+    def believed(self) -> tuple[Channel, ...]:
+        """The channel from which each player starts its belief."""
+        return tuple(
+            assumed_channel(self.reporting, player.assumed, self.ending) for player in self.players
+        )
+
+    @cached_property
+    def believed_priors(self) -> tuple[Prior | None, ...]:
+        """The prior that each player assumes; uniform if None."""
+        return tuple(
+            self.prior if player.assumed_prior is None else player.assumed_prior
+            for player in self.players
+        )
+
+
+def ending_text(ending: Ending) -> str:
+    """Return an ending as at the command line; the limit is stated elsewhere."""
+    if isinstance(ending, Declared):
+        return f"declared:{ending.certainty:g}"
+    return type(ending).__name__.lower()
+
+
+def prior_text(prior: Prior | None) -> str:
+    """Return the name of a prior."""
+    return "uniform" if prior is None else prior.name
+
+
+def raise_together(faults: Sequence[BnmindError]) -> None:
+    """Raise the only fault; or one error that lists them all, if there are several."""
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise InvalidArgumentError(listed([str(fault) for fault in faults]), tuple(faults))
+
+
+def _key(player: Player) -> tuple[str, str | None, str | None]:
+    """Return by what the rows of a player are told from those of others."""
+    return (
+        player.strategy.name,
+        None if player.assumed is None else player.assumed.name,
+        None if player.assumed_prior is None else player.assumed_prior.name,
+    )
+
+
+def _require_all_allowed(board: Board, prior: Prior | None, assumed: Prior) -> None:
+    """Raise if the assumed prior excludes a code that the code-maker may choose.
+
+    On large boards, the games check only their own secrets.
+    """
+    if assumed is prior or board.n_codes > _LISTED:
+        return
+    logs = np.zeros(board.n_codes) if prior is None else prior.log_weights(board.codes)
+    excluded = (logs > -np.inf) & (assumed.log_weights(board.codes) == -np.inf)
+    if excluded.any():
+        code = board.code_text(int(np.argmax(excluded)))
+        raise InvalidPriorError(
+            f"the assumed prior {assumed.name} excludes {code}, which the code-maker may choose",
+            assumed,
+        )
