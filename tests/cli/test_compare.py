@@ -13,7 +13,7 @@ from bnmind.cli.mastermind.compare import DEFAULT_STRATEGIES
 from tests.command_line import assert_one_line_error, cold, run, run_json
 
 COLUMNS = ["board", "channel", "strategy", "game", "seed", "secret", "guesses", "won", "seconds"]
-COLUMNS += ["codes_examined"]
+COLUMNS += ["codes_examined", "assumed", "prior", "assumed_prior", "ending", "max_guesses", "match"]
 SMALL = ("--pegs", "2", "--colors", "3")
 
 
