@@ -224,8 +224,6 @@ def choose_by_information(
     2
     """
     bits = number_array(scores, "the scores")
-    if bits.ndim != 1:
-        raise InvalidArgumentError(f"expected a score of each question, got shape {bits.shape}")
     tied = tied_best(bits, tolerance=tolerance)
     best = tied
     if preference is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields
@@ -16,7 +17,9 @@ from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.priors.prior import Codes, listed_distribution
 
-__all__ = ["ClosedFormPrior", "distinct_colors", "drawn_colors", "require_repeats"]
+__all__ = ["ClosedFormPrior", "distinct_colors", "drawn_colors", "logs_of", "require_repeats"]
+
+_ROUNDING = 1e-9
 
 
 class ClosedFormPrior(ABC):
@@ -77,6 +80,26 @@ class ClosedFormPrior(ABC):
 
 def _equal(one: Any, other: Any) -> bool:
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else bool(one == other)
+
+
+def logs_of(probabilities: tuple[float, ...], logs: tuple[float, ...] | None) -> tuple[float, ...]:
+    """Return the natural logarithms of probabilities, or the given ones if they agree.
+
+    Raises
+    ------
+    InvalidPriorError
+        If the given logarithms are not those of the probabilities.
+    """
+    if logs is None:
+        return tuple(math.log(p) if p > 0 else -math.inf for p in probabilities)
+    given = tuple(map(float, logs))
+    fits = len(given) == len(probabilities) and all(
+        log <= _ROUNDING and abs(math.exp(log) - p) <= _ROUNDING
+        for log, p in zip(given, probabilities, strict=True)
+    )
+    if not fits:
+        raise InvalidPriorError(f"expected the logarithms of {probabilities}, got {logs}", logs)
+    return given
 
 
 def require_repeats(board: Board, prior: str) -> None:

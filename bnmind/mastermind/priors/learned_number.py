@@ -6,6 +6,7 @@ frequency among all codes of the board, so the first code is uniform.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,11 @@ from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
-from bnmind.mastermind.priors.number_of_colors import NumberOfColors, codes_by_number
+from bnmind.mastermind.priors.number_of_colors import (
+    NumberOfColors,
+    codes_by_number,
+    number_from_logs,
+)
 from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["LearnedNumber"]
@@ -36,29 +41,28 @@ class LearnedNumber(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    counts: tuple[float, ...]
-    """The number of earlier codes of 1, 2, …, min(n, k) colors, plus the parameters of the
-    Dirichlet distribution; positive."""
+    seen: tuple[int, ...]
+    """The number of earlier codes of 1, 2, …, min(n, k) colors."""
+    alpha: float = 1.0
+    """The weight of the frequencies among all codes, in codes; positive."""
 
     def __post_init__(self) -> None:
         check_fields(self)
         require_repeats(self.board, self.name)
-        counts = tuple(map(float, self.counts))
         most = min(self.board.pegs, self.board.colors)
-        if len(counts) != most or not all(0 < count < np.inf for count in counts):
-            raise InvalidPriorError(
-                f"expected positive counts of codes of 1 to {most} colors, got {self.counts}",
-                self.counts,
-            )
-        object.__setattr__(self, "counts", counts)
+        problems: list[str] = []
+        if len(self.seen) != most or min(self.seen) < 0:
+            problems.append(f"expected numbers of codes of 1 to {most} colors, got {self.seen}")
+        if not 0 < self.alpha < np.inf:
+            problems.append(f"expected a positive weight alpha, got {self.alpha}")
+        if problems:
+            raise InvalidPriorError("; ".join(problems), self)
 
     @classmethod
     @checked
     def start(cls, board: Board, alpha: float = 1.0) -> LearnedNumber:
         """Return the prior before the first code, which weighs as much as `alpha` codes."""
-        require_repeats(board, "learned-number")
-        counts = codes_by_number(board)
-        return cls(board, tuple(alpha * (count / board.n_codes) for count in counts))
+        return cls(board, (0,) * min(board.pegs, board.colors), alpha)
 
     @property
     def name(self) -> str:
@@ -68,17 +72,20 @@ class LearnedNumber(ClosedFormPrior):
     @property
     def expected(self) -> NumberOfColors:
         """The expected probabilities of the numbers, which are those of the next code."""
-        total = sum(self.counts)
-        return NumberOfColors(self.board, tuple(count / total for count in self.counts))
+        counts = codes_by_number(self.board)
+        # The frequency of the codes of few colors may be too small for a number.
+        before = [math.log(count) - math.log(self.board.n_codes) for count in counts]
+        with np.errstate(divide="ignore"):
+            seen = np.log(np.array(self.seen, dtype=np.float64))
+        logs = np.logaddexp(seen, math.log(self.alpha) + np.array(before))
+        return number_from_logs(self.board, logs, "number-of-colors")
 
     @checked
     def observe(self, code: Sequence[int]) -> LearnedNumber:
         """Return the prior of the next code after another code."""
         number = len(set(self.board.checked(code)))
-        return LearnedNumber(
-            self.board,
-            tuple(count + (d == number) for d, count in enumerate(self.counts, start=1)),
-        )
+        seen = tuple(count + (d == number) for d, count in enumerate(self.seen, start=1))
+        return LearnedNumber(self.board, seen, self.alpha)
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""

@@ -18,7 +18,7 @@ from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError, InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, logs_of
 from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["MixturePrior"]
@@ -44,6 +44,9 @@ class MixturePrior(CheckedValue, ClosedFormPrior):
     """The probability of each member; they sum to one."""
     name: str = "mixture"
     """The name of the prior at the command line and in files."""
+    logs: tuple[float, ...] | None = None
+    """The natural logarithms of the weights, for weights that are too small for a number; computed
+    if None."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,6 +63,7 @@ class MixturePrior(CheckedValue, ClosedFormPrior):
                 self.weights,
             )
         object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "logs", logs_of(weights, self.logs))
 
     @property
     def board(self) -> Board:  # type: ignore[override]
@@ -83,11 +87,12 @@ class MixturePrior(CheckedValue, ClosedFormPrior):
             raise ImpossibleEvidenceError(
                 f"no member of the prior {self.name} makes the code {text}", {"code": text}
             )
-        likelihoods = np.exp(logs - largest)
+        logs = logs - largest - math.log(math.fsum(np.exp(logs - largest)))
         return MixturePrior(
             tuple(member.observe(code) for member in self.members),
-            tuple((likelihoods / likelihoods.sum()).tolist()),
+            tuple(np.exp(logs).tolist()),
             self.name,
+            tuple(logs.tolist()),
         )
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
@@ -107,11 +112,10 @@ class MixturePrior(CheckedValue, ClosedFormPrior):
 
     def _logs(self, codes: NDArray[np.integer]) -> Floats:
         """Return log(w_i·p_i(s)), ``(members, m)``."""
-        with np.errstate(divide="ignore"):
-            weights = np.log(self.weights)
+        assert self.logs is not None
         return np.stack(
             [
                 weight + member.log_probabilities(codes)
-                for weight, member in zip(weights, self.members, strict=True)
+                for weight, member in zip(self.logs, self.members, strict=True)
             ]
         )

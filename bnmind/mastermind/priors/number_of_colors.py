@@ -22,6 +22,7 @@ from bnmind.mastermind.priors.closed_form import (
     ClosedFormPrior,
     distinct_colors,
     drawn_colors,
+    logs_of,
     require_repeats,
 )
 from bnmind.mastermind.priors.prior import Codes
@@ -50,6 +51,9 @@ class NumberOfColors(ClosedFormPrior):
     """The probability that a code has 1, 2, …, min(n, k) colors; they sum to one."""
     name: str = "number-of-colors"
     """The name of the prior at the command line and in files."""
+    logs: tuple[float, ...] | None = None
+    """The natural logarithms of `numbers`, for probabilities that are too small for a number;
+    computed if None."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -64,15 +68,14 @@ class NumberOfColors(ClosedFormPrior):
                 self.numbers,
             )
         object.__setattr__(self, "numbers", numbers)
+        object.__setattr__(self, "logs", logs_of(numbers, self.logs))
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
         counts = codes_by_number(self.board)
-        by_number = [-np.inf] + [
-            math.log(p) - math.log(count) if p > 0 else -np.inf
-            for p, count in zip(self.numbers, counts, strict=True)
-        ]
-        return np.array(by_number)[distinct_colors(codes)]
+        assert self.logs is not None
+        by_number = [log - math.log(n) for log, n in zip(self.logs, counts, strict=True)]
+        return np.array([-np.inf, *by_number])[distinct_colors(codes)]
 
     @checked
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
@@ -115,8 +118,14 @@ def fewer_colors(board: Board, strength: float = DEFAULT_STRENGTH) -> NumberOfCo
     require_repeats(board, name)
     counts = codes_by_number(board)
     logs = np.array([math.log(n) - strength * d for d, n in enumerate(counts, start=1)])
-    weights = np.exp(logs - logs.max())
-    return NumberOfColors(board, tuple((weights / weights.sum()).tolist()), name)
+    return number_from_logs(board, logs, name)
+
+
+def number_from_logs(board: Board, logs: Floats, name: str) -> NumberOfColors:
+    """Return the prior whose numbers of colors have these log weights, up to a constant."""
+    relative = logs - logs.max()
+    exact = relative - math.log(math.fsum(np.exp(relative)))
+    return NumberOfColors(board, tuple(np.exp(exact).tolist()), name, tuple(exact.tolist()))
 
 
 def codes_by_number(board: Board) -> tuple[int, ...]:

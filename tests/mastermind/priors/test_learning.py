@@ -73,6 +73,27 @@ def test_numbers_of_colors_are_counted(seen: list[tuple[int, ...]], last: tuple[
     assert got == pytest.approx(chance / len(alike), rel=1e-9)
 
 
+def test_numbers_of_colors_are_learned_on_the_largest_board() -> None:
+    # 255 of 255^255 codes have one color: a frequency of 1e-611.
+    board = Board(255, 255)
+    prior = LearnedNumber.start(board)
+    one_color = np.ones((1, 255), dtype=np.uint8)
+    expected = -255 * math.log(255)
+    assert prior.log_probabilities(one_color)[0] == pytest.approx(expected, rel=1e-12)
+    prior = prior.observe((1,) * 255)
+    assert prior.log_probabilities(one_color)[0] == pytest.approx(math.log(0.5 / 255), rel=1e-9)
+
+
+def test_a_long_match_excludes_no_member_that_is_possible() -> None:
+    # After 300 codes, the probability of the uniform prior is too small for a number.
+    board = Board(4, 6)
+    prior = MixturePrior((UniformPrior(board), Alternating(board)), (0.5, 0.5))
+    for _ in range(300):
+        prior = prior.observe((1, 2, 1, 2))
+    assert prior.weights == (0.0, 1.0)
+    assert prior.observe((1, 2, 3, 4)).weights == (1.0, 0.0)
+
+
 @given(st.permutations([(1, 1, 2), (3, 2, 3), (4, 4, 4)]))
 def test_the_order_of_the_codes_does_not_matter(order: list[tuple[int, ...]]) -> None:
     def total(seen: list[tuple[int, ...]]) -> float:
@@ -111,7 +132,14 @@ def test_a_code_that_no_member_makes_is_refused() -> None:
         prior.observe((1, 1, 1))
 
 
+def test_learned_numbers_are_checked() -> None:
+    with pytest.raises(InvalidPriorError, match=r"of 1 to 3 colors, got \(1, 2\); .* alpha"):
+        LearnedNumber(BOARD, (1, 2), 0.0)
+
+
 def test_mixtures_are_checked() -> None:
+    with pytest.raises(InvalidPriorError, match="the logarithms of"):
+        MixturePrior((UniformPrior(BOARD),), (1.0,), logs=(-1.0,))
     with pytest.raises(InvalidPriorError, match="at least one prior"):
         MixturePrior((), ())
     with pytest.raises(InvalidPriorError, match="2 weights that sum to 1"):
