@@ -51,7 +51,7 @@ from bnmind.strategies.players.knuth import Knuth
 from bnmind.strategies.players.map_code import MapCode, trust_suffices
 from bnmind.strategies.players.min_entropy import Entropy
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
-from bnmind.strategies.players.openings import Opening, open_aabb, open_aabc
+from bnmind.strategies.players.openings import FirstGuess, open_aabb, open_aabc
 from bnmind.strategies.players.random_possible import RandomCode
 from bnmind.strategies.players.sampled_entropy import SampledEntropy
 from bnmind.strategies.players.sampled_map import SampledMap
@@ -108,6 +108,7 @@ __all__ = [
     "EntropyLeft",
     "EstimationOfDistribution",
     "ExpectedSize",
+    "FirstGuess",
     "FittedValue",
     "FittedWeights",
     "FoundCode",
@@ -129,7 +130,6 @@ __all__ = [
     "Myopic",
     "Needs",
     "NoisyMean",
-    "Opening",
     "Optimal",
     "Optimum",
     "Parting",

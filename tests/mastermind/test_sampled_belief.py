@@ -121,6 +121,19 @@ def test_alarms_are_as_frequent_as_chance_allows(board: Board, noise: str, n: in
         require_calibrated(estimates)
 
 
+@pytest.mark.parametrize("text", ["uniform", "fewer-colors"])
+def test_the_most_probable_codes_have_their_exact_probabilities(text: str) -> None:
+    board = Board(4, 6)
+    channel, prior = Channel.false_reply(board, 0.2).revealed(), parse_prior(board, text)
+    exact = TableBelief.start(channel, prior)
+    belief = SampledBelief.start(channel, prior, options=SamplerOptions(size=256))
+    for guess, report in (((1, 1, 2, 3), Reply(1, 1)), ((2, 1, 4, 4), Reply(0, 1))):
+        exact, belief = exact.update(guess, report), belief.update(guess, report)
+    for index, probability in belief.most_probable(20):
+        assert probability == pytest.approx(exact.codes.probabilities[index], rel=0.1)
+    assert belief.most_probable(1)[0][0] == exact.most_probable(1)[0][0]
+
+
 def test_wrong_standard_errors_would_raise_an_alarm() -> None:
     values = np.random.default_rng(0).standard_t(15, size=160)
     require_calibrated(values)

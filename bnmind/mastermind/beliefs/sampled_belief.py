@@ -347,7 +347,7 @@ class SampledBelief(Value):
             codes, first, _ = distinct_codes(population.codes.reshape(-1, self.board.pegs))
             logs = self.log_targets.ravel()[first]
             possible = np.exp(population.log_weights).ravel()[first] > 0
-            p = np.exp(logs - log_mean(population.log_constants)) * possible
+            p = np.exp(logs - log_mean(population.log_constants) - self.log_normalizer) * possible
             p = np.minimum(p, 1.0) / max(1.0, float(p.sum()))
         codes, p = codes[p > 0], p[p > 0]
         # Rounded logarithms make close probabilities equal; codes are in lexicographic order.

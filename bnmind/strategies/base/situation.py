@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind._arguments import check_fields
+from bnmind.errors import InvalidArgumentError
+
 __all__ = ["FIRST_TURN", "Situation"]
 
 
@@ -16,6 +19,13 @@ class Situation:
     is asked in the middle of a game that it has not played."""
     guesses_left: int | None = None
     """The number of guesses that the game still allows, the next one included; None if unknown."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.guesses_left is not None and self.guesses_left < 1:
+            raise InvalidArgumentError(
+                f"expected at least one guess left, got {self.guesses_left}", self.guesses_left
+            )
 
 
 FIRST_TURN = Situation()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.strategies.base.beginnings import ModelsNoise
@@ -27,7 +27,7 @@ _PROVEN = 1300
 
 
 @dataclass(frozen=True)
-class Best(ModelsNoise, Value):
+class Best(ModelsNoise, CheckedValue):
     """Play as the strategy that is known to play best, and name it in the note of each guess.
 
     ===========================  ==========================================================

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import check_fields
-from bnmind._values import CheckedValue, Value
+from bnmind._values import CheckedValue, Value, freeze
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -87,7 +87,7 @@ class BeliefValue(Value):
     """The games to which the value was fitted; None if it was not fitted."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", tuple(self.coefficients))
+        freeze(self)
         check_fields(self)
         if len(self.coefficients) != len(FEATURES) or not np.isfinite(self.coefficients).all():
             raise InvalidArgumentError(

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -32,14 +33,14 @@ from bnmind.strategies.evolutionary.eda_kernel import Distribution, find_code
 from bnmind.strategies.evolutionary.fitness import replies_of
 from bnmind.strategies.evolutionary.local_entropy import LOCAL_BITS
 from bnmind.strategies.evolutionary.players import Population
-from bnmind.strategies.players.openings import Opening, open_aabb
+from bnmind.strategies.players.openings import FirstGuess, open_aabb
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms
 
 __all__ = ["EstimationOfDistribution"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimationOfDistribution(UsesHistory):
+class EstimationOfDistribution(UsesHistory, CheckedValue):
     """Play a code that agrees with all replies, found by an estimation of distributions.
 
     Each generation keeps the fittest codes of the population. They determine how probable each
@@ -90,10 +91,11 @@ class EstimationOfDistribution(UsesHistory):
     """The number of generations after which the search gives up."""
     remembers: bool = True
     """Whether a turn continues with the population of the turn before."""
-    opening: Opening = open_aabb
+    opening: FirstGuess = open_aabb
     """The first guess."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         problems = [
             f"expected {what} {name}, got {value}"
             for name, value, what, right in (

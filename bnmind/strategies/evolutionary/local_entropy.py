@@ -18,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.strategies.base.beginnings import TrustsReplies
 from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
-from bnmind.strategies.players.openings import Opening, open_aabc
+from bnmind.strategies.players.openings import FirstGuess, open_aabc
 from bnmind.strategies.scores.fixed_point_entropy import entropy_terms
 
 __all__ = ["LOCAL_BITS", "LocalEntropy", "color_counts"]
@@ -34,7 +35,7 @@ LOCAL_BITS = 30
 
 
 @dataclass(frozen=True)
-class LocalEntropy(TrustsReplies):
+class LocalEntropy(TrustsReplies, CheckedValue):
     """Choose the possible code of the largest local entropy; ties are broken at random.
 
     The local entropy needs no reply classes, so it is cheap. The strategy assumes true replies, as
@@ -48,7 +49,7 @@ class LocalEntropy(TrustsReplies):
 
     name: str = "local-entropy"
     """The name of the strategy at the command line and in files."""
-    opening: Opening = open_aabc
+    opening: FirstGuess = open_aabc
     """The first guess."""
 
     @property

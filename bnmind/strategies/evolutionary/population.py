@@ -14,7 +14,6 @@ from bnmind.strategies.evolutionary.operators import Choices, draw_code
 __all__ = [
     "Selection",
     "add_code",
-    "code_key",
     "draw_parent",
     "empty_keys",
     "fill_distinct",
@@ -44,7 +43,7 @@ class Selection(Enum):
 
 
 @njit
-def code_key(code: NDArray[np.uint8]) -> np.uint64:
+def _code_key(code: NDArray[np.uint8]) -> np.uint64:
     """Return a word for a code; two codes have the same word with a probability of about 2⁻⁶⁴."""
     key = _OFFSET
     for i in range(code.size):
@@ -62,7 +61,7 @@ def empty_keys(size: int) -> NDArray[np.uint64]:
 @njit
 def add_code(keys: NDArray[np.uint64], code: NDArray[np.uint8]) -> bool:
     """Add the key of a code to a set; return whether it is new."""
-    key = code_key(code)
+    key = _code_key(code)
     place = np.int64((key >> np.uint64(1)) & np.uint64(keys.size - 1))
     while keys[place] != 0:
         if keys[place] == key:

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -54,7 +55,7 @@ _ENDLESS = 1 << 40  # larger than any total
 
 
 @dataclass(frozen=True)
-class Deeper(Planner):
+class Deeper(Planner, CheckedValue):
     """The settings of a beam search. Call the object with a board to run the search.
 
     Examples
@@ -79,6 +80,7 @@ class Deeper(Planner):
 
     def __post_init__(self) -> None:
         """Reject settings that are not positive, and shares outside of [0, 1]."""
+        super().__post_init__()
         require_positive(firsts=self.firsts, seconds=self.seconds, endgame=self.endgame)
         if not 0 <= self.share <= 1:
             raise InvalidArgumentError(

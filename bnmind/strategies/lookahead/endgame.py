@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.game_rules import Goal
@@ -50,7 +51,7 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Breadth:
+class Breadth(CheckedValue):
     """The numbers of guesses to evaluate in an endgame."""
 
     pool: int
@@ -63,6 +64,7 @@ class Breadth:
 
     def __post_init__(self) -> None:
         """Reject settings that are not positive."""
+        super().__post_init__()
         require_positive(pool=self.pool, tried=self.tried, budget=self.budget)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.information import tied_best
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
@@ -20,7 +21,7 @@ _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equa
 
 
 @dataclass(frozen=True)
-class MapCode(ModelsNoise):
+class MapCode(ModelsNoise, CheckedValue):
     """Choose the most probable code (maximum a posteriori); ties are broken at random.
 
     The score is the probability of the code. Probabilities within a relative difference of 1e-9

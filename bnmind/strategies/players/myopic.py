@@ -11,7 +11,7 @@ from enum import Enum
 
 import numpy as np
 
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -20,7 +20,7 @@ from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.needs import Needs, distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, start_belief, trusting_channel
-from bnmind.strategies.players.openings import Opening
+from bnmind.strategies.players.openings import FirstGuess
 from bnmind.strategies.scores.score import Score
 
 __all__ = ["Among", "Myopic", "Ties"]
@@ -41,7 +41,7 @@ class Ties(Enum):
 
 
 @dataclass(frozen=True)
-class Myopic(Value):
+class Myopic(CheckedValue):
     """Choose the guess of the best score.
 
     The strategy assumes true replies, whatever the channel is. If the replies contradict each
@@ -70,7 +70,7 @@ class Myopic(Value):
     """The candidate guesses."""
     ties: Ties = Ties.FIRST
     """The rule for guesses of equal score."""
-    first: tuple[int, ...] | Opening | None = None
+    first: tuple[int, ...] | FirstGuess | None = None
     """The first guess, or the first guess on each board; chosen by score if None."""
 
     @property

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from bnmind.mastermind.board import Board
 
-__all__ = ["Opening", "open_aabb", "open_aabc"]
+__all__ = ["FirstGuess", "open_aabb", "open_aabc"]
 
-Opening: TypeAlias = Callable[[Board], tuple[int, ...]]
-"""The first guess on each board."""
+FirstGuess: TypeAlias = Callable[[Board], tuple[int, ...]]
+"""A function that returns the first guess on a board."""
 
 
 def open_aabb(board: Board) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import shown
 from bnmind._registry import Argument
+from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
@@ -22,7 +23,7 @@ from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy, start_belief, trusting_channel
 from bnmind.strategies.kernels.reply_classes import class_sizes
 from bnmind.strategies.players.myopic import Among, Myopic, Ties
-from bnmind.strategies.players.openings import Opening, open_aabc
+from bnmind.strategies.players.openings import FirstGuess, open_aabc
 from bnmind.strategies.players.shapiro import Indifference
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.expected_size import ExpectedSize
@@ -51,7 +52,7 @@ _DRAWS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subset:
+class Subset(CheckedValue):
     """Choose the guess of the best score within a random subset of the possible codes.
 
     Both the guesses that are compared and the reply classes that they are judged by consist of the
@@ -86,10 +87,11 @@ class Subset:
     """The largest number of codes in the subset, μ."""
     name: str = "subset"
     """The name of the strategy at the command line and in files."""
-    opening: Opening = open_aabc
+    opening: FirstGuess = open_aabc
     """The first guess."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1 <= self.size <= MAX_SUBSET:
             raise InvalidArgumentError(
                 f"expected a subset of 1 to {MAX_SUBSET} codes, got {self.size}", self.size

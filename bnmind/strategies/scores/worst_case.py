@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.score import ClassTerms, Combination, equal_weights
 
@@ -14,7 +15,7 @@ __all__ = ["WorstCase", "guaranteed_information"]
 
 
 @dataclass(frozen=True)
-class WorstCase:
+class WorstCase(CheckedValue):
     """The size of the largest class, to be minimized.
 
     Bestavros and Belal's *MaxMin* maximizes the guaranteed information of a guess,

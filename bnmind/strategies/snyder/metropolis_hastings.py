@@ -53,7 +53,7 @@ def stopping_steps(board: Board) -> int:
 
 
 @dataclass(frozen=True)
-class WalkMemory:
+class WalkMemory(CheckedValue):
     """The memory of `MetropolisHastings` between two turns.
 
     Raises
@@ -70,6 +70,7 @@ class WalkMemory:
     """The number of walks in a row that found no code of cost 0."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.board.index(self.code)
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -50,7 +51,7 @@ class Planner(ABC):
 
 
 @dataclass(frozen=True)
-class Planned(TrustsReplies, PlansAhead):
+class Planned(TrustsReplies, PlansAhead, CheckedValue):
     """Play the guesses of a tree, assuming true replies whatever the channel is.
 
     If the tree does not contain the history, because replies contradict each other, the strategy
