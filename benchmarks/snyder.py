@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import tomllib
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bnmind.lab import compare
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel
 from bnmind.strategies import strategy_by_name
 from bnmind.strategies.snyder import (
@@ -28,9 +26,7 @@ from bnmind.strategies.snyder import (
     stopping_steps,
 )
 
-PUBLISHED: dict[str, Any] = tomllib.loads(
-    (Path(__file__).parent.parent / "tests" / "reference" / "snyder.toml").read_text("utf-8")
-)
+PUBLISHED = published("snyder")
 ALL_CONSISTENT = (0.0, 0.0, 0.0, 50.0)
 
 
@@ -120,8 +116,8 @@ def readings(games: int) -> None:
 
 def subset(games: int) -> None:
     """Table 3: permutations of three or more pegs with probability 0.1."""
-    for size, published in PUBLISHED["table_3"].items():
-        for share, mean in zip((0.1, 0.0), published, strict=True):
+    for size, theirs in PUBLISHED["table_3"].items():
+        for share, mean in zip((0.1, 0.0), theirs, strict=True):
             for theta in (1.0, 5.0):
                 fewer = games if size == "4x6" else games // 10
                 strategy = MetropolisHastings(theta=theta, subset=share)

@@ -65,9 +65,12 @@ ORDER = (
     ("lab.mastermind", "lab.adaptive"),
     ("lab.experiments",),
     ("lab.stores",),
+    ("lab.reproductions.base",),
+    ("lab.reproductions.mastermind", "lab.reproductions.adaptive"),
+    ("lab.reproductions.new",),
     ("lab.reproductions",),
     ("cli.shared",),
-    ("cli.mastermind", "cli.adaptive", "cli.networks"),
+    ("cli.mastermind", "cli.adaptive", "cli.networks", "cli.lab"),
     ("cli", "web"),
     ("__main__",),
 )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bnmind.junction import MinWeight, junction_tree
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, stage
 from bnmind.mastermind.network import reduced_to_guess
 
-FILE = Path(__file__).parent / "reference" / "vomlel_sizes.toml"
-REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+REFERENCE = published("vomlel_sizes")
 
 
 def name(entry: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from bnmind.adaptive import Session, read_bank
 from bnmind.lab.mastermind import read_game
+from bnmind.lab.reproductions import read_run
 from bnmind.pgm.files import read_network
 from bnmind.strategies import read_tree, read_value, read_weights
 from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
@@ -45,6 +46,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "weights.json": read_weights,
     "P.svg": _is_picture,
     "bank.json": read_bank,
+    "first-guesses.json": read_run,
     "ann.json": lambda path: Session.load(path, read_bank(BANK)),
 }
 

@@ -38,6 +38,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "regret": (("regret", "11 1b0w, 12 2b0w", *SMALL), ""),
     "fit-weights": (("fit-weights", *SMALL, "--evaluations", "3", "--out", "weights.json"), ""),
     "fit-value": (("fit-value", *SMALL, "--games", "9", "--out", "value.json"), ""),
+    "reproduce": (("reproduce", "first-guesses", "--quick", "--out", "figures"), ""),
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (
@@ -229,7 +230,7 @@ def test_nothing_is_broken(wholes: Mapping[str, Whole]) -> None:
         assert "error" not in whole.ended.complained
     writers = {name for name, whole in wholes.items() if whole.writes}
     assert writers >= {"assist", "network", "compare", "strategy", "fit-weights", "query", "learn"}
-    assert writers >= {"simulate", "test"}
+    assert writers >= {"simulate", "test", "reproduce"}
 
 
 @pytest.mark.slow

@@ -17,6 +17,11 @@ CASES = [
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
+    (
+        "bnmind.lab.reproductions.reproduce_into",
+        ("reproduce", "first-guesses", "--quick", "--out"),
+        "",
+    ),
     ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
     ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
     ("bnmind.lab.mastermind.advice.start", ("assist", "--save"), "a.json"),

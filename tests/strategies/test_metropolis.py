@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab import CodeMaker, compare, play_game
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies import Situation
@@ -32,9 +31,7 @@ from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
 
 Code = tuple[int, ...]
-PUBLISHED = tomllib.loads(
-    (Path(__file__).parent.parent / "reference" / "snyder.toml").read_text("utf-8")
-)
+PUBLISHED = published("snyder")
 
 
 def cost_of(code: Code, history: Sequence[Turn]) -> int:

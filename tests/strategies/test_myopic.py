@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, reply, reply_masses
 from bnmind.strategies import (
     Among,
@@ -44,8 +43,7 @@ from bnmind.strategies import (
 from tests.mastermind.generators import boards
 from tests.modes import examples
 
-FILE = Path(__file__).parents[1] / "reference" / "mastermind_totals.toml"
-REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+REFERENCE = published("mastermind_totals")
 Code = tuple[int, ...]
 
 

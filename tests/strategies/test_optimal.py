@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, replies_to, reply
 from bnmind.strategies import (
     Among,
@@ -35,8 +34,7 @@ from bnmind.strategies.optimal import BoardSearch, SearchRules, SetSearch
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples
 
-FILE = Path(__file__).parents[1] / "reference" / "mastermind_totals.toml"
-REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+REFERENCE = published("mastermind_totals")
 OPTIMAL: list[dict[str, Any]] = REFERENCE["optimal"]
 Code = tuple[int, ...]
 NEVER = 10**9

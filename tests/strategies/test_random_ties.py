@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -15,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Reply, reply
 from bnmind.strategies import (
     Among,
@@ -39,8 +37,7 @@ from tests.mastermind.generators import boards
 from tests.modes import UNCOMPILED, examples
 from tests.strategies.test_myopic import judged
 
-FILE = Path(__file__).parents[1] / "reference" / "runarsson_merelo.toml"
-PUBLISHED: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+PUBLISHED = published("runarsson_merelo")
 Code = tuple[int, ...]
 
 SCORES: dict[str, Score] = {

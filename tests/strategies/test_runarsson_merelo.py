@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import tomllib
-from pathlib import Path
-from typing import Any
 
 import pytest
 
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board
 from bnmind.strategies import (
     EstimationOfDistribution,
@@ -23,8 +21,7 @@ from bnmind.strategies import (
 )
 from tests.modes import UNCOMPILED
 
-FILE = Path(__file__).parents[1] / "reference" / "runarsson_merelo.toml"
-REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+REFERENCE = published("runarsson_merelo")
 
 pytestmark = [
     pytest.mark.slow,

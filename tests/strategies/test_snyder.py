@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from bnmind.strategies.snyder import (
     INITIAL_THETA,
@@ -28,9 +27,7 @@ from bnmind.strategies.snyder import (
 from tests.mastermind.generators import histories
 from tests.modes import UNCOMPILED, examples
 
-PUBLISHED = tomllib.loads(
-    (Path(__file__).parent.parent / "reference" / "snyder.toml").read_text("utf-8")
-)
+PUBLISHED = published("snyder")
 SMALL = [Board(2, 3), Board(3, 3), Board(3, 4), Board(4, 3), Board(3, 4, repeats=False)]
 thetas = st.tuples(*[st.floats(-2, 2)] * 3, st.floats(2, 6))
 Code = tuple[int, ...]
@@ -207,5 +204,5 @@ def test_weights_that_never_win_are_refused() -> None:
 
 
 def test_learned_weights_are_those_of_the_source() -> None:
-    assert list(LEARNED_THETA) == PUBLISHED["learned"]["theta"]
-    assert list(INITIAL_THETA) == PUBLISHED["initial"]["theta"]
+    assert PUBLISHED["learned"]["theta"] == LEARNED_THETA
+    assert PUBLISHED["initial"]["theta"] == INITIAL_THETA

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, reply
 from bnmind.strategies import (
     Entropy,
@@ -28,8 +26,7 @@ from bnmind.strategies import (
 from tests.mastermind.generators import boards, channels
 from tests.modes import examples
 
-FILE = Path(__file__).parents[1] / "reference" / "mastermind_totals.toml"
-REFERENCE: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+REFERENCE = published("mastermind_totals")
 
 
 @pytest.mark.compiled
@@ -40,7 +37,7 @@ def test_known_totals(name: str, revealed: bool) -> None:
     assert known.get("published", known["total"]) == known["total"]
     channel = Channel.exact(Board(4, 6))
     tree = build_tree(strategy_by_name(name), channel.revealed() if revealed else channel)
-    assert list(tree.distribution) == known["distribution"]
+    assert tuple(tree.distribution) == known["distribution"]
     lengths = tree.lengths
     assert lengths.revealing * 1296 == pytest.approx(known["total"], abs=1e-6)
     if "determining" in known:

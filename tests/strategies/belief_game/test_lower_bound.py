@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, reply_table
 from bnmind.strategies import mean_lower_bound, solve_belief_game
 from bnmind.strategies.belief_game import empty_reply_probability, size_bounds
@@ -22,7 +21,6 @@ from bnmind.strategies.belief_game.partition_bound_kernel import (
     two_replies,
 )
 
-REFERENCE = Path(__file__).parents[2] / "reference" / "noisy_means_4x6.toml"
 NINE = Board(2, 3)
 LEVELS = (0.0, 0.2, 0.5)
 
@@ -111,7 +109,7 @@ def test_without_noise_the_bound_is_the_mean_of_the_optimal_tree() -> None:
 
 @pytest.mark.slow
 def test_the_bound_beats_the_published_one_and_no_player_beats_it() -> None:
-    published = tomllib.loads(REFERENCE.read_text(encoding="utf-8"))
+    figures = published("noisy_means_4x6")
     seen: list[float] = []
     bound = mean_lower_bound(
         Channel.false_reply(Board(4, 6), 0.2),
@@ -119,8 +117,8 @@ def test_the_bound_beats_the_published_one_and_no_player_beats_it() -> None:
         progress=lambda first, mean: seen.append(mean),
     )
     assert bound.mean == min(seen)
-    assert bound.mean > 5.06 > published["lower_bound"]["0.2"]
-    for name, means in published.items():
+    assert bound.mean > 5.06 > figures["lower_bound"]["0.2"]
+    for name, means in figures.items():
         if name != "lower_bound":
             assert bound.mean < means["0.2"]
     assert str(bound).startswith("4x6 false:0.2: at least 5.06")

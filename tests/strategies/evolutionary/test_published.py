@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from bnmind.lab.reproductions import published
 from bnmind.mastermind import Belief, Board, Channel, reply
 from bnmind.strategies import Situation, Strategy
 from bnmind.strategies.evolutionary import (
@@ -20,8 +18,7 @@ from bnmind.strategies.evolutionary import (
     RandomOpening,
 )
 
-FILE = Path(__file__).parents[2] / "reference" / "evolutionary.toml"
-PUBLISHED: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+PUBLISHED = published("evolutionary")
 OPENINGS: dict[str, Opening] = {
     "AABB": FixedOpening((1, 1, 2, 2)),
     "AABC": FixedOpening((1, 1, 2, 3)),

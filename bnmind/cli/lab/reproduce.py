@@ -1,0 +1,260 @@
+"""``bnmind reproduce``: published figures, computed again, and new experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._text_files import check_writable_directory
+from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
+from bnmind.cli.shared.members import Described, command_with_members
+from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.work import working
+from bnmind.errors import BnmindError, UnknownNameError
+
+if TYPE_CHECKING:
+    from bnmind.lab.reproductions import Reproduction, SavedRun, Setting
+
+__all__ = ["REPRODUCE_HELP", "ReproduceCommand", "reproduce"]
+
+ALL = "all"
+
+REPRODUCE_HELP = """Compute published figures again, and print them beside the published ones.
+
+Each reproduction prints the published figure, ours, its standard error, and a verdict: agrees
+(within three standard errors; exact figures must be equal), better, or differs. It writes the
+figures to ID.json and ID.csv, and a plot if there is one, in the directory of --out. What the
+directory already holds from the same version, size and seed is not computed again, so after
+Ctrl-C the same command goes on. Reproductions whose data sets are missing are skipped.
+
+\b
+Examples:
+  bnmind reproduce --list
+  bnmind reproduce heuristics vomlel-sizes
+  bnmind reproduce all --quick --out results
+  bnmind reproduce all --out results --workers -1
+"""
+
+
+def _members() -> Mapping[str, Described]:
+    from bnmind.lab.reproductions import REPRODUCTIONS
+
+    return REPRODUCTIONS
+
+
+ReproduceCommand = command_with_members(Reproductions=_members)
+"""A command whose help lists the reproductions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """The options of the command."""
+
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="Reproductions from the list below, or all.",
+            show_default=False,
+        ),
+    ] = None
+    is_list: Annotated[bool, typer.Option("--list", help="List the reproductions, and exit.")] = (
+        False
+    )
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
+    ] = Path("reproductions")
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Make a smaller run: minutes for all, instead of hours."),
+    ] = False
+    workers: Annotated[
+        int,
+        typer.Option("--workers", metavar="N", help="Number of processes; -1: one for each CPU."),
+    ] = 1
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="The seed of all random numbers.")
+    ] = 0
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="The directory with data sets. [default: the variable BNMIND_DATA]",
+            show_default=False,
+        ),
+    ] = None
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE", help="Also write a page in Markdown (.md)."),
+    ] = None
+    as_json: Json = False
+
+
+@with_options(ReproduceOptions)
+def reproduce(options: ReproduceOptions) -> None:
+    """Compute reproductions, and print a table for each."""
+    from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, default_data
+
+    if options.is_list:
+        _list(REPRODUCTIONS, as_json=options.as_json)
+        return
+    names = _chosen(options.names or (), REPRODUCTIONS)
+    if options.workers == 0 or options.workers < -1:
+        raise BnmindError(
+            f"expected a number of processes or -1 for --workers, got {options.workers}"
+        )
+    if options.out.exists() and not options.out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {options.out}")
+    check_writable_directory(options.out)
+    if options.page is not None:
+        check_place(options.page, (".md",), "page")
+    setting = Setting(
+        Size.QUICK if options.quick else Size.FULL,
+        options.seed,
+        default_data() if options.data is None else options.data,
+    )
+    if not options.as_json:
+        size = "A quick run, with fewer games" if options.quick else "A full run"
+        tell(f"{size}; results are kept in {options.out}.")
+    runs = _computed(names, setting, options)
+    if options.page is not None:
+        _write_page(options.page, runs, options)
+    if options.as_json:
+        tell_json([_as_json(run) for run in runs])
+
+
+def _chosen(names: Sequence[str], known: Mapping[str, Reproduction]) -> tuple[str, ...]:
+    if not names:
+        raise BnmindError("name reproductions, or all; --list shows their names")
+    for name in names:
+        if name not in known and name != ALL:
+            raise UnknownNameError("reproduction", name, (ALL, *known))
+    return tuple(known) if ALL in names else tuple(dict.fromkeys(names))
+
+
+def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions) -> list[SavedRun]:
+    """Return the runs; after Ctrl-C, say how to go on, and exit."""
+    from bnmind.lab.reproductions import REPRODUCTIONS, reproduce_into
+
+    runs: list[SavedRun] = []
+    for number, name in enumerate(names, start=1):
+        what = f"{name} ({number} of {len(names)})" if len(names) > 1 else name
+        try:
+            run = working(
+                what,
+                lambda report, name=name: reproduce_into(  # type: ignore[misc]
+                    options.out,
+                    name,
+                    REPRODUCTIONS[name],
+                    setting,
+                    workers=options.workers,
+                    report=report,
+                ),
+            )
+        except KeyboardInterrupt:
+            say_interrupted(
+                f"interrupted in {name}; all parts computed so far are kept in {options.out}, and"
+                " the same command goes on from there"
+            )
+            raise typer.Exit(INTERRUPTED) from None
+        runs.append(run)
+        if run.set_aside:
+            say(
+                f"{options.out / name}.json was of another run, or damaged; it is now"
+                f" {run.set_aside}"
+            )
+        if not options.as_json:
+            _show(run, REPRODUCTIONS[name])
+    return runs
+
+
+def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
+    from bnmind.lab.reproductions.page import duration
+
+    if as_json:
+        tell_json(
+            [
+                {
+                    "id": name,
+                    "title": one.title,
+                    "source": one.source,
+                    "quick_minutes": one.quick_minutes,
+                    "minutes": one.minutes,
+                    "data": list(one.data),
+                }
+                for name, one in known.items()
+            ]
+        )
+        return
+    table = plain_table("id", "quick", "full", "content")
+    table.columns[-1].justify = "left"
+    for name, one in known.items():
+        needs = f" (data: {', '.join(one.data)})" if one.data else ""
+        times = (duration(60 * minutes) for minutes in (one.quick_minutes, one.minutes))
+        table.add_row(name, *times, one.title + needs)
+    show_table(terminal(), table)
+
+
+def _show(run: SavedRun, reproduction: Reproduction) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
+    from bnmind.lab.reproductions.page import summary, table
+
+    console = terminal()
+    console.print(f"\n{run.name}: {reproduction.title}", style="bold")
+    console.print(f"Source: {reproduction.source}.")
+    if run.skipped:
+        console.print(f"Skipped: {run.skipped}.")
+        return
+    columns, *rows = table(run.figures)
+    shown = plain_table(*columns)
+    shown.columns[-1].justify = "left"
+    for row in rows:
+        shown.add_row(*row)
+    show_table(console, shown)
+    for figure in run.figures:
+        if figure.why:
+            console.print(f"  {figure.name}: {figure.why}.")
+    size = f", {run.size.value} run" if run.size.value == "quick" else ""
+    console.print(f"{summary(run.figures)}{size}.")
+
+
+def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:
+    """Write the page, and its pictures into a directory beside it."""
+    from bnmind._text_files import write_file
+    from bnmind.lab import write_files
+    from bnmind.lab.reproductions import REPRODUCTIONS
+    from bnmind.lab.reproductions.page import page
+
+    names = " ".join(options.names or ())
+    command = f"bnmind reproduce {names}{' --quick' if options.quick else ''}"
+    pictures = {
+        f"{run.name}.png": (options.out / f"{run.name}.png").read_bytes()
+        for run in runs
+        if REPRODUCTIONS[run.name].draw is not None and not run.skipped
+    }
+    if pictures:
+        write_files(path.parent / "images", pictures)
+    places = {name.removesuffix(".png"): f"images/{name}" for name in pictures}
+    write_file(path, page(runs, REPRODUCTIONS, command=command, pictures=places))
+
+
+def _as_json(run: SavedRun) -> dict[str, object]:
+    return {
+        "id": run.name,
+        "size": run.size.value,
+        "seed": run.seed,
+        "version": run.version,
+        "date": run.date,
+        "seconds": run.seconds,
+        "skipped": run.skipped or None,
+        "figures": [figure.as_dict() for figure in run.figures],
+    }

@@ -1,0 +1,1 @@
+"""Published figures of adaptive tests and item banks."""

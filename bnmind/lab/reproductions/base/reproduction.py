@@ -1,0 +1,156 @@
+"""Reproductions: published figures, and the program that computes them again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue, Value
+from bnmind._workers import results_of
+from bnmind.errors import InvalidArgumentError
+from bnmind.lab.reproductions.base.figures import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["DonePart", "Part", "Reproduction", "Setting", "Size", "default_data"]
+
+
+class Size(Enum):
+    """The size of a run."""
+
+    QUICK = "quick"
+    """Minutes for all reproductions together: fewer games, and no long searches."""
+    FULL = "full"
+    """Hours for all reproductions together: as many games as the publications, or more."""
+
+
+@checked
+def default_data() -> Path:
+    """Return the directory for data sets: ``BNMIND_DATA``, or ``shared/data`` by the repository."""
+    named = os.environ.get("BNMIND_DATA")
+    return Path(named) if named else Path(__file__).parents[5] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Setting(CheckedValue):
+    """The choices for a run of a reproduction."""
+
+    size: Size
+    """The size of the run."""
+    seed: int
+    """The seed of all random numbers."""
+    data: Path
+    """The directory with the data sets, which are not part of bnmind."""
+
+    def of(self, quick: Any, full: Any) -> Any:
+        """Return the first value for a quick run, the second for a full one."""
+        return quick if self.size is Size.QUICK else full
+
+
+@dataclass(frozen=True)
+class Part(Value):
+    """A part of a reproduction that is computed alone, and kept when a run is interrupted."""
+
+    name: str
+    """The name, different from those of the other parts."""
+    run: Callable[[], Sequence[Figure]]
+    """Returns the figures; it is pickled for worker processes."""
+
+
+@dataclass(frozen=True)
+class DonePart(CheckedValue):
+    """The figures of a part."""
+
+    name: str
+    """The name of the part."""
+    seconds: float
+    """The processor time."""
+    figures: tuple[Figure, ...]
+    """The figures."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reproduction(Value):
+    """Published figures of one table or one claim, and the program that computes them again."""
+
+    title: str
+    """The content, in one short line."""
+    source: str
+    """The publication, with the number of the table; for a new experiment, "new"."""
+    quick_minutes: float
+    """The approximate duration of a quick run on one core."""
+    minutes: float
+    """The approximate duration of a full run on one core."""
+    parts: Callable[[Setting], Sequence[Part]]
+    """Returns the parts of a run, in the order of their figures."""
+    data: tuple[str, ...] = ()
+    """The data sets that the reproduction reads, which are not part of bnmind."""
+    text: str = ""
+    """Remarks for readers of the results, in Markdown."""
+    draw: Callable[[Sequence[Figure]], Drawing] | None = None
+    """Draws the figures; None if there is no plot."""
+
+    @property
+    def about(self) -> str:
+        """The content, in one short line."""
+        return self.title
+
+    def missing(self, data: Path) -> tuple[str, ...]:
+        """Return the names of the data sets that a directory lacks."""
+        return tuple(name for name in self.data if not (data / name).is_dir())
+
+    @checked
+    def run(
+        self,
+        setting: Setting,
+        *,
+        workers: Any = 1,
+        done: Mapping[str, DonePart] | None = None,
+        report: Callable[[DonePart, int, int], None] | None = None,
+    ) -> tuple[Figure, ...]:
+        """Compute the figures.
+
+        Parameters
+        ----------
+        setting
+            The size, the seed and the place of the data. They determine the figures.
+        workers
+            The number of processes; -1 uses all cores.
+        done
+            Parts computed before, by name; they are not computed again.
+        report
+            Called after each part with the part, the number of parts computed so far, and the
+            number of all parts.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a data set is missing.
+        """
+        if missing := self.missing(setting.data):
+            raise InvalidArgumentError(
+                f"this reproduction needs the data sets {', '.join(missing)}, which are not in"
+                f" {setting.data}",
+                missing,
+            )
+        parts, known = self.parts(setting), dict(done or {})
+        tasks = [partial(_computed, part) for part in parts if part.name not in known]
+        for number, part in enumerate(results_of(tasks, workers), start=1):
+            known[part.name] = part
+            if report is not None:
+                report(part, len(parts) - len(tasks) + number, len(parts))
+        return tuple(figure for part in parts for figure in known[part.name].figures)
+
+
+def _computed(part: Part) -> DonePart:
+    started = time.process_time()
+    figures = tuple(part.run())
+    return DonePart(part.name, round(time.process_time() - started, 3), figures)

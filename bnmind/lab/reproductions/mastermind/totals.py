@@ -1,0 +1,155 @@
+"""Totals of guesses over all codes of a board, with true replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bnmind.lab.reproductions.base.figures import Better, Figure, exact, new
+from bnmind.lab.reproductions.base.published import published
+from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
+from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
+from bnmind.mastermind import Channel, reply_masses
+from bnmind.strategies import (
+    Among,
+    Goal,
+    MostParts,
+    Myopic,
+    WorstCase,
+    build_tree,
+    optimal_in_worst_case,
+    optimal_on_average,
+    strategy_by_name,
+)
+
+__all__ = ["CONSISTENT_ONLY", "FIRST_GUESSES", "HEURISTICS", "OPTIMAL_TOTALS"]
+
+_TOTALS = "mastermind_totals"
+
+
+def _known(name: str, row: Mapping[str, Any], total: float) -> Figure:
+    """Return a total beside the published one, or the one found by another program."""
+    for key, source in (("published", row.get("source", "")), ("confirmed", "another program")):
+        if key in row:
+            return exact(name, round(total), row[key], better=Better.LOWER, note=source)
+    return new(name, round(total))
+
+
+def _optimal(number: int) -> Sequence[Figure]:
+    row = published(_TOTALS)["optimal"][number]
+    board, name = board_of(row["board"]), row["board"]
+    figures = [_known(f"{name}, total", row, optimal_on_average(board).total)]
+    if "determining" in row:
+        total = optimal_on_average(board, Goal.DETERMINING).total
+        figures.append(new(f"{name}, total until the code is known", total))
+    if "worst" in row:
+        worst, k = optimal_in_worst_case(board).value, board.colors
+        theirs = 4 + (k - 1) // 3 if board.pegs == 3 and k > 4 and board.repeats else None
+        figures.append(exact(f"{name}, worst case", round(worst), theirs))
+    return figures
+
+
+def _within(number: int) -> Sequence[Figure]:
+    row = published(_TOTALS)["optimal_within"][number]
+    most = row["max_guesses"]
+    total = optimal_on_average(board_of(row["board"]), max_guesses=most).total
+    return (_known(f"{row['board']}, total with at most {most} guesses", row, total),)
+
+
+def _optimal_parts(setting: Setting) -> Sequence[Part]:
+    totals = published(_TOTALS)
+    return tuple(
+        Part(f"{kind} {number}", partial(function, number))
+        for kind, function in (("optimal", _optimal), ("optimal_within", _within))
+        for number, row in enumerate(totals[kind])
+        if setting.of("slow" not in row and "command" not in row, True)
+    )
+
+
+def _consistent(first: str) -> Sequence[Figure]:
+    theirs = published(_TOTALS)["consistent_only"][first]
+    guess = CLASSIC.parse(first)
+    total = optimal_on_average(CLASSIC, among=Among.POSSIBLE, first=guess).total
+    return (exact(f"first guess {first}, total", total, theirs, better=Better.LOWER),)
+
+
+def _heuristic(name: str) -> Sequence[Figure]:
+    row = published(_TOTALS)["heuristics"][name]
+    tree = build_tree(strategy_by_name(name), Channel.exact(CLASSIC))
+    figure = _known(f"{name}, total", row, tree.total)
+    worst = new(f"{name}, worst case", len(tree.distribution))
+    return (figure, worst)
+
+
+def _variants() -> Sequence[Figure]:
+    exact_channel = Channel.exact(CLASSIC)
+    figures = []
+    for name, score in (
+        ("knuth, the whole list of classes compared", WorstCase(next_largest=True)),
+        ("kooi, the winning class not counted", MostParts(winning_counts=False)),
+    ):
+        total = build_tree(Myopic(score), exact_channel).total
+        figures.append(new(f"{name}, total", round(total)))
+    return figures
+
+
+def _first(text: str) -> Sequence[Figure]:
+    theirs = published(_TOTALS)["first_guesses"][text]
+    guess = np.array([CLASSIC.index(CLASSIC.parse(text))])
+    classes = reply_masses(CLASSIC, np.ones(CLASSIC.n_codes), guess)[0]
+    share = float((classes**2).sum()) / CLASSIC.n_codes**2
+    return (
+        exact(f"{text}, reply classes", int(np.count_nonzero(classes)), theirs["cells"]),
+        exact(f"{text}, largest class", int(classes.max()), theirs["largest"]),
+        exact(f"{text}, share of codes left", share, theirs["expected_proportion"], digits=7),
+    )
+
+
+OPTIMAL_TOTALS = Reproduction(
+    title="totals of optimal strategies on boards of up to 5,040 codes",
+    source="Koyama and Lai (1993), Tanaka (1996), Jäger and Peczarski (2009), Ville (2013), and "
+    "others, named in each line",
+    quick_minutes=0.5,
+    minutes=20,
+    parts=_optimal_parts,
+    text="Boards without a source have no publication that we know of. A quick run leaves out the "
+    "boards that take longer than some seconds. r: colors may repeat; n: they may not.",
+)
+
+CONSISTENT_ONLY = Reproduction(
+    title="optimal totals on 4x6 if only possible codes are guessed",
+    source="exhaustive searches of other programs",
+    quick_minutes=0.2,
+    minutes=0.2,
+    parts=lambda setting: tuple(
+        Part(first, partial(_consistent, first)) for first in published(_TOTALS)["consistent_only"]
+    ),
+)
+
+HEURISTICS = Reproduction(
+    title="totals of published heuristics on 4x6",
+    source="Knuth (1976), Neuwirth (1982), Irving (1979), Kooi (2005), Shapiro (1983); totals "
+    "collected by S. Gür, Mastermind strategies",
+    quick_minutes=0.1,
+    minutes=0.1,
+    parts=lambda setting: (
+        *(Part(name, partial(_heuristic, name)) for name in published(_TOTALS)["heuristics"]),
+        Part("variants", _variants),
+    ),
+    text="Ties go to a code that is still possible, then to the first in order.",
+)
+
+FIRST_GUESSES = Reproduction(
+    title="reply classes of the first guesses on 4x6",
+    source="A. Snyder, Mastermind by importance sampling and Metropolis-Hastings, table 1",
+    quick_minutes=0.1,
+    minutes=0.1,
+    parts=lambda setting: tuple(
+        Part(text, partial(_first, text)) for text in published(_TOTALS)["first_guesses"]
+    ),
+    text="Snyder's table has the shares of codes left; the classes are counted here and by another "
+    "program.",
+)

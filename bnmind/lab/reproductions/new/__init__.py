@@ -1,0 +1,1 @@
+"""Experiments that nobody has published, each with a plot."""

@@ -1,0 +1,195 @@
+"""Results of reproductions as text: cells of tables, summaries, and a page in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from bnmind._arguments import checked
+from bnmind.lab.reproductions.base.figures import Figure, Verdict
+from bnmind.lab.reproductions.base.reproduction import Reproduction, Size
+from bnmind.lab.reproductions.saved import SavedRun
+
+__all__ = ["COLUMNS", "cells", "duration", "page", "summary", "table"]
+
+COLUMNS = ("figure", "published", "ours", "std error", "games", "verdict")
+"""The columns of a table of figures."""
+
+_WORDS = ("figure", "verdict", "remark")
+"""The columns of text."""
+
+_NO_COMPARISON = (Verdict.NEW, Verdict.QUOTED)
+
+
+@checked
+def cells(figure: Figure) -> tuple[str, ...]:
+    """Return the cells of a figure, one for each of `COLUMNS`.
+
+    Examples
+    --------
+    >>> from bnmind.lab.reproductions import Estimate, measured
+    >>> cells(measured("guesses", Estimate(4.6098, 0.002, 200_000), 4.6066))
+    ('guesses', '4.6066', '4.6098', '0.0020', '200,000', 'agrees')
+    """
+    digits = _digits(figure.standard_error)
+    return (
+        figure.name,
+        _number(figure.published),
+        _number(figure.ours, digits),
+        _number(figure.standard_error, digits),
+        "" if figure.games is None else f"{figure.games:,}",
+        figure.verdict.value,
+    )
+
+
+@checked
+def table(figures: Sequence[Figure], *, remarks: bool = False) -> tuple[tuple[str, ...], ...]:
+    """Return the columns of a table of figures, and its rows, without empty columns.
+
+    Parameters
+    ----------
+    figures
+        The figures, one for each row.
+    remarks
+        Whether the last column has the remarks.
+    """
+    rows = [(*COLUMNS, "remark")]
+    rows += [(*cells(figure), figure.why) for figure in figures]
+    kept = [
+        number
+        for number, name in enumerate(rows[0])
+        if any(row[number] for row in rows[1:]) and (remarks or name != "remark")
+    ]
+    return tuple(tuple(row[number] for number in kept) for row in rows)
+
+
+@checked
+def summary(figures: Sequence[Figure]) -> str:
+    """Return how many figures have each verdict, such as "8 agree, 1 differs".
+
+    Examples
+    --------
+    >>> from bnmind.lab.reproductions import exact
+    >>> summary([exact("a", 1, 1), exact("b", 2, 2), exact("c", 3, 2)])
+    '2 agree, 1 differs'
+    """
+    counts = Counter(figure.verdict for figure in figures)
+    words = {
+        Verdict.AGREES: ("agrees", "agree"),
+        Verdict.BETTER: ("is better", "are better"),
+        Verdict.DIFFERS: ("differs", "differ"),
+        Verdict.NEW: ("is new", "are new"),
+        Verdict.QUOTED: ("is quoted", "are quoted"),
+    }
+    return ", ".join(
+        f"{counts[verdict]} {words[verdict][counts[verdict] > 1]}"
+        for verdict in Verdict
+        if counts[verdict]
+    )
+
+
+@checked
+def duration(seconds: float) -> str:
+    """Return a time as one number and its unit.
+
+    >>> duration(42), duration(600), duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 6000:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.2g} h"
+
+
+@checked
+def page(
+    runs: Sequence[SavedRun],
+    reproductions: Mapping[str, Reproduction],
+    *,
+    command: str,
+    pictures: Mapping[str, str],
+) -> str:
+    """Return a page in Markdown with the results of runs.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    reproductions
+        The reproductions by name.
+    command
+        The command that made the runs.
+    pictures
+        The path of the plot of each reproduction that has one, relative to the page.
+    """
+    figures = [figure for run in runs for figure in run.figures]
+    compared = [figure for figure in figures if figure.verdict not in _NO_COMPARISON]
+    seconds = sum(run.seconds for run in runs)
+    days = sorted({run.date for run in runs if run.date})
+    sizes = sorted({run.size for run in runs}, key=lambda size: size.value)
+    versions = ", ".join(sorted({run.version for run in runs}))
+    lines = [
+        "# Reproductions",
+        "",
+        "Published figures beside those of bnmind, and experiments that nobody has published. Each",
+        "section is one reproduction. This command computed the page:",
+        "",
+        f"    {command}",
+        "",
+        f"Date: {' to '.join(dict.fromkeys((*days[:1], *days[-1:])))}; bnmind {versions};"
+        f" {duration(seconds)} of processor time; {_size_text(sizes)}",
+        "",
+        f"Of {len(compared)} figures with a published one, {summary(compared)}. "
+        f"{len(figures) - len(compared)} others are new or quoted.",
+        "",
+        "A simulated figure *agrees* with a published one if they differ by at most three",
+        "standard errors of the difference; an exact figure agrees only if it is equal. *Better*",
+        "means fewer guesses, a higher accuracy or a tighter bound than published. *Quoted*",
+        "figures, such as those of human players, have no program. The standard error is ours; the",
+        "verdict takes the published one into account where it is known.",
+    ]
+    for run in runs:
+        lines += ["", *_section(run, reproductions[run.name], pictures.get(run.name))]
+    return "\n".join(lines) + "\n"
+
+
+def _size_text(sizes: Sequence[Size]) -> str:
+    if list(sizes) == [Size.QUICK]:
+        return "a quick run, with fewer games than a full one."
+    return "a full run." if list(sizes) == [Size.FULL] else "quick and full runs."
+
+
+def _section(run: SavedRun, reproduction: Reproduction, picture: str | None) -> list[str]:
+    lines = [f"## {run.name}: {reproduction.title}", "", f"Source: {reproduction.source}."]
+    if run.skipped:
+        return [*lines, "", f"Skipped: {run.skipped}."]
+    if reproduction.text:
+        lines += ["", reproduction.text]
+    if picture is not None:
+        lines += ["", f"![{reproduction.title}]({picture})"]
+    lines += ["", f"{summary(run.figures)[:1].upper()}{summary(run.figures)[1:]}.", ""]
+    (columns, *rows) = table(run.figures, remarks=True)
+    lines.append(_line(columns))
+    lines.append("|" + "|".join("---" if name in _WORDS else "---:" for name in columns) + "|")
+    return [*lines, *map(_line, rows)]
+
+
+def _line(row: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _digits(error: float | None) -> int | None:
+    """Return the number of digits after the point that show two digits of a standard error."""
+    if error is None or not math.isfinite(error) or error <= 0:
+        return None
+    return max(0, 1 - math.floor(math.log10(error)))
+
+
+def _number(value: float | None, digits: int | None = None) -> str:
+    if value is None:
+        return ""
+    if digits is not None:
+        return f"{value:,.{digits}f}"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.7g}"

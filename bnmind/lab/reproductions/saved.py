@@ -1,0 +1,268 @@
+"""Directories of reproductions: what has been computed is kept, and not computed again.
+
+Each reproduction has a JSON file, which is replaced after each of its parts. A file of another
+version of bnmind, another size or another seed is kept under another name, and so is a damaged one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bnmind._arguments import checked
+from bnmind._file_locks import locked
+from bnmind._front_door import installed_version
+from bnmind._text_files import naming, write_file, write_files
+from bnmind._values import CheckedValue
+from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind.lab.reproductions.base.figures import Figure
+from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["SavedRun", "figures_csv", "read_run", "reproduce_into"]
+
+_COLUMNS = (
+    *("name", "published", "published_error", "ours", "standard_error", "games", "verdict", "why"),
+    *("curve", "at"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedRun(CheckedValue):
+    """A run of a reproduction, complete or not, as its file holds it."""
+
+    name: str
+    """The name of the reproduction in the registry."""
+    version: str
+    """The version of bnmind."""
+    size: Size
+    """The size of the run."""
+    seed: int
+    """The seed of all random numbers."""
+    date: str = ""
+    """The day on which the last part was computed, as YYYY-MM-DD."""
+    complete: bool = False
+    """Whether all parts are there."""
+    parts: tuple[DonePart, ...] = ()
+    """The parts computed so far, in order."""
+    set_aside: str = field(default="", compare=False)
+    """The new name of a file that this run has replaced; empty if there was none."""
+    skipped: str = field(default="", compare=False)
+    """The reason why nothing was computed, such as missing data; empty if there is none."""
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The figures of all parts, in order."""
+        return tuple(figure for part in self.parts for figure in part.figures)
+
+    @property
+    def seconds(self) -> float:
+        """The processor time of all parts."""
+        return sum(part.seconds for part in self.parts)
+
+    def _fits(self, other: SavedRun) -> bool:
+        mine = (self.name, self.version, self.size, self.seed)
+        return mine == (other.name, other.version, other.size, other.seed)
+
+
+@checked
+def reproduce_into(
+    directory: Path,
+    name: str,
+    reproduction: Reproduction,
+    setting: Setting,
+    *,
+    workers: Any = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> SavedRun:
+    """Compute the figures of a reproduction, and write them into a directory.
+
+    Writes ``NAME.json`` after each part, and at the end ``NAME.csv`` and the plot, if there is one,
+    as ``NAME.png`` and ``NAME.svg``. Parts that the directory holds from an earlier run of the same
+    version, size and seed are not computed again.
+
+    Parameters
+    ----------
+    directory
+        The directory; it is created if it is missing.
+    name
+        The name of the reproduction in the registry.
+    reproduction
+        The reproduction.
+    setting
+        The size, the seed and the place of the data.
+    workers
+        The number of processes; -1 uses all cores.
+    report
+        Called after each part with the number of parts done and the number of all parts.
+
+    Raises
+    ------
+    FileWriteError
+        If the directory cannot be written, or another program runs this reproduction there.
+    """
+    run = SavedRun(name=name, version=installed_version(), size=setting.size, seed=setting.seed)
+    if missing := reproduction.missing(setting.data):
+        return replace(run, skipped=f"no data set {', '.join(missing)} in {setting.data}")
+    with naming(str(directory)):
+        directory.mkdir(parents=True, exist_ok=True)
+    place = directory / f"{name}.json"
+    with _alone(place):
+        run = _resumed(place, run)
+        if run.complete:
+            return run
+        parts = list(run.parts)
+
+        def keep(part: DonePart, number: int, total: int) -> None:
+            parts.append(part)
+            today = datetime.now(UTC).date().isoformat()
+            write_file(place, _json(replace(run, date=today, parts=tuple(parts))))
+            if report is not None:
+                report(number, total)
+
+        figures = reproduction.run(
+            setting, workers=workers, done={part.name: part for part in parts}, report=keep
+        )
+        today = datetime.now(UTC).date().isoformat()
+        whole = replace(run, date=run.date or today, parts=tuple(parts), complete=True)
+        write_files(
+            {
+                place: _json(whole),
+                directory / f"{name}.csv": figures_csv(figures),
+                **_plots(directory / name, reproduction, figures),
+            }
+        )
+    return whole
+
+
+@checked
+def read_run(path: Path) -> SavedRun:
+    """Return the run in a file.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file is damaged, or is not one of `reproduce_into`.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return SavedRun(
+            name=record["reproduction"],
+            version=record["version"],
+            size=Size(record["size"]),
+            seed=record["seed"],
+            date=record["date"],
+            complete=record["complete"],
+            parts=tuple(
+                DonePart(
+                    part["name"],
+                    part["seconds"],
+                    tuple(Figure.from_dict(figure) for figure in part["figures"]),
+                )
+                for part in record["parts"]
+            ),
+        )
+    except (BnmindError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
+        raise InvalidArgumentError(
+            f"{path} is damaged, or not a file of a reproduction", str(path)
+        ) from fault
+
+
+@checked
+def figures_csv(figures: Sequence[Figure]) -> str:
+    """Return figures as CSV, with a header."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for figure in figures:
+        values = figure.as_dict()
+        writer.writerow([values[column] for column in _COLUMNS])
+    return text.getvalue()
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Refuse to run a reproduction twice at the same time in one directory."""
+    try:
+        lock = locked(place, patience=1.0)
+        lock.__enter__()
+    except FileWriteError as fault:
+        raise FileWriteError(
+            f"{place} cannot be written, or another program computes it now; wait for it, or name"
+            " another directory",
+            str(place),
+        ) from fault
+    try:
+        yield
+    finally:
+        lock.__exit__(None, None, None)
+
+
+def _resumed(place: Path, run: SavedRun) -> SavedRun:
+    """Return what a file holds of a run; a file of another run gets another name."""
+    if not place.exists():
+        return run
+    try:
+        known = read_run(place)
+        label = f"{known.version}-{known.size.value}-{known.seed}"
+    except InvalidArgumentError:
+        known, label = None, "damaged"
+    if known is not None and known._fits(run):
+        return known
+    other = place.with_name(f"{place.stem}.{label}.json")
+    with naming(str(other)):
+        place.replace(other)
+    return replace(run, set_aside=other.name)
+
+
+def _json(run: SavedRun) -> str:
+    record = {
+        "reproduction": run.name,
+        "version": run.version,
+        "size": run.size.value,
+        "seed": run.seed,
+        "date": run.date,
+        "complete": run.complete,
+        "parts": [
+            {
+                "name": part.name,
+                "seconds": part.seconds,
+                "figures": [figure.as_dict() for figure in part.figures],
+            }
+            for part in run.parts
+        ],
+    }
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def _plots(
+    stem: Path, reproduction: Reproduction, figures: Sequence[Figure]
+) -> Mapping[Path, bytes]:
+    if reproduction.draw is None:
+        return {}
+    from bnmind.lab.result_files import png
+
+    drawing = reproduction.draw(figures)
+    return {
+        stem.with_name(f"{stem.name}.png"): png(drawing),
+        stem.with_name(f"{stem.name}.svg"): _svg(drawing),
+    }
+
+
+def _svg(drawing: Drawing) -> bytes:
+    """Return a figure as the content of an SVG file, the same at each run."""
+    import matplotlib as mpl
+
+    picture = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "bnmind"}):
+        drawing.savefig(picture, format="svg", metadata={"Date": None})
+    return picture.getvalue()

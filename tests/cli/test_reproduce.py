@@ -1,0 +1,93 @@
+"""``bnmind reproduce``: lists, tables, results that are kept, and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bnmind.lab.reproductions import REPRODUCTIONS, read_run
+from tests.command_line import assert_one_line_error, run, run_json
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_list_names_every_reproduction() -> None:
+    said = run("reproduce", "--list").stdout
+    assert all(name in said for name in REPRODUCTIONS)
+    listed = run_json("reproduce", "--list")
+    assert [one["id"] for one in listed] == list(REPRODUCTIONS)
+    assert all(one["source"] and one["quick_minutes"] <= one["minutes"] for one in listed)
+
+
+def test_a_table_with_verdicts_and_files() -> None:
+    result = run("reproduce", "first-guesses", "--quick", "--out", "out")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("A quick run, with fewer games; results are kept in out.")
+    assert "1123, share of codes left" in result.stdout
+    assert "0.1429541" in result.stdout
+    assert "15 agree, quick run." in result.stdout
+    assert read_run(Path("out/first-guesses.json")).complete
+    assert len(Path("out/first-guesses.csv").read_text().splitlines()) == 16
+    before = Path("out/first-guesses.json").read_bytes()
+    assert run("reproduce", "first-guesses", "--quick", "--out", "out").stdout == result.stdout
+    assert Path("out/first-guesses.json").read_bytes() == before
+
+
+def test_json_and_a_page() -> None:
+    (found,) = run_json("reproduce", "first-guesses", "--quick", "--page", "page.md")
+    assert found["id"] == "first-guesses"
+    assert {figure["verdict"] for figure in found["figures"]} == {"agrees"}
+    page = Path("page.md").read_text()
+    assert "bnmind reproduce first-guesses --quick" in page
+    assert "Of 15 figures with a published one, 15 agree." in page
+    assert "| 1123, share of codes left | 0.1429541 | 0.1429541 | agrees |" in page
+
+
+def test_another_seed_sets_the_results_aside() -> None:
+    run("reproduce", "first-guesses", "--quick", "--out", "out")
+    result = run("reproduce", "first-guesses", "--quick", "--out", "out", "--seed", "1")
+    assert result.exit_code == 0
+    assert "of another run" in result.stderr
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bnmind.lab.reproductions.reproduce_into", interrupted)
+    result = run("reproduce", "first-guesses", "--quick", "--out", "out")
+    assert result.exit_code == 130
+    assert "the same command goes on" in result.stderr
+
+
+def test_missing_data_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    needy = [name for name, one in REPRODUCTIONS.items() if one.data]
+    for name in needy[:1]:
+        said = run("reproduce", name, "--quick", "--data", str(tmp_path)).stdout
+        assert f"Skipped: no data set {REPRODUCTIONS[name].data[0]}" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "--list"),
+        (["nonsense"], "nonsense"),
+        (["heuristic"], "did you mean heuristics"),
+        (["heuristics", "--workers", "0"], "--workers"),
+        (["heuristics", "--workers", "-2"], "--workers"),
+        (["heuristics", "--seed", "-1"], "--seed"),
+        (["heuristics", "--page", "page.txt"], ".md"),
+    ],
+)
+def test_faults_take_one_line(arguments: list[str], word: str) -> None:
+    assert_one_line_error(run("reproduce", *arguments), word)
+    assert list(Path().iterdir()) == []
+
+
+def test_a_file_in_place_of_the_directory_is_refused() -> None:
+    Path("out").touch()
+    assert_one_line_error(run("reproduce", "heuristics", "--out", "out"), "directory", "out")

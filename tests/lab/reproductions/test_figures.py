@@ -1,0 +1,92 @@
+"""Figures beside published ones, and their verdicts."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.lab.reproductions import (
+    Better,
+    Estimate,
+    Figure,
+    Verdict,
+    exact,
+    measured,
+    published,
+)
+from bnmind.lab.reproductions.base.figures import quoted
+from bnmind.lab.reproductions.page import cells, duration, summary
+
+numbers = st.floats(-100, 100, allow_nan=False)
+
+
+@given(numbers, st.floats(0, 3), numbers, st.none() | st.floats(0, 3), st.sampled_from(Better))
+def test_verdicts_by_three_standard_errors(
+    ours: float, error: float, theirs: float, their_error: float | None, better: Better
+) -> None:
+    figure = measured("x", Estimate(ours, error, 9), theirs, their_error, better=better, why="so")
+    limit = 3 * math.sqrt(error**2 + (their_error or 0) ** 2)
+    if abs(ours - theirs) <= limit * (1 - 1e-9):
+        assert (figure.verdict, figure.why) == (Verdict.AGREES, "")
+    elif abs(ours - theirs) > limit * (1 + 1e-9):
+        preferred = {Better.LOWER: ours < theirs, Better.HIGHER: ours > theirs}
+        expected = Verdict.BETTER if preferred.get(better) else Verdict.DIFFERS
+        assert (figure.verdict, figure.why) == (expected, "so")
+    assert Figure.from_dict(figure.as_dict()) == figure
+
+
+@given(st.lists(numbers, min_size=2))
+def test_estimates_are_means_with_standard_errors(values: list[float]) -> None:
+    estimate = Estimate.of(values)
+    assert estimate.mean == pytest.approx(statistics.fmean(values), abs=1e-9)
+    assert estimate.sd == pytest.approx(statistics.stdev(values), abs=1e-6)
+    assert estimate.games == len(values)
+
+
+def test_exact_figures_agree_only_if_they_are_equal() -> None:
+    assert exact("x", 5625, 5625, why="so", note="book").why == "book"
+    assert exact("x", 5624, 5625, better=Better.LOWER).verdict is Verdict.BETTER
+    differs = exact("x", 5626, 5625, better=Better.LOWER, why="so", note="book")
+    assert (differs.verdict, differs.why) == (Verdict.DIFFERS, "book; so")
+    assert exact("x", 4.3404, 4.340, digits=3).verdict is Verdict.AGREES
+    assert exact("x", 4.3407, 4.340, digits=3).verdict is Verdict.DIFFERS
+    assert exact("x", 3, None).verdict is Verdict.NEW
+    assert measured("x", Estimate(3, 1, 2), None).verdict is Verdict.NEW
+
+
+def test_a_single_value_has_no_standard_error() -> None:
+    with pytest.raises(InvalidArgumentError, match="two values"):
+        Estimate.of([1.0])
+
+
+@pytest.mark.parametrize("record", [{}, [], {"name": "x"}, None, 3])
+def test_a_record_that_is_no_figure_is_refused(record: object) -> None:
+    with pytest.raises(InvalidArgumentError, match="figure"):
+        Figure.from_dict(record)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="verdict"):
+        Figure.from_dict({**quoted("x", 1).as_dict(), "verdict": "perhaps"})
+
+
+def test_published_figures_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        published("snyder")["learned"]["mean"] = 4
+    with pytest.raises(UnknownNameError, match="did you mean snyder"):
+        published("snider")
+
+
+def test_cells_show_two_digits_of_the_standard_error() -> None:
+    assert cells(quoted("people", 6.77)) == ("people", "6.77", "", "", "", "quoted")
+    assert cells(exact("sizes", 20526445, 20526445))[1:3] == ("20,526,445", "20,526,445")
+    wide = measured("codes", Estimate(597.71, 24.3, 10_000), 604.2)
+    assert cells(wide)[1:5] == ("604.2", "598", "24", "10,000")
+    assert summary([wide, quoted("x", 1), exact("x", 2, None)]) == (
+        "1 agrees, 1 is new, 1 is quoted"
+    )
+    assert [duration(s) for s in (0.1, 99, 100, 5999, 6000)] == [
+        *("1 s", "99 s", "2 min", "100 min", "1.7 h")
+    ]
