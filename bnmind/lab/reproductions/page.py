@@ -54,7 +54,7 @@ def table(figures: Sequence[Figure], *, remarks: bool = False) -> tuple[tuple[st
     remarks
         Whether the last column has the remarks.
     """
-    rows = [(*COLUMNS, "remark")]
+    rows: list[tuple[str, ...]] = [(*COLUMNS, "remark")]
     rows += [(*cells(figure), figure.why) for figure in figures]
     kept = [
         number
