@@ -808,6 +808,7 @@ def game_experiment() -> lab.GameExperiment:
     lab.BatchRows,
     lab.CodeMaker,
     lab.Comparison,
+    lab.ConfidenceSequence,
     lab.Contest,
     lab.Declared,
     lab.GameBatch,
@@ -815,11 +816,16 @@ def game_experiment() -> lab.GameExperiment:
     lab.GameRow,
     lab.GameSetting,
     lab.Limit,
+    lab.Moments,
+    lab.NarrowEnough,
+    lab.PairedDifference,
+    lab.PairedDifferences,
     lab.PlayedTurn,
     lab.Player,
     lab.RankSumGroups,
     lab.Results,
     lab.Revealed,
+    lab.RunningDifferences,
     lab.Summary,
     lab.Transcript,
     lab.TurnRow,
@@ -833,6 +839,8 @@ def _lab() -> Any:
     contest = lab.Contest([knuth], channel)  # type: ignore[arg-type]
     experiment = game_experiment()
     results = lab.run(experiment)
+    paired = lab.paired_differences({"knuth": [3.0, 4.0], "random": [4.0, 4.0]})
+    running = lab.RunningDifferences(strategies=2)
     return [
         experiment,
         *experiment.settings,
@@ -841,6 +849,13 @@ def _lab() -> Any:
         experiment.batches()[0].run(),
         results,
         *results.details,
+        lab.ConfidenceSequence(first=2),
+        lab.Moments.of([[1.0, 2.0], [3.0, 2.0]]),
+        lab.NarrowEnough(0.1),
+        paired,
+        *paired.pairs,
+        running,
+        running.plus([[3.0, 4.0], [4.0, 4.0]]),
         lab.rank_sum_groups({"knuth": [3.0, 4.0], "random": [4.0, 5.0]}),
         maker,
         played,

@@ -230,6 +230,35 @@ def special() -> dict[str, Any]:
         "CodeMaker.answer.turn": 0,
         "CodeMaker.answer.guess": (1, 2),
         "Comparison.rows_of.strategy": "knuth",
+        "Comparison.differences.confidence": 0.9,
+        "Comparison.differences.measure": lambda row: row.guesses,
+        "Comparison.differences.interval": lab.StudentInterval(),
+        "PairedDifferences.between.first": "knuth",
+        "PairedDifferences.between.second": "random",
+        "PairedDifferences.differ.one": "knuth",
+        "PairedDifferences.differ.other": "random",
+        "StudentInterval.factor.n": 10,
+        "StudentInterval.factor.error": 0.05,
+        "NormalInterval.factor.n": 10,
+        "NormalInterval.factor.error": 0.05,
+        "ConfidenceSequence.factor.n": 10,
+        "ConfidenceSequence.factor.error": 0.05,
+        "StudentInterval.half_widths.moments": lab.Moments.of([[1.0, 2.0], [3.0, 2.0]]),
+        "StudentInterval.half_widths.error": 0.05,
+        "NormalInterval.half_widths.moments": lab.Moments.of([[1.0, 2.0], [3.0, 2.0]]),
+        "NormalInterval.half_widths.error": 0.05,
+        "ExactMean.half_widths.moments": lab.Moments.of([[1.0, 2.0], [3.0, 2.0]]),
+        "ExactMean.half_widths.error": 0.05,
+        "ConfidenceSequence.half_widths.moments": lab.Moments.of([[1.0, 2.0], [3.0, 2.0]]),
+        "ConfidenceSequence.half_widths.error": 0.05,
+        "Moments.of.observations": [[1.0, 2.0]],
+        "Moments.plus.observations": [[1.0, 2.0]],
+        "RunningDifferences.plus.values": [[1.0, 2.0]],
+        "RunningDifferences.suffice.rule": lab.AllTold(),
+        "NarrowEnough.suffices.means": np.array([1.0]),
+        "NarrowEnough.suffices.half_widths": np.array([1.0]),
+        "AllTold.suffices.means": np.array([1.0]),
+        "AllTold.suffices.half_widths": np.array([1.0]),
         "Contest.comparison.rows": lab.compare([KNUTH], NOISY, games=3).rows,
         "Contest.run.progress": lambda done, total: None,
         "GameExperiment.comparisons.rows": lab.run(game_experiment()).rows,
@@ -424,6 +453,25 @@ def of_functions() -> Iterator[Call]:
         ),
         (lab.comparison_csv, {"comparison": comparison}),
         (lab.comparison_groups, {"comparison": comparison, "significance": 0.1}),
+        (
+            lab.compare_until,
+            {
+                "contest": lab.Contest((KNUTH, strategies.RandomCode()), NOISY, games=2),
+                "rule": lab.AllTold(),
+                "confidence": 0.9,
+                "progress": lambda done, total: None,
+            },
+        ),
+        (lab.holm, {"p_values": [0.1, 0.2]}),
+        (
+            lab.paired_differences,
+            {
+                "values": {"a": [1.0, 2.0], "b": [2.0, 2.0]},
+                "confidence": 0.9,
+                "interval": lab.NormalInterval(),
+            },
+        ),
+        (lab.signed_rank_p_value, {"differences": [1.0, -2.0]}),
         (lab.rank_sum_groups, {"samples": {"a": [1.0, 2.0]}, "significance": 0.1}),
         (
             lab.game_settings,
@@ -489,7 +537,7 @@ LATE = ("scores", "batch_scores", "masses", "information", "channels", "n_config
 CALLED = {"given": "response", "guess": "code", "secret": "code", "text": "transcript"}
 """How messages call an argument, if not by its name."""
 
-YOURS = ("gate", "make", "learn", "progress", "order")
+YOURS = ("gate", "make", "learn", "measure", "progress", "order")
 """Functions of the user's own, whose errors are the user's."""
 
 CALLS = [*of_functions(), *of_methods(), *of_constructors()]

@@ -20,46 +20,80 @@ from bnmind.lab.experiments import (
 )
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary, compare
-from bnmind.lab.mastermind.comparison import TurnRow
+from bnmind.lab.mastermind.comparison import TurnRow, comparison_groups
 from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
-from bnmind.lab.mastermind.groups import RankSumGroups, comparison_groups, rank_sum_groups
 from bnmind.lab.mastermind.plots import plot_lengths
+from bnmind.lab.mastermind.sequential import compare_until
 from bnmind.lab.mastermind.setting import GameSetting, Player
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
 from bnmind.lab.result_files import write_files
+from bnmind.lab.statistics import (
+    AllTold,
+    ConfidenceSequence,
+    Enough,
+    ExactMean,
+    IntervalMethod,
+    Moments,
+    NarrowEnough,
+    NormalInterval,
+    PairedDifference,
+    PairedDifferences,
+    RankSumGroups,
+    RunningDifferences,
+    StudentInterval,
+    holm,
+    paired_differences,
+    rank_sum_groups,
+    signed_rank_p_value,
+)
 
 __all__ = [
     "ENDINGS",
+    "AllTold",
     "Batch",
     "BatchRows",
     "CodeMaker",
     "Comparison",
+    "ConfidenceSequence",
     "Contest",
     "Declared",
     "Ending",
+    "Enough",
+    "ExactMean",
     "Experiment",
     "GameBatch",
     "GameExperiment",
     "GameRow",
     "GameSetting",
+    "IntervalMethod",
     "Limit",
+    "Moments",
+    "NarrowEnough",
+    "NormalInterval",
+    "PairedDifference",
+    "PairedDifferences",
     "PlayedTurn",
     "Player",
     "RankSumGroups",
     "Results",
     "Revealed",
+    "RunningDifferences",
+    "StudentInterval",
     "Summary",
     "Transcript",
     "TurnRow",
     "assumed_channel",
     "compare",
+    "compare_until",
     "comparison_csv",
     "comparison_groups",
     "game_settings",
+    "holm",
+    "paired_differences",
     "parse_ending",
     "play_game",
     "plot_attributes",
@@ -73,6 +107,7 @@ __all__ = [
     "run",
     "save_comparison",
     "save_simulation",
+    "signed_rank_p_value",
     "strategy_rng",
     "transcript_from_json",
     "transcript_to_json",

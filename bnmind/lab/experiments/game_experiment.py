@@ -176,6 +176,7 @@ class GameExperiment(Value):
             ending=ending_text(setting.ending),
             prior=prior_text(setting.prior),
             assumed_prior=" or ".join(dict.fromkeys(map(prior_text, setting.believed_priors))),
+            match=self.match,
             rows=tuple(rows),
         )
 

@@ -3,13 +3,13 @@
 from bnmind.lab.mastermind.advice import Advice, Doubt, advise
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import MAX_ROWS, Comparison, Contest, GameRow, Summary, compare
-from bnmind.lab.mastermind.comparison import TurnRow
+from bnmind.lab.mastermind.comparison import TurnRow, comparison_groups
 from bnmind.lab.mastermind.ending_names import ENDINGS, parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.games import assumed_channel, play_game, replay
-from bnmind.lab.mastermind.groups import RankSumGroups, comparison_groups, rank_sum_groups
 from bnmind.lab.mastermind.plots import plot_lengths
 from bnmind.lab.mastermind.saved_game import SavedGame, content_of, read_game, write_game
+from bnmind.lab.mastermind.sequential import compare_until, play_until, sequential_comparison
 from bnmind.lab.mastermind.setting import GameSetting, Player
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
@@ -30,7 +30,6 @@ __all__ = [
     "Limit",
     "PlayedTurn",
     "Player",
-    "RankSumGroups",
     "Revealed",
     "SavedGame",
     "Summary",
@@ -39,16 +38,18 @@ __all__ = [
     "advise",
     "assumed_channel",
     "compare",
+    "compare_until",
     "comparison_csv",
     "comparison_groups",
     "content_of",
     "parse_ending",
     "play_game",
+    "play_until",
     "plot_lengths",
-    "rank_sum_groups",
     "read_game",
     "replay",
     "save_comparison",
+    "sequential_comparison",
     "strategy_rng",
     "transcript_from_json",
     "transcript_to_json",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
+import numpy as np
+
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -20,7 +22,7 @@ from bnmind.lab.mastermind.setting import (
     raise_together,
 )
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.priors.prior import Prior, observed
 from bnmind.strategies.base.strategy import Strategy
 
 __all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
@@ -209,6 +211,15 @@ class Contest:
                 progress(len(rows), self.n_rows)
         return self.comparison(rows)
 
+    @property
+    def learns(self) -> bool:
+        """Whether the assumed prior learns from the earlier codes of a match."""
+        prior = self.setting.believed_priors[0]
+        if self.match == 1 or prior is None:
+            return False
+        code = prior.draw(1, np.random.default_rng(0))[0]
+        return observed(prior, code.tolist()) is not prior
+
     def play(self) -> Iterator[GameRow]:
         """Play the first game of each strategy, then the second of each strategy, and so on."""
         series = GameSeries(
@@ -246,5 +257,10 @@ class Contest:
             ending=ending_text(self.rule),
             prior=prior_text(self.prior),
             assumed_prior=prior_text(self.setting.believed_priors[0]),
+            match=self.match,
+            exhaustive=self.games is None
+            and games == self.n_games
+            and self.channel.is_exact
+            and all(strategy.deterministic for strategy in self.strategies),
             rows=tuple(rows[: games * len(self.strategies)]),
         )

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
+from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
+from bnmind.lab.statistics.groups import RankSumGroups, rank_sum_groups
+from bnmind.lab.statistics.intervals import ExactMean, IntervalMethod, StudentInterval
+from bnmind.lab.statistics.paired import PairedDifferences, paired_differences
+from bnmind.mastermind.priors.uniform import UNIFORM
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "GameRow", "Summary", "TurnRow"]
+__all__ = ["Comparison", "GameRow", "Summary", "TurnRow", "comparison_groups"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,8 @@ class GameRow(CheckedValue):
     secret: str
     """The secret code; if every code is played once, it does not depend on the seed."""
     guesses: int
-    """The number of guesses; for a lost game that reveals the code, the limit of guesses."""
+    """The number of guesses made. If the code-maker reveals the code, a lost game has as many as
+    the limit; if the breaker names a code, a lost game may be short."""
     won: bool
     """Whether the code was guessed or, if the ending does not reveal it, named correctly."""
     seconds: float = field(compare=False)
@@ -44,9 +50,9 @@ class GameRow(CheckedValue):
     """The number of codes that the strategy examined, if it counts them."""
     assumed: str = ""
     """The name of the channel that the strategy assumed."""
-    prior: str = "uniform"
+    prior: str = UNIFORM
     """The name of the prior from which the secret was drawn."""
-    assumed_prior: str = "uniform"
+    assumed_prior: str = UNIFORM
     """The name of the prior that the strategy assumed before the first game of a match."""
     ending: str = "revealed"
     """The rule that ended the game, as at the command line."""
@@ -101,7 +107,9 @@ class Summary(CheckedValue):
     games: int
     """The number of games."""
     mean: float
-    """The mean number of guesses; lost games count as the limit of guesses."""
+    """The mean number of guesses made, in games won and lost. A game that is lost because nobody
+    found the code has as many guesses as the limit; one that is lost because the breaker named a
+    wrong code counts with the guesses before that."""
     standard_error: float
     """The standard error of the mean; nan for a single game."""
     sd: float
@@ -145,10 +153,18 @@ class Comparison(CheckedValue):
     """The limit of guesses in a game."""
     ending: str = "revealed"
     """The rule that ended the games, as at the command line."""
-    prior: str = "uniform"
+    prior: str = UNIFORM
     """The name of the prior from which the secrets were drawn."""
-    assumed_prior: str = "uniform"
+    assumed_prior: str = UNIFORM
     """The name of the prior that the strategies assumed."""
+    match: int = 1
+    """The number of games in a match; within it, an assumed prior that learns has seen the codes
+    of the earlier games."""
+    exhaustive: bool = False
+    """Whether these are all games that there are: every code once, true replies, and strategies
+    without random choices. The means are then exact."""
+    sequential: bool = False
+    """Whether the number of games was decided by looking at the results."""
     rows: tuple[GameRow, ...]
     """One row for each game and strategy, ordered by game."""
 
@@ -162,6 +178,59 @@ class Comparison(CheckedValue):
         """Return the games of one strategy, ordered by game."""
         return tuple(row for row in self.rows if row.strategy == strategy)
 
+    @checked
+    def differences(
+        self,
+        measure: Callable[[GameRow], float] | None = None,
+        *,
+        confidence: float = 0.95,
+        interval: IntervalMethod | None = None,
+    ) -> PairedDifferences:
+        """Return the paired differences of all strategies.
+
+        Parameters
+        ----------
+        measure
+            A function that returns the value of a game, such as ``lambda row: row.won``; by default
+            the number of guesses.
+        confidence
+            The probability that all intervals cover their means, in (0, 1).
+        interval
+            The method of the intervals. The default depends on how the number of games was
+            decided: `StudentInterval` if in advance, `ConfidenceSequence` if by looking at the
+            results (`sequential`), and `ExactMean` if there are no others (`exhaustive`).
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If the confidence is out of range.
+        InvalidArgumentError
+            If the measure returns a value that is not a finite number.
+
+        Examples
+        --------
+        >>> from bnmind.lab import compare
+        >>> from bnmind.mastermind import Board, Channel
+        >>> from bnmind.strategies import Knuth, RandomCode
+        >>> comparison = compare([RandomCode(), Knuth()], Channel.exact(Board(3, 4)), games=300)
+        >>> print(comparison.differences())
+        random - knuth: -0.12 (-0.2407 to 0.0007441)
+        """
+        if interval is None:
+            interval = (
+                ExactMean()
+                if self.exhaustive
+                else ConfidenceSequence()
+                if self.sequential
+                else StudentInterval()
+            )
+        value = _guesses if measure is None else measure
+        return paired_differences(
+            {name: [value(row) for row in self.rows_of(name)] for name in self.strategies},
+            confidence=confidence,
+            interval=interval,
+        )
+
     @property
     def frame(self) -> pd.DataFrame:
         """The rows as a new pandas data frame."""
@@ -169,6 +238,32 @@ class Comparison(CheckedValue):
 
         columns = [column.name for column in fields(GameRow)]
         return pd.DataFrame([astuple(row) for row in self.rows], columns=columns)
+
+
+@checked
+def comparison_groups(
+    comparison: Comparison, *, significance: float = 0.05, corrected: bool = False
+) -> RankSumGroups:
+    """Return the groups of the strategies of a comparison, by their numbers of guesses.
+
+    The test ignores that the games are the same ones; `Comparison.differences` does not, and tells
+    more strategies apart.
+
+    Parameters
+    ----------
+    comparison
+        The comparison. All games count with the guesses made, lost ones too; see `Summary.mean`.
+    significance, corrected
+        As for `rank_sum_groups`.
+    """
+    lengths = {
+        name: [_guesses(row) for row in comparison.rows_of(name)] for name in comparison.strategies
+    }
+    return rank_sum_groups(lengths, significance=significance, corrected=corrected)
+
+
+def _guesses(row: GameRow) -> float:
+    return float(row.guesses)
 
 
 def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:

@@ -12,6 +12,7 @@ from bnmind._file_locks import locked
 from bnmind._messages import shown
 from bnmind._text_files import encoded, write_file
 from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
+from bnmind.mastermind.priors.uniform import UNIFORM
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Turn
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "VERSION", "SavedGame", "content_of", "read_game", "write_game"]
 
 FORMAT = "bnmind assist"
-UNIFORM = "uniform"
 VERSION = 2
 """The version of files with a prior; files without one have version 1."""
 

@@ -17,6 +17,7 @@ from bnmind.lab.mastermind.games import assumed_channel
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior, require_same_board
+from bnmind.mastermind.priors.uniform import UNIFORM
 from bnmind.strategies.base.strategy import Strategy
 
 __all__ = ["GameSetting", "Player", "ending_text", "prior_text", "raise_together"]
@@ -159,7 +160,7 @@ def ending_text(ending: Ending) -> str:
 
 def prior_text(prior: Prior | None) -> str:
     """Return the name of a prior."""
-    return "uniform" if prior is None else prior.name
+    return UNIFORM if prior is None else prior.name
 
 
 def raise_together(faults: Sequence[BnmindError]) -> None:

@@ -15,7 +15,10 @@ from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, drawn_colors
 from bnmind.mastermind.priors.prior import Codes
 
-__all__ = ["UniformPrior"]
+__all__ = ["UNIFORM", "UniformPrior"]
+
+UNIFORM = "uniform"
+"""The name of the prior; records without a prior mean this one."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class UniformPrior(ClosedFormPrior):
     @property
     def name(self) -> str:
         """The name of the prior at the command line and in files."""
-        return "uniform"
+        return UNIFORM
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""

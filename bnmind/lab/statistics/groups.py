@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import TypeVar
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
-from bnmind.lab.mastermind.compare import Comparison
+from bnmind.lab.statistics.holm import holm
 
-__all__ = ["RankSumGroups", "comparison_groups", "rank_sum_groups"]
+__all__ = ["RankSumGroups", "neighbor_groups", "pair_of", "rank_sum_groups"]
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,19 +38,14 @@ class RankSumGroups(CheckedValue):
     means: tuple[float, ...]
     """Their means."""
     p_values: Mapping[tuple[str, str], float]
-    """The p-value of each pair, the better-ranked strategy first."""
+    """The p-value of each pair, the better-ranked strategy first, corrected if so asked."""
     significance: float = 0.05
     """Two strategies differ if their p-value is below this."""
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups, the best one first."""
-        groups = [[self.ranking[0]]]
-        for better, worse in pairwise(self.ranking):
-            if self.differ(better, worse):
-                groups.append([])
-            groups[-1].append(worse)
-        return tuple(map(tuple, groups))
+        return neighbor_groups(self.ranking, self.differ)
 
     @property
     def differences(self) -> tuple[tuple[str, str], ...]:
@@ -64,13 +62,7 @@ class RankSumGroups(CheckedValue):
         InvalidArgumentError
             If one of them is not in the ranking.
         """
-        for pair in ((one, other), (other, one)):
-            if pair in self.p_values:
-                return self.p_values[pair] < self.significance
-        raise InvalidArgumentError(
-            f"expected two strategies among {', '.join(self.ranking)}, got {one} and {other}",
-            (one, other),
-        )
+        return pair_of(self.p_values, self.ranking, one, other) < self.significance
 
     def __str__(self) -> str:
         """Return the groups in one line, such as ``entropy = kooi < knuth``."""
@@ -79,7 +71,10 @@ class RankSumGroups(CheckedValue):
 
 @checked
 def rank_sum_groups(
-    samples: Mapping[str, Sequence[float]], *, significance: float = 0.05
+    samples: Mapping[str, Sequence[float]],
+    *,
+    significance: float = 0.05,
+    corrected: bool = False,
 ) -> RankSumGroups:
     """Rank samples by their mean, and group neighbors that a rank-sum test cannot tell apart.
 
@@ -91,6 +86,9 @@ def rank_sum_groups(
         than there are.
     significance
         Two strategies differ if their p-value is below this, from 0 to 1.
+    corrected
+        Whether to correct the p-values for all pairs by Holm's procedure. Runarsson and Merelo
+        do not correct them.
 
     Raises
     ------
@@ -118,6 +116,9 @@ def rank_sum_groups(
         (better, worse): _p_value(samples[better], samples[worse])
         for better, worse in combinations(ranking, 2)
     }
+    if corrected:
+        adjusted = holm(list(p_values.values())).tolist()
+        p_values = dict(zip(p_values, adjusted, strict=True))
     return RankSumGroups(
         ranking=tuple(ranking),
         means=tuple(means[name] for name in ranking),
@@ -126,20 +127,34 @@ def rank_sum_groups(
     )
 
 
-@checked
-def comparison_groups(comparison: Comparison, *, significance: float = 0.05) -> RankSumGroups:
-    """Return the groups of the strategies of a comparison, by the lengths of their games.
+def neighbor_groups(
+    ranking: Sequence[str], differ: Callable[[str, str], bool]
+) -> tuple[tuple[str, ...], ...]:
+    """Return a ranking, cut between neighbors that differ."""
+    groups = [[ranking[0]]]
+    for better, worse in pairwise(ranking):
+        if differ(better, worse):
+            groups.append([])
+        groups[-1].append(worse)
+    return tuple(map(tuple, groups))
 
-    Parameters
-    ----------
-    comparison, significance
-        As for `rank_sum_groups`; a lost game counts as the limit of guesses.
+
+def pair_of(
+    pairs: Mapping[tuple[str, str], _Found], ranking: Sequence[str], one: str, other: str
+) -> _Found:
+    """Return the entry of a pair of the ranking, in either order.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one of them is not in the ranking, or they are the same.
     """
-    lengths = {
-        name: [float(row.guesses) for row in comparison.rows_of(name)]
-        for name in comparison.strategies
-    }
-    return rank_sum_groups(lengths, significance=significance)
+    for pair in ((one, other), (other, one)):
+        if pair in pairs:
+            return pairs[pair]
+    raise InvalidArgumentError(
+        f"expected two strategies among {', '.join(ranking)}, got {one} and {other}", (one, other)
+    )
 
 
 def _p_value(one: Sequence[float], other: Sequence[float]) -> float:

@@ -1,0 +1,151 @@
+"""Confidence intervals of a mean, for a number of observations that was chosen in advance.
+
+An interval is ``mean ± factor · sd``, where ``sd`` is the standard deviation of the observations
+and the factor depends on their number and on the allowed probability of error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.information import Floats
+from bnmind.lab.statistics.moments import Moments
+
+__all__ = [
+    "ExactMean",
+    "IntervalMethod",
+    "NormalInterval",
+    "StudentInterval",
+    "require_error",
+    "spread_widths",
+]
+
+
+class IntervalMethod(Protocol):
+    """A way to compute confidence intervals of a mean."""
+
+    @property
+    def name(self) -> str:
+        """The name of the method, as in a report."""
+
+    def half_widths(self, moments: Moments, error: float) -> Floats:
+        """Return half the widths of intervals, shape (series,); inf if nothing is known.
+
+        Parameters
+        ----------
+        moments
+            The moments of the observations.
+        error
+            The probability that an interval misses its mean, in (0, 1).
+        """
+
+
+@dataclass(frozen=True)
+class StudentInterval:
+    """The interval of Student's t distribution.
+
+    It holds for a number of observations chosen in advance, exactly for normal ones and
+    approximately for others.
+
+    References
+    ----------
+    Student, *The probable error of a mean*, Biometrika 6 (1908), 1-25.
+
+    Examples
+    --------
+    >>> round(StudentInterval().factor(25, 0.05), 4)  # 2.064 / 5
+    0.4128
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return "Student's t"
+
+    @checked
+    def factor(self, n: int, error: float) -> float:
+        """Return half the width in standard deviations; infinite for a single observation."""
+        from scipy.special import stdtrit
+
+        require_error(n, error)
+        if n == 1:
+            return math.inf
+        return float(-stdtrit(n - 1, error / 2)) / math.sqrt(n)
+
+    @checked
+    def half_widths(self, moments: Moments, error: float) -> Floats:
+        """Return half the widths of intervals; infinite where all observations are equal."""
+        return spread_widths(self.factor(moments.n, error), moments)
+
+
+@dataclass(frozen=True)
+class NormalInterval:
+    """The interval of the normal distribution.
+
+    It holds for a large number of observations, chosen in advance.
+
+    Examples
+    --------
+    >>> round(NormalInterval().factor(25, 0.05), 4)  # 1.96 / 5
+    0.392
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return "normal"
+
+    @checked
+    def factor(self, n: int, error: float) -> float:
+        """Return half the width in standard deviations; infinite for a single observation."""
+        from scipy.special import ndtri
+
+        require_error(n, error)
+        return math.inf if n == 1 else float(-ndtri(error / 2)) / math.sqrt(n)
+
+    @checked
+    def half_widths(self, moments: Moments, error: float) -> Floats:
+        """Return half the widths of intervals; infinite where all observations are equal."""
+        return spread_widths(self.factor(moments.n, error), moments)
+
+
+@dataclass(frozen=True)
+class ExactMean:
+    """The mean itself, if the observations are all that there are, not a sample."""
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return "exact"
+
+    @checked
+    def half_widths(self, moments: Moments, error: float) -> Floats:
+        """Return 0 for each series."""
+        require_error(moments.n, error)
+        return np.zeros(len(moments.means))
+
+
+def require_error(n: int, error: float) -> None:
+    """Raise unless there are observations and the probability of error is in (0, 1)."""
+    if n < 1:
+        raise InvalidArgumentError(f"expected at least one observation, got {n}", n)
+    if not 0 < error < 1:
+        raise InvalidProbabilityError(
+            f"expected a probability of error between 0 and 1, got {error}", error
+        )
+
+
+def spread_widths(factor: float, moments: Moments) -> Floats:
+    """Return a factor times the standard deviations; infinite where observations do not vary.
+
+    Equal observations tell nothing about the spread, so their interval is not a point.
+    """
+    sds = moments.sds
+    vary = sds > 0  # False for nan
+    return np.where(vary, np.where(vary, sds, 1.0) * factor, np.inf)
