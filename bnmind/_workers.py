@@ -1,48 +1,231 @@
-"""Distribution of work over processes, which end when the program ends, however it ends."""
+"""Distribution of tasks over processes or over a cluster, with results in order.
+
+`results_of` is the only door to joblib. Its ``workers`` are a number of processes or a `Backend`,
+which says where joblib runs the tasks. The results are those of the tasks, so they do not depend
+on the backend.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-__all__ = ["results_of"]
+from bnmind._arguments import check_fields
+from bnmind.errors import InvalidArgumentError, WorkersError
+
+__all__ = [
+    "Backend",
+    "Processes",
+    "WorkersEndedError",
+    "batch_size_for",
+    "faults_of_workers",
+    "results_of",
+]
 
 _Result = TypeVar("_Result")
 
 _SECONDS = 0.5
 """Seconds between two checks whether the program still runs."""
 
+_MOST_ENDS = 3
+"""Times that workers may end without a result in between; afterwards a task is to blame."""
 
-def results_of(tasks: Sequence[Callable[[], _Result]], workers: int) -> Iterator[_Result]:
-    """Yield the results of tasks, in their order.
+_BATCH_SECONDS = 2.0
+"""The intended duration of a batch: a hundred times the cost of sending it to a worker."""
 
-    If the program is killed, its workers end within a second.
+_BATCHES_EACH = 8
+"""The least number of batches for each worker, so that all workers end at about the same time."""
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """The place where tasks run, for every ``workers`` argument: `Processes` or `Cluster`."""
+
+    def opened(self) -> AbstractContextManager[Any]:
+        """Return a context whose value is a `joblib.Parallel` with ``return_as="generator"``.
+
+        Raises
+        ------
+        WorkersError
+            If the workers cannot be reached, also later, while they are in use.
+        """
+
+
+class WorkersEndedError(Exception):
+    """Workers ended while they ran tasks, which can run again; raised inside of a context."""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Processes on this machine.
+
+    Tasks of a process that ends, such as one that the system kills for its memory, run again.
+
+    Parameters
+    ----------
+    workers
+        The number of processes, at least 1; or −1, one for each core. A single one is the
+        process of the program itself.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the number is out of range.
+
+    Examples
+    --------
+    >>> from bnmind.lab import Processes
+    >>> Processes(2)
+    Processes(workers=2)
+    """
+
+    workers: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if problems := faults_of_workers(self.workers):
+            raise InvalidArgumentError(problems[0], self.workers)
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Yield a `joblib.Parallel` of processes, which end if the program is killed."""
+        from joblib import Parallel
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        try:
+            yield Parallel(
+                n_jobs=self.workers,
+                backend="loky",
+                return_as="generator",
+                initializer=_watch,
+                initargs=(os.getpid(),),
+            )
+        except BrokenProcessPool as error:
+            raise WorkersEndedError(
+                f"a worker process ended {_MOST_ENDS} times while it ran the same tasks, perhaps"
+                " for lack of memory; use fewer workers"
+            ) from error
+
+
+def faults_of_workers(workers: int | Backend) -> list[str]:
+    """Return what is wrong with a ``workers`` argument of the right type: at most one sentence."""
+    if not isinstance(workers, int) or workers >= 1 or workers == -1:
+        return []
+    return [f"expected at least 1 worker, or -1 for all cores, got {workers}"]
+
+
+def results_of(tasks: Sequence[Callable[[], _Result]], workers: int | Backend) -> Iterator[_Result]:
+    """Yield the results of tasks, in their order, each as soon as it is known.
+
+    If a worker ends, its tasks run again. If the program is killed, its processes end within a
+    second.
 
     Parameters
     ----------
     tasks
-        The tasks. With several workers, they are pickled.
+        The tasks: functions whose results depend on nothing but themselves. They are pickled,
+        except in a single process.
     workers
-        The number of processes; 1 runs the tasks in this process, and -1 uses all cores.
+        The number of processes; 1 runs the tasks in this process, and −1 uses all cores. Or the
+        backend.
+
+    Raises
+    ------
+    WorkersError
+        If the workers cannot be reached, or end again and again.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> list(results_of([partial(pow, 2, exponent) for exponent in range(5)], 1))
+    [1, 2, 4, 8, 16]
     """
-    # More workers than tasks would have nothing to do.
-    workers = min(workers, len(tasks))
-    if workers in (0, 1):
+    backend = Processes(workers) if isinstance(workers, int) else workers
+    if isinstance(backend, Processes) and backend.workers > len(tasks):
+        backend = Processes(max(1, len(tasks)))  # more would have nothing to do
+    if backend == Processes(1):
         yield from (task() for task in tasks)
         return
-    from joblib import Parallel, delayed
+    done = ends = 0
+    while done < len(tasks):
+        before = done
+        try:
+            for result in _results(tasks[done:], backend):
+                done += 1
+                yield result
+        except WorkersEndedError as error:
+            ends = 1 if done > before else ends + 1
+            if ends == _MOST_ENDS:
+                raise WorkersError(str(error), "processes") from error
 
-    parallel = Parallel(
-        n_jobs=workers, return_as="generator", initializer=_watch, initargs=(os.getpid(),)
-    )
-    yield from parallel(delayed(_result_of)(task) for task in tasks)
+
+def _results(tasks: Sequence[Callable[[], _Result]], backend: Backend) -> Iterator[_Result]:
+    with (
+        backend.opened() as parallel,
+        closing(parallel((_Call(task), (), {}) for task in tasks)) as results,
+    ):
+        yield from results
 
 
-def _result_of(task: Callable[[], _Result]) -> _Result:
-    return task()
+class _Call(Generic[_Result]):
+    """A task as joblib should see it: without a name, content or arguments to look into.
+
+    joblib's backend for Dask puts large arguments on a single worker, and they would be lost with
+    that worker.
+    """
+
+    __slots__ = ("task",)
+
+    def __init__(self, task: Callable[[], _Result]) -> None:
+        self.task = task
+
+    def __call__(self) -> _Result:
+        return self.task()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Call, (self.task,)
+
+
+def batch_size_for(seconds: float, total: int, workers: int) -> int:
+    """Return a number of items for each batch, such that overhead takes little of the time.
+
+    Batches take about two seconds, as sending one to a worker takes some hundredths of a second;
+    and there are several for each worker, if there are enough items. Results must not depend on
+    the batch size, since the measured time differs from run to run.
+
+    Parameters
+    ----------
+    seconds
+        The measured seconds for one item.
+    total
+        The number of all items.
+    workers
+        The number of workers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> batch_size_for(0.01, 100_000, workers=2), batch_size_for(0.01, 160, workers=2)
+    (200, 10)
+    """
+    if not (seconds >= 0 and total >= 0 and workers >= 1):
+        raise InvalidArgumentError(
+            "expected a time and a total of at least 0 and at least 1 worker, got"
+            f" {seconds} s, {total} and {workers}",
+            (seconds, total, workers),
+        )
+    most = max(1, math.ceil(total / (_BATCHES_EACH * workers)))
+    return most if seconds * most <= _BATCH_SECONDS else max(1, round(_BATCH_SECONDS / seconds))
 
 
 def _watch(program: int) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "SessionFileError",
     "TooLargeError",
     "UnknownNameError",
+    "WorkersError",
 ]
 
 
@@ -174,6 +175,15 @@ class MissingLibraryError(BnmindError, LookupError):
         super().__init__(message)
         self.name = name
         """The library."""
+
+
+class WorkersError(BnmindError, LookupError):
+    """Workers cannot be reached, or end again and again; `place` says where they are."""
+
+    def __init__(self, message: str, place: str) -> None:
+        super().__init__(message)
+        self.place = place
+        """The address of the cluster, or ``processes``."""
 
 
 class NothingToAskError(BnmindError, LookupError):

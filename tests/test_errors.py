@@ -18,6 +18,7 @@ from bnmind.errors import (
     MissingLibraryError,
     TooLargeError,
     UnknownNameError,
+    WorkersError,
 )
 
 EXAMPLES: list[BnmindError] = [
@@ -28,6 +29,7 @@ EXAMPLES: list[BnmindError] = [
     UnknownNameError("strategy", "x", ("map", "entropy")),
     EvidenceNamesError(["rain"], ["rian", 3], ["rain", "wet"]),
     MissingLibraryError("pgmpy must be installed", "pgmpy"),
+    WorkersError("the cluster has no workers", "tcp://10.0.0.1:8786"),
 ]
 
 

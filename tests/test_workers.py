@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bnmind._workers import results_of
+from bnmind._workers import WorkersEndedError, batch_size_for, results_of
+from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
+from bnmind.lab import Backend, Cluster, Processes
 from tests.command_line import ROOT
 
 PROGRAM = """
@@ -34,6 +40,123 @@ list(results_of([partial(work, directory, number) for number in range(2)], 2))
 def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
     tasks = [partial(pow, 2, number) for number in range(20)]
     assert list(results_of(tasks, workers)) == [2**number for number in range(20)]
+
+
+def test_a_backend_is_checked() -> None:
+    for workers in (0, -2):
+        with pytest.raises(InvalidArgumentError, match="at least 1 worker, or -1"):
+            Processes(workers)
+    addresses = [
+        "",
+        "nearby",
+        "local:",
+        "local:0",
+        "local:-1",
+        "local:2 ",
+        "tcp://host",
+        "tcp://:1",
+    ]
+    for address in [*addresses, "http://host:80", "tcp://a b:1", "tcp://host:1/x", "local:٢"]:
+        with pytest.raises(InvalidArgumentError, match="expected tcp://HOST:PORT or local:N"):
+            Cluster(address)
+    for address in ("local:12", "tcp://127.0.0.1:8786", "tls://node-1.example:1", "tcp://[::1]:1"):
+        assert Cluster(address).address == address
+
+
+def test_an_error_of_a_task_comes_through() -> None:
+    results = results_of([partial(half, number) for number in (4, 3, 2)], 1)
+    assert next(results) == 2
+    with pytest.raises(InvalidCodeError, match="3 is odd"):
+        next(results)
+
+
+def half(number: int) -> int:
+    if number % 2:
+        raise InvalidCodeError(f"{number} is odd", number)
+    return number // 2
+
+
+def test_no_tasks_need_no_workers() -> None:
+    assert list(results_of([], 2)) == []
+    assert list(results_of([], Cluster("tcp://127.0.0.1:1"))) == []
+
+
+class Unsteady:
+    """A backend whose workers end after each third result, or without any."""
+
+    def __init__(self, results: int) -> None:
+        self.results = results
+        self.run: list[int] = []
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        yield self.parallel
+
+    def parallel(self, calls: Iterator[Any]) -> Iterator[Any]:
+        for (task, _, _), _ in zip(calls, range(self.results), strict=False):
+            self.run.append(task())
+            yield self.run[-1]
+        raise WorkersEndedError("they ended")
+
+
+def test_tasks_of_a_worker_that_ends_run_again() -> None:
+    backend = Unsteady(3)
+    assert isinstance(backend, Backend)
+    tasks = [partial(abs, number) for number in range(8)]
+    assert list(results_of(tasks, backend)) == list(range(8))
+    assert backend.run == list(range(8))
+
+
+def test_a_task_that_ends_every_worker_is_given_up() -> None:
+    with pytest.raises(WorkersError, match="they ended") as caught:
+        list(results_of([partial(abs, 1)], Unsteady(0)))
+    assert caught.value.place == "processes"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "total", "workers", "size"),
+    [
+        (0.001, 10**6, 2, 2000),
+        (0.001, 1000, 2, 63),
+        (100.0, 1000, 2, 1),
+        (0.0, 1000, 1, 125),
+        (0.1, 0, 4, 1),
+        (3.0, 3, 1, 1),
+    ],
+)
+def test_batches_take_seconds_and_there_are_several_for_each_worker(
+    seconds: float, total: int, workers: int, size: int
+) -> None:
+    assert batch_size_for(seconds, total, workers) == size
+
+
+def test_sizes_of_impossible_batches_are_refused() -> None:
+    for seconds, total, workers in ((-1.0, 1, 1), (1.0, -1, 1), (1.0, 1, 0), (math.nan, 1, 1)):
+        with pytest.raises(InvalidArgumentError, match="expected a time and a total"):
+            batch_size_for(seconds, total, workers)
+
+
+def ends_once(directory: Path, number: int) -> int:
+    flag = directory / str(number)
+    if number == 3 and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return half(2 * number)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_a_process_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+    tasks = [partial(ends_once, tmp_path, number) for number in range(8)]
+    assert list(results_of(tasks, Processes(2))) == list(range(8))
+    assert (tmp_path / "3").exists()
+
+
+@pytest.mark.slow
+def test_an_error_of_a_task_comes_through_from_a_process() -> None:
+    with pytest.raises(InvalidCodeError, match="3 is odd") as caught:
+        list(results_of([partial(half, number) for number in (4, 3, 2)], Processes(2)))
+    assert caught.value.value == 3
 
 
 def is_running(process: int) -> bool:

@@ -1,5 +1,7 @@
 """Experiments: Mastermind games, comparisons of strategies, simulated tests, and their records."""
 
+from bnmind._cluster import Cluster
+from bnmind._workers import Backend, Processes
 from bnmind.lab.adaptive.plots import (
     plot_attributes,
     plot_exposure,
@@ -54,8 +56,10 @@ from bnmind.lab.statistics import (
 __all__ = [
     "ENDINGS",
     "AllTold",
+    "Backend",
     "Batch",
     "BatchRows",
+    "Cluster",
     "CodeMaker",
     "Comparison",
     "ConfidenceSequence",
@@ -78,6 +82,7 @@ __all__ = [
     "PairedDifferences",
     "PlayedTurn",
     "Player",
+    "Processes",
     "RankSumGroups",
     "Results",
     "Revealed",

@@ -161,6 +161,8 @@ def test_numbers_beyond_64_bits_count_like_others() -> None:
         (["bank.json", "--responses", "nothing.csv"], ["nothing.csv"]),
         (["bank.json", "--responses", "wrong.csv"], ["row 2", "item_3", "'maybe'"]),
         (["bank.json", "--workers", "0"], ["worker"]),
+        (["bank.json", "--workers", "2", "--cluster", "local:2"], ["--workers or --cluster"]),
+        (["bank.json", "--cluster", "nearby"], ["tcp://HOST:PORT or local:N", "'nearby'"]),
         (["bank.json", "--examinees", str(10**30)], ["examinees for 5 items", "10^30"]),
         (["bank.json", "--examinees", str(10**12)], ["1,000,000,000,000"]),
     ],

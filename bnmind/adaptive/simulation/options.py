@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bnmind._arguments import check_fields
 from bnmind._messages import listed
+from bnmind._workers import Backend, faults_of_workers
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
 from bnmind.adaptive.simulation.measures import Measure
 from bnmind.errors import InvalidArgumentError
@@ -33,7 +34,8 @@ class SimulationOptions:
     batch_size
         The number of examinees computed at once; default chosen for the bank.
     workers
-        The number of processes; −1 for one process for each core.
+        The number of processes; −1 for one process for each core. Or a backend, such as
+        `bnmind.lab.Cluster`.
 
     Raises
     ------
@@ -45,7 +47,7 @@ class SimulationOptions:
     measures: Sequence[Measure] | None = None
     seed: int = 0
     batch_size: int | None = None
-    workers: int = 1
+    workers: int | Backend = 1
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -57,7 +59,6 @@ class SimulationOptions:
             problems.append(f"the seed must be at least 0, got {self.seed}")
         if self.batch_size is not None and not self.batch_size >= 1:
             problems.append(f"the batch size must be at least 1, got {self.batch_size}")
-        if not (self.workers >= 1 or self.workers == -1):
-            problems.append(f"expected at least 1 worker, or -1 for all cores, got {self.workers}")
+        problems += faults_of_workers(self.workers)
         if problems:
             raise InvalidArgumentError(listed(problems), tuple(problems))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._workers import results_of
+from bnmind._workers import Backend, results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
@@ -219,13 +219,18 @@ def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     return max(1, min(_MOST_EXAMINEES, most))
 
 
-def _blocks(n: int, size: int, workers: int) -> list[NDArray[np.intp]]:
+def _blocks(n: int, size: int, workers: int | Backend) -> list[NDArray[np.intp]]:
     """Return the rows of the examinees in blocks of whole batches, for the workers.
 
     One worker gets a block for each batch. Several workers get few blocks, since each block
     compiles its own plan.
     """
     batches = -(-n // size)
-    most = batches if workers == 1 else 8
+    most = batches if workers == 1 else _most_blocks(workers)
     together = size * -(-batches // most)
     return [np.arange(start, min(n, start + together)) for start in range(0, n, together)]
+
+
+def _most_blocks(workers: int | Backend) -> int:
+    known = workers if isinstance(workers, int) and workers > 0 else 16
+    return 4 * max(2, known)

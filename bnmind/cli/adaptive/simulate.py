@@ -15,8 +15,9 @@ from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
 )
+from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.options import Json, Seed
+from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
@@ -24,6 +25,7 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bnmind._workers import Backend
     from bnmind.adaptive import (
         Examinees,
         ItemBank,
@@ -131,10 +133,8 @@ class SimulateOptions:
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results")
-    workers: Annotated[
-        int,
-        typer.Option("--workers", metavar="N", help="Number of processes; -1: one for each CPU."),
-    ] = 1
+    workers: Workers = None
+    cluster: ClusterOption = None
     seed: Seed = 0
     as_json: Json = False
 
@@ -151,7 +151,8 @@ def simulate(options: SimulateOptions) -> None:
     selectors = {name: selector_by_name(name) for name in names}
     stopper = stopper_by_names(options.stop or [])
     _check(options)
-    tests = _Tests(selectors, stopper, options.seed or 0, options.workers)
+    workers = backend_of(options.workers, options.cluster)
+    tests = _Tests(selectors, stopper, options.seed or 0, workers)
     if options.responses is None:
         result = tests.drawn(_model(options), options.examinees or DEFAULT_EXAMINEES)
     elif options.qmatrix is None and options.folds is None:
@@ -194,7 +195,7 @@ class _Tests:
         selectors: dict[str, Selector[SkillBelief]],
         stopper: Stopper | None,
         seed: int,
-        workers: int,
+        workers: int | Backend,
     ) -> None:
         self.selectors, self.stopper, self.seed, self.workers = selectors, stopper, seed, workers
 

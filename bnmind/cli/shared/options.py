@@ -9,6 +9,7 @@ import typer
 __all__ = [
     "DEFAULT_COLORS",
     "DEFAULT_PEGS",
+    "ClusterOption",
     "CodePrior",
     "Colors",
     "History",
@@ -19,6 +20,7 @@ __all__ = [
     "Pegs",
     "Player",
     "Seed",
+    "Workers",
 ]
 
 DEFAULT_PEGS = 4
@@ -74,5 +76,23 @@ Json: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--json", help="Print JSON, with numbers in full precision and entropies in bits."
+    ),
+]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        help="Number of processes; -1: one for each core. [default: 1]",
+        show_default=False,
+    ),
+]
+ClusterOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="A Dask cluster instead of --workers: tcp://HOST:PORT, or local:N to start one.",
+        show_default=False,
     ),
 ]
