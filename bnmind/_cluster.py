@@ -84,6 +84,7 @@ class Cluster:
         from bnmind._dask_backend import DaskBackend
 
         with ExitStack() as stack:
+            stack.enter_context(_silence())
             client = stack.enter_context(self._connected(distributed))
             self._check(client)
             try:
@@ -159,6 +160,20 @@ def _distributed() -> Any:
             "distributed",
         ) from error
     return distributed
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep Dask from writing to the error stream that workers ended; errors are raised."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 def _first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""joblib's backend for Dask, with the errors of the cluster reported.
+"""joblib's backend for Dask, which reports the errors of the cluster and never works alone.
 
 joblib is told only of tasks that end. It would wait forever for one that cannot end, because it
 cannot be unpickled, ends every worker, or is lost with the scheduler. Imported only for clusters.
@@ -17,6 +17,13 @@ __all__ = ["DaskBackend"]
 
 class DaskBackend(DaskDistributedBackend):  # type: ignore[misc]
     """joblib's backend for Dask, whose generator of results raises what goes wrong."""
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return the number of tasks that run at once; at least 2.
+
+        joblib runs the tasks in the program itself if there is only one worker.
+        """
+        return max(2, super().effective_n_jobs(n_jobs))
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit a batch of tasks; the callback gets its results, or the error of the cluster."""

@@ -110,6 +110,7 @@ def test_a_worker_that_is_killed_loses_nothing(two_workers: Started, tmp_path: P
         found.append(result)
         if len(found) == 5:
             two_workers.workers[0].send_signal(signal.SIGKILL)
+    assert str(os.getpid()) not in {path.name for path in seen.iterdir()}
     assert found == [number * number for number in range(60)]
     assert two_workers.workers[0].wait(timeout=SECONDS) == -signal.SIGKILL
     assert two_workers.workers[1].poll() is None
