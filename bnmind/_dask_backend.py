@@ -23,7 +23,8 @@ class DaskBackend(DaskDistributedBackend):  # type: ignore[misc]
 
         joblib runs the tasks in the program itself if there is only one worker.
         """
-        return max(2, super().effective_n_jobs(n_jobs))
+        found: int = super().effective_n_jobs(n_jobs)
+        return max(2, found)
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit a batch of tasks; the callback gets its results, or the error of the cluster."""
