@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,29 @@ def test_transcripts_keep_the_priors(name: str) -> None:
         prior.distribution().probabilities, abs=1e-12
     )
     replay(again, Entropy())
+
+
+def test_transcripts_without_a_prior_have_the_keys_of_earlier_versions() -> None:
+    plain, prior = CodeMaker.from_seed(Channel.exact(SMALL), 3), parse_prior(SMALL, "two-color")
+    keys = json.loads(transcript_to_json(play_game(Entropy(), plain))).keys()
+    assert not keys & {"prior", "assumed_prior"}
+    uniform = CodeMaker.from_seed(Channel.exact(SMALL), 3, prior=UniformPrior(SMALL))
+    assert json.loads(transcript_to_json(play_game(Entropy(), uniform))).keys() == keys
+    biased = CodeMaker.from_seed(Channel.exact(SMALL), 3, prior=prior)
+    ignorant = play_game(Entropy(), biased, assumed_prior=UniformPrior(SMALL))
+    text = transcript_to_json(ignorant)
+    assert json.loads(text).keys() == keys | {"prior"}
+    again = transcript_from_json(text)
+    assert (again.prior, again.assumed_prior) == (prior, None)
+    assert transcript_to_json(replay(again, Entropy())) == text
+
+
+def test_numbers_of_examined_codes_are_written_if_known() -> None:
+    maker = CodeMaker.from_seed(Channel.exact(SMALL), 3)
+    for strategy, known in ((Entropy(), False), (strategy_by_name("metropolis-hastings"), True)):
+        text = transcript_to_json(play_game(strategy, maker))
+        assert all(("evaluated" in turn) == known for turn in json.loads(text)["turns"])
+        assert transcript_to_json(transcript_from_json(text)) == text
 
 
 def test_knowing_the_prior_saves_guesses() -> None:

@@ -17,6 +17,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.code_list import CodeList
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.mastermind.priors.registry import parse_prior
+from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.base.strategy import GuessInfo
 
@@ -96,6 +97,9 @@ class _Transcript(_Part):
 def transcript_to_json(transcript: Transcript) -> str:
     """Return a transcript as JSON, which `transcript_from_json` reads.
 
+    Uniform priors and unknown numbers of examined codes are left out, so that the files of plain
+    games stay readable for versions of the library that know neither.
+
     Raises
     ------
     TooLargeError
@@ -131,7 +135,11 @@ def transcript_to_json(transcript: Transcript) -> str:
         prior=_written_prior(transcript.prior),
         assumed_prior=_written_prior(transcript.assumed_prior),
     )
-    return model.model_dump_json(indent=2) + "\n"
+    unknown = {
+        place: {"evaluated"} for place, turn in enumerate(model.turns) if turn.evaluated is None
+    }
+    uniform = {name: True for name in ("prior", "assumed_prior") if getattr(model, name) is None}
+    return model.model_dump_json(indent=2, exclude={"turns": unknown, **uniform}) + "\n"
 
 
 @checked
@@ -221,8 +229,11 @@ def _read_channel(board: Board, model: _Channel) -> Channel:
 
 
 def _written_prior(prior: Prior | None) -> _Prior | None:
-    """Return the name of a prior, and its possible codes if the name does not determine it."""
-    if prior is None:
+    """Return the name of a prior, and its possible codes if the name does not determine it.
+
+    A uniform prior is None.
+    """
+    if prior is None or isinstance(prior, UniformPrior):
         return None
     try:
         named = parse_prior(prior.board, prior.name) == prior
