@@ -97,6 +97,15 @@ def test_play_lets_the_player_name_the_code() -> None:
     assert_one_line_error(run("play", "--ending", "limit"), "needs --max-guesses N")
 
 
+def test_play_refuses_settings_that_it_would_not_keep() -> None:
+    many = run("play", "--max-guesses", "10001")
+    assert_one_line_error(many, "--max-guesses of at most 10,000, got 10,001")
+    assert_one_line_error(run("play", "--max-guesses", str(10**30)), "at most 10,000, got 10^30")
+    assert run("play", "--max-guesses", "10000", answers="q\n").exit_code == 0
+    certain = run("play", "--ending", "declared:0.9")
+    assert_one_line_error(certain, "declared without a number", "you decide when to name the code")
+
+
 def test_assist_saves_the_prior_with_the_game() -> None:
     options = ("--prior", "only-colors:1+2", "--max-guesses", "9")
     first = run("assist", *options, answers="1111\n2b0w\nq\n")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import many, shown
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED
@@ -106,22 +107,18 @@ def play(options: PlayOptions) -> None:
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal
-    from bnmind.lab import CodeMaker, parse_ending
-    from bnmind.lab import Limit as FixedLength
+    from bnmind.lab import CodeMaker
     from bnmind.mastermind import Board, parse_noise
 
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
     channel = parse_noise(board, options.noise)
     prior = prior_of(board, options.prior)
-    most = _MOST_TURNS if options.max_guesses is None else options.max_guesses
-    ending = parse_ending(options.ending, most)
-    if isinstance(ending, FixedLength) and options.max_guesses is None:
-        raise InvalidArgumentError("the ending limit needs --max-guesses N", options.ending)
+    ending = _ending(options.ending, options.max_guesses)
     seed = secrets.randbelow(10**9) if options.seed is None else options.seed
     maker = CodeMaker.from_seed(
         channel.revealed() if ending.reveals else channel,
         seed,
-        turns=min(ending.limit, _MOST_TURNS),
+        turns=ending.limit,
         prior=prior,
     )
     console = terminal()
@@ -140,6 +137,37 @@ def play(options: PlayOptions) -> None:
     console.print(f"The same game again: --seed {seed}")
     if game.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _ending(text: str, max_guesses: int | None) -> Ending:
+    """Return the ending that a text describes, for a player who decides when to name the code.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the ending has a number, which only strategies need, or lacks a limit of guesses.
+    TooLargeError
+        If the limit of guesses is too large.
+    """
+    from bnmind.lab import Declared, parse_ending
+    from bnmind.lab import Limit as FixedLength
+
+    if max_guesses is not None and max_guesses > _MOST_TURNS:
+        raise TooLargeError(
+            f"expected --max-guesses of at most {_MOST_TURNS:,}, got {many(max_guesses)}",
+            needed=max_guesses,
+            budget=_MOST_TURNS,
+        )
+    ending = parse_ending(text, _MOST_TURNS if max_guesses is None else max_guesses)
+    if isinstance(ending, FixedLength) and max_guesses is None:
+        raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
+    if isinstance(ending, Declared) and text.strip() != "declared":
+        raise InvalidArgumentError(
+            f"expected the ending declared without a number, got {shown(text)}: you decide when to "
+            f"name the code",
+            text,
+        )
+    return ending
 
 
 def _guessing(
