@@ -81,7 +81,7 @@ from bnmind.strategies.trees.files import (
     write_tree,
 )
 from bnmind.strategies.trees.myopic_tree import grow_exactly, is_growable, myopic_rule
-from bnmind.strategies.trees.planned_strategy import Planned, strategy_tree
+from bnmind.strategies.trees.planned_strategy import Planned, ignores_prior, strategy_tree
 from bnmind.strategies.trees.plot import tree_to_svg
 from bnmind.strategies.trees.tree import Lengths, StrategyTree, TreeNode, build_tree, grow_tree
 from bnmind.strategies.trees.tree_dot import tree_from_dot, tree_to_dot
@@ -174,6 +174,7 @@ __all__ = [
     "grow_exactly",
     "grow_tree",
     "guaranteed_information",
+    "ignores_prior",
     "is_averaged",
     "is_growable",
     "is_searched",

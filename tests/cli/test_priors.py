@@ -9,7 +9,7 @@ import pytest
 
 from bnmind.lab import CodeMaker
 from bnmind.mastermind import Board, Channel, parse_noise, parse_prior
-from tests.command_line import assert_one_line_error, run
+from tests.command_line import assert_one_line_error, run, run_json
 
 SMALL = ("--pegs", "3", "--colors", "4")
 
@@ -66,6 +66,20 @@ def test_compare_plays_to_other_endings() -> None:
     assert_one_line_error(everything, "expected a number of games with the prior two-color")
 
 
+def test_strategies_that_ignore_the_prior_say_so() -> None:
+    options = ("--prior", "two-color", "--history", "1122 1b1w", "--seed", "1")
+    said = "annealing does not use the prior."
+    assert run_json("suggest", *options, "--strategy", "annealing")["note"] == said
+    assert said in run("suggest", *options, "--strategy", "annealing").stdout
+    assert run_json("suggest", *options, "--strategy", "map")["note"] == ""
+    plain = ("--history", "1122 1b1w", "--strategy", "annealing")
+    assert run_json("suggest", *plain)["note"] == ""
+    players = ("entropy", "optimal", "annealing", "--games", "2", *SMALL, "--noise", "exact")
+    shown = run("compare", *players, "--prior", "two-color").stdout
+    assert "optimal and annealing do not use the prior." in shown
+    assert "use the prior" not in run("compare", *players).stdout
+
+
 def test_play_hides_a_code_of_the_prior() -> None:
     board = Board(4, 6)
     maker = CodeMaker.from_seed(Channel.exact(board), 3, prior=parse_prior(board, "two-color"))
@@ -100,7 +114,9 @@ def test_play_lets_the_player_name_the_code() -> None:
 def test_play_refuses_settings_that_it_would_not_keep() -> None:
     many = run("play", "--max-guesses", "10001")
     assert_one_line_error(many, "--max-guesses of at most 10,000, got 10,001")
-    assert_one_line_error(run("play", "--max-guesses", str(10**30)), "at most 10,000, got 10^30")
+    assert_one_line_error(
+        run("play", "--max-guesses", str(10**30)), "at most 10,000, got about 10^30"
+    )
     assert run("play", "--max-guesses", "10000", answers="q\n").exit_code == 0
     certain = run("play", "--ending", "declared:0.9")
     assert_one_line_error(certain, "declared without a number", "you decide when to name the code")

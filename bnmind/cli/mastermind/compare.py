@@ -45,7 +45,8 @@ COMPARE_HELP = """Compare strategies on the same secrets with the same noise.
 
 entropy minimizes the expected entropy, and map guesses the most probable code: both model the
 noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
-as long as these are consistent. Name a strategy of your own as module:name. The command writes a
+as long as these are consistent. Strategies that use only the history, such as annealing, and those
+that play a tree, such as optimal, do not use a prior. Name a strategy of your own as module:name. The command writes a
 row for each game (games.csv) and a plot of the game lengths (game-lengths.png) to the directory
 of --out. After Ctrl-C, it writes the games played so far.
 
@@ -151,6 +152,7 @@ def compare(options: CompareOptions) -> None:
     else:
         _show(comparison, written)
         _show_twins(contest)
+        _show_ignorant(contest)
     if comparison.games < contest.n_games:
         raise typer.Exit(INTERRUPTED)
 
@@ -276,6 +278,17 @@ def _show_twins(contest: Contest) -> None:
             f"{' and '.join(names)} play the same games here: under {contest.believed.name} the\n"
             "most probable codes are those that contradict the fewest replies."
         )
+
+
+def _show_ignorant(contest: Contest) -> None:
+    """Print the strategies that do not use the prior."""
+    from bnmind.strategies import ignores_prior
+
+    names = [one.name for one in contest.strategies if ignores_prior(one)]
+    if names and (contest.prior is not None or contest.assumed_prior is not None):
+        *others, last = names
+        several = f"{', '.join(others)} and {last} do" if others else f"{last} does"
+        tell(f"{several} not use the prior.")
 
 
 def _number(value: float) -> str:

@@ -200,7 +200,7 @@ def advise(
         most_probable=most_probable(belief),
         doubts=doubts_of(belief),
         contradictions=contradictions(belief),
-        note=info.note or _warning(belief),
+        note=" ".join(filter(None, (info.note or _warning(belief), _unused(strategy, prior)))),
         memory=info.memory,
     )
 
@@ -266,6 +266,15 @@ def _warning(belief: Posterior) -> str:
     from bnmind.mastermind import SampledBelief
 
     return (belief.info.warning or "") if isinstance(belief, SampledBelief) else ""
+
+
+def _unused(strategy: Strategy | None, prior: Prior | None) -> str:
+    """Return a remark if the strategy does not use the prior."""
+    from bnmind.strategies import ignores_prior
+
+    if prior is None or strategy is None or not ignores_prior(strategy):
+        return ""
+    return f"{strategy.name} does not use the prior."
 
 
 def _explains(belief: Posterior, code: Sequence[int]) -> bool:

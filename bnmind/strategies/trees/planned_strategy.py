@@ -9,19 +9,27 @@ from functools import lru_cache
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.strategies.base.beginnings import TrustsReplies
-from bnmind.strategies.base.needs import distribution_of
+from bnmind.strategies.base.needs import Needs, distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo, Strategy
 from bnmind.strategies.trees.shape import places_of_outcomes
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode, build_tree
 
-__all__ = ["Planned", "Planner", "PlansAhead", "node_after", "strategy_tree"]
+__all__ = [
+    "Planned",
+    "Planner",
+    "PlansAhead",
+    "ignores_prior",
+    "node_after",
+    "strategy_tree",
+]
 
 
 class PlansAhead(ABC):
@@ -30,6 +38,22 @@ class PlansAhead(ABC):
     @abstractmethod
     def tree(self, board: Board) -> StrategyTree:
         """Return the tree for a board, under true replies."""
+
+
+@checked
+def ignores_prior(strategy: Strategy) -> bool:
+    """Return whether a strategy does not use the prior.
+
+    Such strategies use nothing but the history, or play a tree for uniform codes. If a game leaves
+    the tree, they omit the codes that the prior excludes.
+
+    Examples
+    --------
+    >>> from bnmind.strategies import Entropy, Optimal
+    >>> ignores_prior(Entropy()), ignores_prior(Optimal())
+    (False, True)
+    """
+    return strategy.needs is Needs.HISTORY or isinstance(strategy, PlansAhead)
 
 
 class Planner(ABC):
