@@ -46,9 +46,9 @@ COMPARE_HELP = """Compare strategies on the same secrets with the same noise.
 entropy minimizes the expected entropy, and map guesses the most probable code: both model the
 noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
 as long as these are consistent. Strategies that use only the history, such as annealing, and those
-that play a tree, such as optimal, do not use a prior. Name a strategy of your own as module:name. The command writes a
-row for each game (games.csv) and a plot of the game lengths (game-lengths.png) to the directory
-of --out. After Ctrl-C, it writes the games played so far.
+that play a tree, such as optimal, do not use a prior. Name a strategy of your own as module:name.
+The command writes a row for each game (games.csv) and a plot of the game lengths
+(game-lengths.png) to the directory of --out. After Ctrl-C, it writes the games played so far.
 
 \b
 Examples:
