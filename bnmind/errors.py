@@ -15,6 +15,7 @@ __all__ = [
     "BnmindError",
     "CancellationError",
     "EvidenceNamesError",
+    "ExperimentFileError",
     "FileWriteError",
     "ImpossibleEvidenceError",
     "InvalidArgumentError",
@@ -32,6 +33,7 @@ __all__ = [
     "NothingToAskError",
     "ResponseTableError",
     "SessionFileError",
+    "StoreError",
     "TooLargeError",
     "UnknownNameError",
     "WorkersError",
@@ -162,6 +164,19 @@ class ModelFileError(_OffendingValueError):
 
 class SessionFileError(ModelFileError):
     """A file is not a session of this bank, or is damaged."""
+
+
+class ExperimentFileError(ModelFileError):
+    """A file is not an experiment, or a file cannot hold one. The message lists all faults."""
+
+    def __init__(self, problems: Iterable[str], value: object = None) -> None:
+        self.problems = tuple(problems)
+        """Every fault found, a sentence each, with its place in the file."""
+        super().__init__(listed(self.problems), value)
+
+
+class StoreError(ModelFileError):
+    """A directory of results cannot be used; `value` is its name."""
 
 
 class FileWriteError(ModelFileError):

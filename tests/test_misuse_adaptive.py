@@ -490,6 +490,12 @@ def of_functions() -> Iterator[Call]:
                 "progress": lambda done, total: None,
             },
         ),
+        (lab.experiment_to_json, {"experiment": game_experiment()}),
+        (lab.experiment_to_toml, {"experiment": game_experiment()}),
+        (
+            lab.experiment_from_text,
+            {"text": lab.experiment_to_toml(game_experiment()), "directory": Path("nowhere")},
+        ),
         (lab.parse_ending, {"text": "declared:0.9", "limit": 5}),
         (
             lab.play_game,
@@ -561,6 +567,7 @@ def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
     with_files = {"read_bank", "read_qmatrix", "write_bank"}
     with_files |= {"save_comparison", "save_simulation", "write_files"}
+    with_files |= {"read_experiment", "write_experiment"}
     missing = {
         name
         for module in (adaptive, lab)
@@ -584,6 +591,9 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: lab.save_simulation(simulated(), value),
         lambda: lab.save_simulation(value, tmp_path),
         lambda: lab.save_comparison(value, tmp_path),
+        lambda: lab.read_experiment(value),
+        lambda: lab.write_experiment(value, tmp_path / "x.toml"),
+        lambda: lab.write_experiment(game_experiment(), value),
         lambda: lab.write_files(value, {}),
         lambda: lab.write_files(tmp_path, [value]),  # type: ignore[arg-type]
     ):

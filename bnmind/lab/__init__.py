@@ -11,14 +11,20 @@ from bnmind.lab.adaptive.plots import (
 )
 from bnmind.lab.adaptive.store import save_simulation
 from bnmind.lab.experiments import (
+    EXPERIMENTS,
     Batch,
     BatchRows,
     Experiment,
     GameBatch,
     GameExperiment,
     Results,
+    experiment_from_text,
+    experiment_to_json,
+    experiment_to_toml,
     game_settings,
+    read_experiment,
     run,
+    write_experiment,
 )
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary, compare
@@ -57,6 +63,7 @@ __all__ = [
     "ENDINGS",
     "AllTold",
     "Backend",
+    "EXPERIMENTS",
     "Batch",
     "BatchRows",
     "Cluster",
@@ -96,6 +103,9 @@ __all__ = [
     "compare_until",
     "comparison_csv",
     "comparison_groups",
+    "experiment_from_text",
+    "experiment_to_json",
+    "experiment_to_toml",
     "game_settings",
     "holm",
     "paired_differences",
@@ -108,6 +118,7 @@ __all__ = [
     "plot_measures",
     "plot_test_lengths",
     "rank_sum_groups",
+    "read_experiment",
     "replay",
     "run",
     "save_comparison",
@@ -116,5 +127,6 @@ __all__ = [
     "strategy_rng",
     "transcript_from_json",
     "transcript_to_json",
+    "write_experiment",
     "write_files",
 ]

@@ -17,7 +17,7 @@ from bnmind.lab.mastermind.games import assumed_channel
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior, require_same_board
-from bnmind.mastermind.priors.uniform import UNIFORM
+from bnmind.mastermind.priors.uniform import UNIFORM, UniformPrior
 from bnmind.strategies.base.strategy import Strategy
 
 __all__ = ["GameSetting", "Player", "ending_text", "prior_text", "raise_together"]
@@ -116,6 +116,8 @@ class GameSetting(Value):
                 if str(fault) not in map(str, faults):
                     faults.append(fault)
         raise_together(faults)
+        if isinstance(self.prior, UniformPrior):
+            object.__setattr__(self, "prior", None)  # it would draw other secrets
 
     @property
     def board(self) -> Board:

@@ -5,66 +5,51 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
+from pydantic import FailFast, Field, ValidationError
 
 from bnmind._arguments import checked
-from bnmind.errors import BnmindError, ModelFileError, TooLargeError
+from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
+from bnmind.lab.mastermind.setting_json import (
+    ChannelRecord,
+    Part,
+    PriorRecord,
+    read_channel,
+    read_prior,
+    written_channel,
+    written_prior,
+)
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
-from bnmind.mastermind.board import Board, digits_of
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.code_list import CodeList
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.mastermind.priors.registry import parse_prior
-from bnmind.mastermind.priors.uniform import UniformPrior
+from bnmind.mastermind.board import Board
 from bnmind.mastermind.reply import Reply
 from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["transcript_from_json", "transcript_to_json"]
 
-_MOST_LISTED = 2**17  # the most codes of a prior that a file lists
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _Board(_Part):
+class _Board(Part):
     pegs: int
     colors: int
     repeats: bool
 
 
-class _Channel(_Part):
-    name: str
-    reports: list[str]
-    matrix: list[list[float]]
-    ends: bool
-
-
-class _Revealed(_Part):
+class _Revealed(Part):
     kind: Literal["revealed"] = "revealed"
     limit: int
 
 
-class _Declared(_Part):
+class _Declared(Part):
     kind: Literal["declared"] = "declared"
     certainty: float
     limit: int
 
 
-class _Limit(_Part):
+class _Limit(Part):
     kind: Literal["limit"] = "limit"
     limit: int
 
 
-class _Prior(_Part):
-    name: str
-    codes: list[tuple[list[int], float]] | None = None
-
-
-class _Turn(_Part):
+class _Turn(Part):
     guess: list[int]
     true_reply: str
     report: str | None
@@ -76,21 +61,21 @@ class _Turn(_Part):
     evaluated: int | None = None
 
 
-class _Transcript(_Part):
+class _Transcript(Part):
     format: Literal["bnmind transcript"]
     version: Literal[1]
     board: _Board
     strategy: str
-    channel: _Channel
-    assumed: _Channel
+    channel: ChannelRecord
+    assumed: ChannelRecord
     ending: Annotated[_Revealed | _Declared | _Limit, Field(discriminator="kind")]
     seed: int | None
     secret: list[int]
     turns: Annotated[list[_Turn], FailFast()]  # only the first fault is told
     won: bool
     declared: list[int] | None
-    prior: _Prior | None = None
-    assumed_prior: _Prior | None = None
+    prior: PriorRecord | None = None
+    assumed_prior: PriorRecord | None = None
 
 
 @checked
@@ -111,8 +96,8 @@ def transcript_to_json(transcript: Transcript) -> str:
         version=1,
         board=_Board(pegs=board.pegs, colors=board.colors, repeats=board.repeats),
         strategy=transcript.strategy,
-        channel=_written_channel(transcript.channel),
-        assumed=_written_channel(transcript.assumed),
+        channel=written_channel(transcript.channel),
+        assumed=written_channel(transcript.assumed),
         ending=_written_ending(transcript.ending),
         seed=transcript.seed,
         secret=list(transcript.secret),
@@ -132,8 +117,8 @@ def transcript_to_json(transcript: Transcript) -> str:
         ],
         won=transcript.won,
         declared=None if transcript.declared is None else list(transcript.declared),
-        prior=_written_prior(transcript.prior),
-        assumed_prior=_written_prior(transcript.assumed_prior),
+        prior=written_prior(transcript.prior),
+        assumed_prior=written_prior(transcript.assumed_prior),
     )
     unknown = {
         place: {"evaluated"} for place, turn in enumerate(model.turns) if turn.evaluated is None
@@ -193,79 +178,17 @@ def _read(model: _Transcript) -> Transcript:
     )
     return Transcript(
         strategy=model.strategy,
-        channel=_read_channel(board, model.channel),
-        assumed=_read_channel(board, model.assumed),
+        channel=read_channel(board, model.channel),
+        assumed=read_channel(board, model.assumed),
         ending=_read_ending(model.ending),
         secret=code(model.secret),
         turns=turns,
         won=model.won,
         declared=None if model.declared is None else code(model.declared),
         seed=model.seed,
-        prior=_read_prior(board, model.prior),
-        assumed_prior=_read_prior(board, model.assumed_prior),
+        prior=read_prior(board, model.prior),
+        assumed_prior=read_prior(board, model.assumed_prior),
     )
-
-
-def _written_channel(channel: Channel) -> _Channel:
-    return _Channel(
-        name=channel.name,
-        reports=[str(report) for report in channel.reports],
-        matrix=channel.matrix.tolist(),
-        ends=channel.ends,
-    )
-
-
-def _read_channel(board: Board, model: _Channel) -> Channel:
-    reports = tuple(Reply.parse(report, pegs=board.pegs) for report in model.reports)
-    if len({len(row) for row in model.matrix}) > 1:
-        raise ModelFileError(f"channel {model.name}: expected rows of one length")
-    return Channel(
-        board=board,
-        reports=reports,
-        matrix=np.array(model.matrix),
-        name=model.name,
-        ends=model.ends,
-    )
-
-
-def _written_prior(prior: Prior | None) -> _Prior | None:
-    """Return the name of a prior, and its possible codes if the name does not determine it.
-
-    A uniform prior is None.
-    """
-    if prior is None or isinstance(prior, UniformPrior):
-        return None
-    try:
-        named = parse_prior(prior.board, prior.name) == prior
-    except BnmindError:
-        named = False
-    if named:
-        return _Prior(name=prior.name)
-    p = prior.distribution().probabilities
-    possible = np.flatnonzero(p)
-    if len(possible) > _MOST_LISTED:
-        raise TooLargeError(
-            f"expected a prior of at most {_MOST_LISTED:,} possible codes in a file, got"
-            f" {prior.name}, which has {len(possible):,}",
-            needed=len(possible),
-            budget=_MOST_LISTED,
-        )
-    rows = digits_of(prior.board, possible).tolist()
-    return _Prior(name=prior.name, codes=list(zip(rows, p[possible].tolist(), strict=True)))
-
-
-def _read_prior(board: Board, model: _Prior | None) -> Prior | None:
-    if model is None:
-        return None
-    if model.codes is None:
-        if model.name.startswith("file:"):
-            raise ModelFileError(
-                f"expected the codes of the prior {model.name} in the transcript", model.name
-            )
-        return parse_prior(board, model.name)
-    codes = [board.checked(code) for code, _ in model.codes]
-    probabilities = [probability for _, probability in model.codes]
-    return CodeList(board, np.array(codes, dtype=np.uint8), np.array(probabilities), model.name)
 
 
 def _written_ending(ending: Ending) -> _Revealed | _Declared | _Limit:

@@ -1,0 +1,185 @@
+"""Experiments as TOML and JSON files."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from bnmind._arguments import checked
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._messages import one_line, shown
+from bnmind._text_files import write_file
+from bnmind.errors import ExperimentFileError, ModelFileError, UnknownNameError
+from bnmind.lab.experiments.experiment import Experiment
+from bnmind.lab.experiments.toml_text import toml_text
+
+__all__ = [
+    "EXPERIMENTS",
+    "ExperimentKind",
+    "experiment_content",
+    "experiment_from_text",
+    "experiment_to_json",
+    "experiment_to_toml",
+    "read_experiment",
+    "write_experiment",
+]
+
+
+@dataclass(frozen=True)
+class ExperimentKind:
+    """A kind of experiment, and its form in files."""
+
+    about: str
+    """The kind, in a few words."""
+    content: Callable[[Any], dict[str, Any]]
+    """Return an experiment as plain values."""
+    read: Callable[[Mapping[str, Any], Path], Experiment]
+    """Return the experiment of plain values; names of files start from a directory."""
+
+
+# pydantic is imported when the first experiment is read or written.
+
+
+def _game_content(experiment: Any) -> dict[str, Any]:
+    from bnmind.lab.experiments.game_writing import game_content
+
+    return game_content(experiment)
+
+
+def _read_games(content: Mapping[str, Any], directory: Path) -> Experiment:
+    from bnmind.lab.experiments.game_reading import game_experiment_from
+
+    return game_experiment_from(content, directory)
+
+
+EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
+    {
+        "games": ExperimentKind("games of Mastermind strategies", _game_content, _read_games),
+    }
+)
+"""The kinds of experiments, by the name that a file gives as ``kind``."""
+
+
+@checked
+def experiment_content(experiment: Experiment) -> dict[str, Any]:
+    """Return an experiment as plain values: texts, numbers, lists and dictionaries.
+
+    Raises
+    ------
+    ExperimentFileError
+        If a part of the experiment has no name by which a file could refer to it.
+    """
+    if experiment.kind not in EXPERIMENTS:
+        raise UnknownNameError("kind of experiment", experiment.kind, EXPERIMENTS)
+    return EXPERIMENTS[experiment.kind].content(experiment)
+
+
+@checked
+def experiment_to_toml(experiment: Experiment) -> str:
+    """Return an experiment as TOML, which `experiment_from_text` reads.
+
+    Raises
+    ------
+    ExperimentFileError
+        See `experiment_content`.
+    """
+    return toml_text(experiment_content(experiment))
+
+
+@checked
+def experiment_to_json(experiment: Experiment) -> str:
+    """Return an experiment as JSON, which `experiment_from_text` reads.
+
+    Raises
+    ------
+    ExperimentFileError
+        See `experiment_content`.
+    """
+    return json.dumps(experiment_content(experiment), indent=2, ensure_ascii=False) + "\n"
+
+
+@checked
+def experiment_from_text(text: str, *, directory: Path = Path()) -> Experiment:
+    r"""Read an experiment from TOML or JSON; a text that starts with ``{`` is JSON.
+
+    Parameters
+    ----------
+    text
+        The text.
+    directory
+        The directory from which names of files in it start.
+
+    Raises
+    ------
+    ExperimentFileError
+        If the text is not an experiment. The error lists all faults with their places.
+
+    Examples
+    --------
+    >>> experiment_from_text(
+    ...     'kind = "games"\nboard = "4x6"\nnoise = ["exact", "false:0.2"]\nstrategies = "knuth"'
+    ... )
+    GameExperiment(2 settings, 2,000 games)
+    """
+    content = _parsed(text)
+    if not isinstance(content, dict):
+        raise ExperimentFileError([f"expected an experiment, got {shown(content)}"], content)
+    kind = content.get("kind")
+    if not isinstance(kind, str) or kind not in EXPERIMENTS:
+        known = " or ".join(f'kind = "{name}"' for name in EXPERIMENTS)
+        problem = "none" if kind is None else shown(kind)
+        raise ExperimentFileError([f"kind: expected {known}, got {problem}"], kind)
+    return EXPERIMENTS[kind].read(content, directory)
+
+
+@checked
+def read_experiment(path: str | os.PathLike[str]) -> Experiment:
+    """Read an experiment from a TOML or JSON file.
+
+    Raises
+    ------
+    ExperimentFileError
+        If the file is not an experiment. The error lists all faults with their places.
+    ModelFileError
+        If the file cannot be read.
+    """
+    text = read_text(path, most=SMALL_FILE)
+    try:
+        return experiment_from_text(text, directory=Path(path).parent)
+    except ExperimentFileError as error:
+        problems = [f"{os.fspath(path)}: {error.problems[0]}", *error.problems[1:]]
+        raise ExperimentFileError(problems, os.fspath(path)) from error
+
+
+@checked
+def write_experiment(experiment: Experiment, path: str | os.PathLike[str]) -> None:
+    """Write an experiment to a file: JSON if its name ends with .json, otherwise TOML.
+
+    Raises
+    ------
+    ExperimentFileError
+        See `experiment_content`.
+    FileWriteError
+        If the file cannot be written.
+    """
+    is_json = Path(path).suffix.lower() == ".json"
+    write_file(path, (experiment_to_json if is_json else experiment_to_toml)(experiment))
+
+
+def _parsed(text: str) -> Any:
+    """Return the value of a TOML or JSON text."""
+    if text.lstrip().startswith("{"):
+        try:
+            return parse_json(text)
+        except ModelFileError as error:
+            raise ExperimentFileError([str(error)], one_line(text)) from error
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+        raise ExperimentFileError([f"expected TOML, got {error}"], one_line(text)) from error
