@@ -61,9 +61,9 @@ from bnmind.lab.statistics import (
 
 __all__ = [
     "ENDINGS",
+    "EXPERIMENTS",
     "AllTold",
     "Backend",
-    "EXPERIMENTS",
     "Batch",
     "BatchRows",
     "Cluster",
