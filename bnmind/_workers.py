@@ -95,8 +95,9 @@ class Processes:
     @contextmanager
     def opened(self) -> Iterator[Any]:
         """Yield a `joblib.Parallel` of processes, which end if the program is killed."""
+        from concurrent.futures.process import BrokenProcessPool
+
         from joblib import Parallel
-        from joblib.externals.loky.process_executor import BrokenProcessPool
 
         try:
             yield Parallel(

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
+from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -231,12 +232,14 @@ def learn(
         Default saturated up to 12 skills, else independent. Impossible profiles stay
         impossible.
     options
-        Starts, bounds, priors, fixed parameters, and the stopping criterion.
+        Starts, bounds, priors, fixed parameters, the stopping criterion, and the workers that
+        the starts are distributed over.
     title, source
         The title and source of the bank; default those of the model.
     progress
         Called from time to time with the number of steps done and the largest number of
-        steps, for all starts together. A start that converges skips its remaining steps.
+        steps, for all starts together. A start that converges skips its remaining steps. With
+        several workers, called after each start.
 
     Returns
     -------
@@ -270,17 +273,24 @@ def learn(
     data = Responses.of(responses).for_bank(bank)
     layout = LearningModel.of(bank, asked)
     ascent = BankAscent(layout.layout, layout.skills, layout.expectation(data, asked))
-    climbs = [
-        climb(
+    alone = asked.workers == 1
+    tasks = [
+        partial(
+            climb,
             ascent,
             layout.start(number, asked),
             max_iterations=asked.max_iterations,
             tolerance=asked.tolerance,
             accelerate=asked.accelerate,
-            progress=_of_all_starts(progress, number, asked),
+            progress=_of_all_starts(progress, number, asked) if alone else None,
         )
         for number in range(asked.starts)
     ]
+    climbs: list[Climb[Parameters]] = []
+    for one in results_of(tasks, asked.workers):
+        climbs.append(one)
+        if progress is not None and not alone:
+            progress(len(climbs) * asked.max_iterations, asked.starts * asked.max_iterations)
     return _learned(layout, data, asked, climbs, (title, source))
 
 

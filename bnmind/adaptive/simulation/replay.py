@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.examinees import Examinees
@@ -25,6 +27,25 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["replay"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Fold:
+    """The tests of the members of a fold, as one unit of work."""
+
+    learn: Callable[[Responses], ItemBank]
+    responses: Responses
+    members: NDArray[np.intp]
+    selectors: Mapping[str, Selector[SkillBelief]]
+    stopper: Stopper | None
+    options: SimulationOptions
+
+    def run(self) -> SimulationResult:
+        others = np.ones(len(self.responses), dtype=bool)
+        others[self.members] = False
+        bank = self.learn(self.responses.take(others))
+        members = Examinees.recorded(bank, self.responses).take(self.members)
+        return simulate(bank, members, self.selectors, self.stopper, options=self.options)
 
 
 @checked
@@ -53,7 +74,7 @@ def replay(
     responses
         The responses of all examinees.
     selectors, stopper, options
-        As for `simulate`.
+        As for `simulate`; the workers of the options get a fold each.
     folds, fold_seed
         As for `fold_numbers`.
     progress
@@ -68,25 +89,31 @@ def replay(
     """
     table = Responses.of(responses)
     numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
-    results: list[SimulationResult] = []
+    asked = options or SimulationOptions()
     members = [np.flatnonzero(numbers == fold) for fold in range(folds)]
+    tasks = [
+        _Fold(
+            learn=learn,
+            responses=table,
+            members=rows,
+            selectors=selectors,
+            stopper=stopper,
+            # A fold is one task, so its tests are not distributed once more.
+            options=asked if asked.workers == 1 else replace(asked, workers=1),
+        )
+        for rows in members
+    ]
+    results: list[SimulationResult] = []
     done = 0
-    for fold, rows in enumerate(members):
-        bank = learn(table.take(numbers != fold))
-        if results and (bank.item_names, bank.skills) != (results[0].items, results[0].skills):
+    for rows, result in zip(
+        members, results_of([t.run for t in tasks], asked.workers), strict=True
+    ):
+        results.append(result)
+        if (result.items, result.skills) != (results[0].items, results[0].skills):
+            fold = len(results) - 1
             raise InvalidArgumentError(
                 f"the bank of fold {fold} has other items or skills than the bank of fold 0", fold
             )
-        everyone = Examinees.recorded(bank, table)
-        results.append(
-            simulate(
-                bank,
-                everyone.take(rows),
-                selectors,
-                stopper,
-                options=options,
-            )
-        )
         done += len(rows)
         if progress is not None:
             progress(done * len(selectors), len(table) * len(selectors))

@@ -11,10 +11,11 @@ import typer
 
 from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable
+from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members
-from bnmind.cli.shared.options import Json, Seed
+from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
 from bnmind.cli.shared.work import working
@@ -127,6 +128,8 @@ class LearnOptions:
     title: Annotated[
         str | None, typer.Option("--title", help="The title of the bank.", show_default=False)
     ] = None
+    workers: Workers = None
+    cluster: ClusterOption = None
     seed: Seed = None
     json_output: Json = False
 
@@ -144,6 +147,7 @@ def learn(options: LearnOptions) -> None:
         bounds=Bounds((0.0, options.max_guess), (0.0, options.max_slip)),
         monotone=not options.any_order,
         max_iterations=options.iterations,
+        workers=backend_of(options.workers, options.cluster),
     )
     model = _model(options.qmatrix, options.bank, options.gate, options.skills)
     start = bank_to_learn(model, _gate(options.gate or "dina"), _skills(options.skills))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
+from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.start import beliefs_given
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -83,16 +84,19 @@ def cross_validate(
     options: LearningOptions | None = None,
     folds: int = 10,
     fold_seed: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
     """Return a bank for each fold, learned from all examinees of the other folds.
 
     Parameters
     ----------
     responses, model, gate, skills, options
-        As for `learn`.
+        As for `learn`; the workers of the options get a fold each.
     folds, fold_seed
         As for `fold_numbers`: the fold of each examinee is
         ``default_rng(fold_seed).permutation(examinees) % folds``.
+    progress
+        Called after every fold with the number of learned folds and of all folds.
 
     Raises
     ------
@@ -104,10 +108,18 @@ def cross_validate(
         responses = Responses.of(responses, items=bank.item_names)
     data = Responses.of(responses).for_bank(bank)
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
-    learned = tuple(
-        learn(data.take(numbers != fold), bank, options=options) for fold in range(folds)
-    )
-    return CrossValidation(data, numbers, learned)
+    asked = options or LearningOptions()
+    # A fold is one task, so its starts are not distributed once more.
+    alone = asked if asked.workers == 1 else replace(asked, workers=1)
+    tasks = [
+        partial(learn, data.take(numbers != fold), bank, options=alone) for fold in range(folds)
+    ]
+    learned: list[Learned] = []
+    for one in results_of(tasks, asked.workers):
+        learned.append(one)
+        if progress is not None:
+            progress(len(learned), folds)
+    return CrossValidation(data, numbers, tuple(learned))
 
 
 def _log_evidence(bank: ItemBank, codes: NDArray[np.signedinteger]) -> Floats:

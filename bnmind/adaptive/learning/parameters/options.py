@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import listed
+from bnmind._workers import Backend, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
@@ -121,6 +122,9 @@ class LearningOptions:
     max_profiles
         The number of profiles up to which the E-step uses a table; above it uses a
         junction tree.
+    workers
+        The number of processes for the starts; −1 for one process for each core. Or a
+        backend, such as `bnmind.lab.Cluster`. The result does not depend on it.
 
     Raises
     ------
@@ -144,6 +148,7 @@ class LearningOptions:
     tolerance: float = 1e-7
     accelerate: bool = True
     max_profiles: int = 2**14
+    workers: int | Backend = 1
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -159,6 +164,7 @@ class LearningOptions:
             )
             if not value >= least
         ]
+        problems += faults_of_workers(self.workers)
         if not 0 <= self.least_chance < 0.5:
             problems.append(f"expected a least chance in [0, 0.5), got {self.least_chance}")
         if problems:
