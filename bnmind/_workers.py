@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from pickle import PicklingError
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from bnmind._arguments import check_fields
@@ -26,6 +27,7 @@ __all__ = [
     "batch_size_for",
     "faults_of_workers",
     "results_of",
+    "unpicklable",
 ]
 
 _Result = TypeVar("_Result")
@@ -112,6 +114,19 @@ class Processes:
                 f"a worker process ended {_MOST_ENDS} times while it ran the same tasks, perhaps"
                 " for lack of memory; use fewer workers"
             ) from error
+        except PicklingError as error:
+            raise unpicklable(error) from error
+
+
+def unpicklable(error: Exception) -> InvalidArgumentError:
+    """Return the error for a task that cannot be sent to a worker."""
+    # The cause in a process is the text of its traceback, in quotes.
+    reason = str(error.__cause__ or error).strip('\n"').rpartition("\n")[2]
+    return InvalidArgumentError(
+        f"workers need tasks that can be pickled, and this one cannot: {reason}; use one worker,"
+        " which is the program itself",
+        reason,
+    )
 
 
 def faults_of_workers(workers: int | Backend) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bnmind._workers import results_of
-from bnmind.errors import InvalidCodeError, MissingLibraryError, WorkersError
+from bnmind.errors import InvalidArgumentError, InvalidCodeError, MissingLibraryError, WorkersError
 from bnmind.lab import Cluster
 from tests.command_line import ROOT
 
@@ -118,6 +119,11 @@ def test_a_worker_that_is_killed_loses_nothing(two_workers: Started, tmp_path: P
     with pytest.raises(InvalidCodeError, match="7 is refused") as caught:
         list(results_of([partial(refuse, 7)] * 3, two_workers.cluster))
     assert caught.value.value == 7
+    # Tasks and results that cannot be sent are errors too, which joblib would wait for.
+    with pytest.raises(InvalidArgumentError, match="workers need tasks that can be pickled"):
+        list(results_of([partial(abs, threading.Lock())] * 3, two_workers.cluster))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="cannot pickle"):
+        list(results_of([threading.Lock] * 3, two_workers.cluster))
     # Without a scheduler, the results end with an error, and do not wait for ever.
     results = results_of(
         [partial(square, seen, number) for number in range(500)], two_workers.cluster

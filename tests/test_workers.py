@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -157,6 +158,13 @@ def test_an_error_of_a_task_comes_through_from_a_process() -> None:
     with pytest.raises(InvalidCodeError, match="3 is odd") as caught:
         list(results_of([partial(half, number) for number in (4, 3, 2)], Processes(2)))
     assert caught.value.value == 3
+
+
+@pytest.mark.slow
+def test_a_task_that_cannot_be_pickled_is_an_error() -> None:
+    tasks = [partial(print, threading.Lock())] * 2
+    with pytest.raises(InvalidArgumentError, match="workers need tasks that can be pickled"):
+        list(results_of(tasks, Processes(2)))
 
 
 def is_running(process: int) -> bool:
