@@ -46,7 +46,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "weights.json": read_weights,
     "P.svg": _is_picture,
     "bank.json": read_bank,
-    "first-guesses.json": read_run,
+    "snyder-table-1.json": read_run,
     "ann.json": lambda path: Session.load(path, read_bank(BANK)),
 }
 

@@ -38,7 +38,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "regret": (("regret", "11 1b0w, 12 2b0w", *SMALL), ""),
     "fit-weights": (("fit-weights", *SMALL, "--evaluations", "3", "--out", "weights.json"), ""),
     "fit-value": (("fit-value", *SMALL, "--games", "9", "--out", "value.json"), ""),
-    "reproduce": (("reproduce", "first-guesses", "--quick", "--out", "figures"), ""),
+    "reproduce": (("reproduce", "snyder-table-1", "--quick", "--out", "figures"), ""),
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (

@@ -19,7 +19,7 @@ CASES = [
     ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
     (
         "bnmind.lab.reproductions.reproduce_into",
-        ("reproduce", "first-guesses", "--quick", "--out"),
+        ("reproduce", "snyder-table-1", "--quick", "--out"),
         "",
     ),
     ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),

@@ -24,32 +24,32 @@ def test_the_list_names_every_reproduction() -> None:
 
 
 def test_a_table_with_verdicts_and_files() -> None:
-    result = run("reproduce", "first-guesses", "--quick", "--out", "out")
+    result = run("reproduce", "snyder-table-1", "--quick", "--out", "out")
     assert result.exit_code == 0
     assert result.stdout.startswith("A quick run, with fewer games; results are kept in out.")
     assert "1123, share of codes left" in result.stdout
     assert "0.1429541" in result.stdout
     assert "15 agree, quick run." in result.stdout
-    assert read_run(Path("out/first-guesses.json")).complete
-    assert len(Path("out/first-guesses.csv").read_text().splitlines()) == 16
-    before = Path("out/first-guesses.json").read_bytes()
-    assert run("reproduce", "first-guesses", "--quick", "--out", "out").stdout == result.stdout
-    assert Path("out/first-guesses.json").read_bytes() == before
+    assert read_run(Path("out/snyder-table-1.json")).complete
+    assert len(Path("out/snyder-table-1.csv").read_text().splitlines()) == 16
+    before = Path("out/snyder-table-1.json").read_bytes()
+    assert run("reproduce", "snyder-table-1", "--quick", "--out", "out").stdout == result.stdout
+    assert Path("out/snyder-table-1.json").read_bytes() == before
 
 
 def test_json_and_a_page() -> None:
-    (found,) = run_json("reproduce", "first-guesses", "--quick", "--page", "page.md")
-    assert found["id"] == "first-guesses"
+    (found,) = run_json("reproduce", "snyder-table-1", "--quick", "--page", "page.md")
+    assert found["id"] == "snyder-table-1"
     assert {figure["verdict"] for figure in found["figures"]} == {"agrees"}
     page = Path("page.md").read_text()
-    assert "bnmind reproduce first-guesses --quick" in page
+    assert "bnmind reproduce snyder-table-1 --quick" in page
     assert "Of 15 figures with a published one, 15 agree." in page
     assert "| 1123, share of codes left | 0.1429541 | 0.1429541 | agrees |" in page
 
 
 def test_another_seed_sets_the_results_aside() -> None:
-    run("reproduce", "first-guesses", "--quick", "--out", "out")
-    result = run("reproduce", "first-guesses", "--quick", "--out", "out", "--seed", "1")
+    run("reproduce", "snyder-table-1", "--quick", "--out", "out")
+    result = run("reproduce", "snyder-table-1", "--quick", "--out", "out", "--seed", "1")
     assert result.exit_code == 0
     assert "of another run" in result.stderr
 
@@ -59,7 +59,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bnmind.lab.reproductions.reproduce_into", interrupted)
-    result = run("reproduce", "first-guesses", "--quick", "--out", "out")
+    result = run("reproduce", "snyder-table-1", "--quick", "--out", "out")
     assert result.exit_code == 130
     assert "the same command goes on" in result.stderr
 

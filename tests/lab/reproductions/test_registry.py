@@ -39,7 +39,7 @@ def test_parts_have_names_and_can_be_sent_to_workers(name: str) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["consistent-only", "heuristics", "first-guesses"])
+@pytest.mark.parametrize("name", ["consistent-only", "heuristics", "snyder-table-1"])
 def test_published_totals_are_reproduced(name: str) -> None:
     figures = REPRODUCTIONS[name].run(setting())
     assert {figure.verdict for figure in figures} <= {Verdict.AGREES, Verdict.NEW}

@@ -153,6 +153,7 @@ def exact(
     name: str,
     ours: float,
     published: float | None,
+    published_error: float | None = None,
     *,
     digits: int | None = None,
     better: Better = Better.NEITHER,
@@ -160,6 +161,8 @@ def exact(
     note: str = "",
 ) -> Figure:
     """Return an exact figure, which agrees only if it is equal to the published one.
+
+    If the published figure is simulated, three of its standard errors are agreement.
 
     Parameters
     ----------
@@ -169,6 +172,8 @@ def exact(
         Our figure.
     published
         The published figure; None if there is none.
+    published_error
+        The standard error of the published figure; None if it is exact.
     digits
         The number of digits after the point to which the published figure is rounded; None if it
         is not rounded.
@@ -186,11 +191,13 @@ def exact(
     """
     if published is None:
         return new(name, ours, why=note)
-    agrees = (ours if digits is None else round(ours, digits)) == published
+    off = (ours if digits is None else round(ours, digits)) - published
+    agrees = abs(off) <= _ERRORS * (published_error or 0.0)
     verdict = Verdict.AGREES if agrees else _different(ours - published, better)
     return Figure(
         name=name,
         published=published,
+        published_error=published_error,
         ours=ours,
         verdict=verdict,
         why=note if agrees else "; ".join(filter(None, (note, why))),

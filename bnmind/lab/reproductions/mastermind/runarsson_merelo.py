@@ -1,0 +1,139 @@
+"""Runarsson and Merelo, *Adapting heuristic Mastermind strategies* (2010): tables 2 to 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from bnmind.lab.reproductions.base.figures import Estimate, Figure, counted, exact, measured, new
+from bnmind.lab.reproductions.base.published import published
+from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
+from bnmind.lab.reproductions.mastermind.boards import CLASSIC
+from bnmind.lab.reproductions.mastermind.games import played
+from bnmind.mastermind import Channel
+from bnmind.strategies import (
+    EstimationOfDistribution,
+    LocalEntropy,
+    Strategy,
+    average_games,
+    open_aabb,
+    open_aabc,
+    strategy_by_name,
+)
+
+__all__ = ["ESTIMATIONS", "HEURISTIC_MEANS", "SUBSETS"]
+
+_SOURCE = (
+    "T. P. Runarsson and J. J. Merelo, Adapting heuristic Mastermind strategies to evolutionary"
+    " algorithms (2010)"
+)
+_REPLICATED = "the printed table is not at hand; published is an independent replication of it"
+_SCORES = ("entropy", "most-parts", "expected-size", "worst-case", "random")
+_OPENINGS = {"AABC": open_aabc, "AABB": open_aabb}
+
+
+def _heuristic(score: str) -> Sequence[Figure]:
+    theirs = published("runarsson_merelo")["published"]
+    mean = average_games(strategy_by_name(f"subset:all:{score}"), CLASSIC).mean
+    return (
+        exact(
+            f"{score}, exact mean",
+            mean,
+            theirs[score.replace("-", "_")],
+            theirs["standard_error"],
+        ),
+    )
+
+
+def _local(name: str) -> Sequence[Figure]:
+    mean = average_games(LocalEntropy(opening=_OPENINGS[name]), CLASSIC).mean
+    return (new(f"local entropy, first guess {name}, exact mean", mean),)
+
+
+def _heuristics(setting: Setting) -> Sequence[Part]:
+    scores = tuple(Part(score, partial(_heuristic, score)) for score in _SCORES)
+    return (*scores, *(Part(name, partial(_local, name)) for name in _OPENINGS))
+
+
+def _runs(strategy: Strategy, runs: int, seed: int) -> Estimate:
+    """Return the mean over all codes in several runs."""
+    channel = Channel.exact(CLASSIC)
+    guesses = [
+        played([strategy], channel, None, seed * 1000 + run)[strategy.name].guesses
+        for run in range(runs)
+    ]
+    return Estimate.of(np.concatenate(guesses).tolist())
+
+
+def _subset(size: str, runs: int, seed: int) -> Sequence[Figure]:
+    theirs = published("runarsson_merelo")["published"]
+    ours = _runs(strategy_by_name(f"subset:{size}:entropy"), runs, seed)
+    name = f"entropy in a subset of {size}"
+    error = theirs["subset_standard_error"]
+    return (measured(name, ours, theirs["entropy_subset"][size], error),)
+
+
+def _subsets(setting: Setting) -> Sequence[Part]:
+    runs = setting.of(2, 20)
+    return tuple(
+        Part(size, partial(_subset, size, runs, setting.seed))
+        for size in published("runarsson_merelo")["published"]["entropy_subset"]
+    )
+
+
+def _estimation(opening: str, local: bool, runs: int, seed: int) -> Sequence[Figure]:
+    strategy = replace(
+        EstimationOfDistribution(local_entropy=local), opening=_OPENINGS[opening], name="eda"
+    )
+    ours = _runs(strategy, runs, seed)
+    label = f"estimation of distributions{' with local entropy' if local else ''}, {opening}"
+    figures = [counted(label, ours)]
+    if opening == "AABC":
+        random = published("runarsson_merelo")["exact"]["random"]
+        claim = "better than a random possible code" if local else "like a random possible code"
+        less = Estimate(ours.mean - random, ours.standard_error, ours.games)
+        figures.append(counted(f"{label}, minus a random possible code", less, why=claim))
+    return figures
+
+
+def _estimations(setting: Setting) -> Sequence[Part]:
+    runs = setting.of(3, 40)
+    return tuple(
+        Part(f"{opening} {local}", partial(_estimation, opening, local, runs, setting.seed))
+        for opening in _OPENINGS
+        for local in (False, True)
+    )
+
+
+HEURISTIC_MEANS = Reproduction(
+    title="heuristics that guess only possible codes, exact means on 4x6",
+    source=f"{_SOURCE}, tables 2 and 3",
+    quick_minutes=0.3,
+    minutes=0.3,
+    parts=_heuristics,
+    text=f"All ties are random, and the first guess is AABC: {_REPLICATED}. Our means are over all "
+    "codes and all random choices, without sampling error.",
+)
+
+SUBSETS = Reproduction(
+    title="heuristics in random subsets of the possible codes",
+    source=f"{_SOURCE}, table 4",
+    quick_minutes=1,
+    minutes=10,
+    parts=_subsets,
+    text=f"All 1,296 codes in each run: {_REPLICATED}.",
+)
+
+ESTIMATIONS = Reproduction(
+    title="estimation of distributions, with and without local entropy",
+    source=f"{_SOURCE}, table 3",
+    quick_minutes=2,
+    minutes=25,
+    parts=_estimations,
+    text="The paper claims that the algorithm with local entropy is better than random play among "
+    "the possible codes, and that the algorithm without it is not. Its printed table is not at "
+    "hand.",
+)

@@ -1,0 +1,85 @@
+"""A new experiment: guesses and cost as pegs and colors grow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bnmind.lab.reproductions.base.figures import Estimate, Figure, counted
+from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
+from bnmind.lab.reproductions.mastermind.boards import board_of
+from bnmind.lab.reproductions.mastermind.games import played
+from bnmind.lab.reproductions.new.curves import Panel, draw_panels
+from bnmind.mastermind import Channel
+from bnmind.strategies import strategy_by_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["GROWTH"]
+
+_LISTING = ("kooi", "entropy")
+_PLAYERS = (
+    *_LISTING,
+    *("entropy-sampled", "metropolis-hastings", "genetic", "annealing", "annealing-tuned"),
+)
+_GUESSES, _COST = "guesses", "time"
+_MOST_LISTED = 5_000
+_SLOW = ("annealing-tuned", "entropy-sampled", "genetic")
+
+
+def _size(name: str, size: str, games: int, seed: int) -> Sequence[Figure]:
+    board, strategy = board_of(size), strategy_by_name(name)
+    channel = Channel.exact(board)
+    played([strategy], channel, 1, seed + 1, limit=100)  # compiles
+    started = time.process_time()
+    guesses = played([strategy], channel, games, seed, limit=100)[strategy.name].guesses
+    seconds = time.process_time() - started
+    mean = Estimate.of(guesses.tolist())
+    cost = Estimate(1000 * seconds / guesses.sum(), 0.0, games)
+    return (
+        counted(f"{name}, {size}, guesses", mean, curve=f"{name} {_GUESSES}", at=board.n_codes),
+        counted(f"{name}, {size}, ms a guess", cost, curve=f"{name} {_COST}", at=board.n_codes),
+    )
+
+
+def _parts(setting: Setting) -> Sequence[Part]:
+    sizes = setting.of(
+        ("3x5", "4x6", "5x8", "6x9", "8x12"),
+        ("3x5", "4x6", "4x8", "5x8", "6x8", "6x9", "7x10", "8x10", "8x12", "9x12", "10x12"),
+    )
+    return tuple(
+        Part(
+            f"{name} {size}",
+            partial(_size, name, size, setting.of(*_games(name)), setting.seed),
+        )
+        for name in _PLAYERS
+        for size in sizes
+        if name not in _LISTING or board_of(size).n_codes <= _MOST_LISTED
+    )
+
+
+def _games(name: str) -> tuple[int, int]:
+    return (12, 300) if name in _SLOW else (100, 2000)
+
+
+def _draw(figures: Sequence[Figure]) -> Drawing:
+    panels = [
+        Panel(title, tuple(f"{name} {what}" for name in _PLAYERS), _PLAYERS)
+        for title, what in (("guesses a game", _GUESSES), ("processor time, ms a guess", _COST))
+    ]
+    return draw_panels(figures, panels, x="codes of the board", y="", log_x=True, log_y=True)
+
+
+GROWTH = Reproduction(
+    title="guesses and cost as pegs and colors grow",
+    source="new",
+    quick_minutes=1.5,
+    minutes=60,
+    parts=_parts,
+    draw=_draw,
+    text="True replies. Times are processor times of one core, and depend on the machine. Bands "
+    "are two standard errors to each side.",
+)
