@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
+from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
 from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.options import ClusterOption, Json, Workers
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
+    from bnmind._workers import Backend
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting
 
 __all__ = ["REPRODUCE_HELP", "ReproduceCommand", "reproduce"]
@@ -75,10 +77,8 @@ class ReproduceOptions:
         bool,
         typer.Option("--quick", help="Make a smaller run: minutes for all, instead of hours."),
     ] = False
-    workers: Annotated[
-        int,
-        typer.Option("--workers", metavar="N", help="Number of processes; -1: one for each CPU."),
-    ] = 1
+    workers: Workers = None
+    cluster: ClusterOption = None
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="The seed of all random numbers.")
     ] = 0
@@ -107,10 +107,7 @@ def reproduce(options: ReproduceOptions) -> None:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    if options.workers == 0 or options.workers < -1:
-        raise BnmindError(
-            f"expected a number of processes or -1 for --workers, got {options.workers}"
-        )
+    workers = backend_of(options.workers, options.cluster)
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
     check_writable_directory(options.out)
@@ -124,7 +121,7 @@ def reproduce(options: ReproduceOptions) -> None:
     if not options.as_json:
         size = "A quick run, with fewer games" if options.quick else "A full run"
         tell(f"{size}; results are kept in {options.out}.")
-    runs = _computed(names, setting, options)
+    runs = _computed(names, setting, workers, options)
     if options.page is not None:
         _write_page(options.page, runs, options)
     if options.as_json:
@@ -140,7 +137,9 @@ def _chosen(names: Sequence[str], known: Mapping[str, Reproduction]) -> tuple[st
     return tuple(known) if ALL in names else tuple(dict.fromkeys(names))
 
 
-def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions) -> list[SavedRun]:
+def _computed(
+    names: Sequence[str], setting: Setting, workers: int | Backend, options: ReproduceOptions
+) -> list[SavedRun]:
     """Return the runs; after Ctrl-C, say how to go on, and exit."""
     from bnmind.lab.reproductions import REPRODUCTIONS, reproduce_into
 
@@ -155,7 +154,7 @@ def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions)
                     name,
                     REPRODUCTIONS[name],
                     setting,
-                    workers=options.workers,
+                    workers=workers,
                     report=report,
                 ),
             )

@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked
 from bnmind._file_locks import locked
 from bnmind._front_door import installed_version
 from bnmind._text_files import naming, write_file, write_files
 from bnmind._values import CheckedValue
+from bnmind._workers import Backend
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure
 from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
@@ -81,7 +82,7 @@ def reproduce_into(
     reproduction: Reproduction,
     setting: Setting,
     *,
-    workers: Any = 1,
+    workers: int | Backend = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> SavedRun:
     """Compute the figures of a reproduction, and write them into a directory.
@@ -101,9 +102,11 @@ def reproduce_into(
     setting
         The size, the seed and the place of the data.
     workers
-        The number of processes; -1 uses all cores.
+        The number of processes, −1 for one on each core, or a backend such as
+        `bnmind.lab.Cluster`. The figures do not depend on it.
     report
-        Called after each part with the number of parts done and the number of all parts.
+        Called after each part with the number of parts computed by this call, and the number of
+        those that it has to compute.
 
     Raises
     ------
@@ -120,14 +123,14 @@ def reproduce_into(
         run = _resumed(place, run)
         if run.complete:
             return run
-        parts = list(run.parts)
+        parts, known = list(run.parts), len(run.parts)
 
         def keep(part: DonePart, number: int, total: int) -> None:
             parts.append(part)
             today = datetime.now(UTC).date().isoformat()
             write_file(place, _json(replace(run, date=today, parts=tuple(parts))))
             if report is not None:
-                report(number, total)
+                report(number - known, total - known)
 
         figures = reproduction.run(
             setting, workers=workers, done={part.name: part for part in parts}, report=keep

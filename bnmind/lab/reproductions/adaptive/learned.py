@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -169,8 +169,10 @@ def _aced(place: Path) -> Sequence[Figure]:
     )
 
 
-def _one(function: object, name: str, setting: Setting) -> Sequence[Part]:
-    return (Part(name, partial(function, setting.data / name)),)  # type: ignore[call-overload]
+def _one(
+    function: Callable[[Path], Sequence[Figure]], name: str, setting: Setting
+) -> Sequence[Part]:
+    return (Part(name, partial(function, setting.data / name)),)
 
 
 LIKELIHOODS = Reproduction(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue, Value
-from bnmind._workers import results_of
+from bnmind._workers import Backend, results_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure
 
@@ -112,7 +112,7 @@ class Reproduction(Value):
         self,
         setting: Setting,
         *,
-        workers: Any = 1,
+        workers: int | Backend = 1,
         done: Mapping[str, DonePart] | None = None,
         report: Callable[[DonePart, int, int], None] | None = None,
     ) -> tuple[Figure, ...]:
@@ -123,7 +123,8 @@ class Reproduction(Value):
         setting
             The size, the seed and the place of the data. They determine the figures.
         workers
-            The number of processes; -1 uses all cores.
+            The number of processes, −1 for one on each core, or a backend such as
+            `bnmind.lab.Cluster`. The figures do not depend on it.
         done
             Parts computed before, by name; they are not computed again.
         report

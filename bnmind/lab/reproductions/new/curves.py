@@ -33,6 +33,10 @@ class Panel:
     """The curves, in the order of the legend."""
     labels: tuple[str, ...] = ()
     """The name of each curve in the legend; by default the curve."""
+    y: str = ""
+    """The label of the ordinate; empty if the panels share one."""
+    log_y: bool = False
+    """Whether the ordinate is logarithmic."""
     levels: tuple[Figure, ...] = ()
     """Figures without an abscissa, one for each of the first curves, drawn as horizontal lines."""
 
@@ -42,9 +46,8 @@ def draw_panels(
     panels: Sequence[Panel],
     *,
     x: str,
-    y: str,
+    y: str = "",
     log_x: bool = False,
-    log_y: bool = False,
 ) -> Drawing:
     """Return a plot of curves.
 
@@ -53,16 +56,17 @@ def draw_panels(
     figures
         The figures; those with an abscissa are points.
     panels
-        The panels, from left to right, with a common ordinate.
+        The panels, from left to right, each with its curves.
     x, y
         The labels of the axes, with units.
-    log_x, log_y
-        Whether an axis is logarithmic.
+        The ordinate is common to all panels if it has a label.
+    log_x
+        Whether the abscissa is logarithmic.
     """
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(1.2 + 4.4 * len(panels), 4.2), layout="constrained")
-    axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    axes = drawing.subplots(1, len(panels), sharey=bool(y), squeeze=False)[0]
     for panel, ax in zip(panels, axes, strict=True):
         _draw(ax, panel, figures)
         ax.set_title(panel.title)
@@ -70,9 +74,12 @@ def draw_panels(
         ax.grid(visible=True, alpha=0.3)
         if log_x:
             ax.set_xscale("log")
-        if log_y:
+        if panel.y:
+            ax.set_ylabel(panel.y)
+        if panel.log_y:
             ax.set_yscale("log")
-    axes[0].set_ylabel(y)
+    if y:
+        axes[0].set_ylabel(y)
     return drawing
 
 

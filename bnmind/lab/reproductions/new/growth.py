@@ -67,10 +67,16 @@ def _games(name: str) -> tuple[int, int]:
 
 def _draw(figures: Sequence[Figure]) -> Drawing:
     panels = [
-        Panel(title, tuple(f"{name} {what}" for name in _PLAYERS), _PLAYERS)
-        for title, what in (("guesses a game", _GUESSES), ("processor time, ms a guess", _COST))
+        Panel(
+            "",
+            tuple(f"{name} {what}" for name in _PLAYERS),
+            _PLAYERS,
+            y=label,
+            log_y=what == _COST,
+        )
+        for label, what in (("guesses a game", _GUESSES), ("processor time, ms a guess", _COST))
     ]
-    return draw_panels(figures, panels, x="codes of the board", y="", log_x=True, log_y=True)
+    return draw_panels(figures, panels, x="codes of the board", log_x=True)
 
 
 GROWTH = Reproduction(
