@@ -29,7 +29,7 @@ __all__ = ["Pruning", "best_of", "choose_two_steps_ahead", "one_step_values", "t
 _TOLERANCE = 1e-9  # scores closer than this are equal
 _CERTAIN = 0.97  # a code of at least this probability needs no second step
 _DIGITS = 12  # probabilities that agree in so many digits are equal
-_LEFT_OUT = 1e-3  # the share of the belief that two-step sums leave out
+_LEFT_OUT = 2e-2  # the share of the belief that two-step search takes for impossible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Pruning(Value):
 
     firsts: int = 8
     """The number of guesses to compare: those of the best one-step scores."""
-    seconds: int = 20
+    seconds: int = 8
     """The number of next guesses to evaluate for each reply: the most promising candidates."""
     window: float = 0.1
     """Guesses whose one-step score exceeds the best by more than this are not compared."""
@@ -104,15 +104,15 @@ def two_step_values(
     pruning
         The limits of the search.
     share
-        The total probability of codes that the sums leave out.
+        The total probability of improbable codes that the search takes for impossible.
 
     Returns
     -------
     Floats
         ``(firsts,)``.
     """
-    q = codes.probabilities
-    kept = plausible_codes(q, share=share)
+    kept = plausible_codes(codes.probabilities, share=share)
+    q = codes.probabilities / codes.probabilities[kept].sum()
     powers, coefficients = channel_powers(channel), np.array(value.coefficients)
     return np.array(
         [

@@ -48,32 +48,53 @@ def _pair_sums(
 
 @njit
 def _probabilities(
-    first: NDArray[np.uint8],
+    offsets: NDArray[np.uintp],
     second: NDArray[np.uint8],
     codes: NDArray[np.intp],
-    terms: Floats,
+    masses: Floats,
     pairs: Floats,
 ) -> None:
-    """Write the probability of each pair of true replies to two guesses to `pairs`."""
+    """Write the probability of each pair of true replies to `pairs`, first reply by first reply.
+
+    ``offsets[j]`` is the place in `pairs` where those of the first reply of code j begin.
+    """
     pairs[:] = 0.0
     for j in range(codes.size):
-        pairs[first[codes[j]], second[codes[j]]] += terms[j, 0]
+        pairs[offsets[j] + np.uintp(second[codes[j]])] += masses[j]
 
 
 @njit
-def _promise(pairs: Floats, plain: Floats, o: int, chance: float, row: Floats) -> float:
-    """Return the cheap score of a next guess after an outcome; small is good; `row` is scratch."""
-    n_cells = plain.shape[0]
-    row[:] = 0.0
-    for c in range(n_cells):
-        weight = plain[c, o]
-        if weight > 0.0:
-            for d in range(n_cells + 1):
-                row[d] += weight * pairs[c, d]
+def _promise(row: Floats, chance: float) -> float:
+    """Return the cheap score of a next guess, from the weight of each of its true replies.
+
+    Small is good. The last reply wins.
+    """
     parts = 0.0
-    for d in range(n_cells + 1):
+    for d in range(row.size):
         parts += math.sqrt(row[d] * chance)
-    return float(-_GUESSES_A_PART * parts - row[n_cells])
+    return float(-_GUESSES_A_PART * parts - row[-1])
+
+
+@njit
+def _add_row(weight: float, pairs: Floats, begin: int, row: Floats) -> None:
+    for d in range(row.size):
+        row[d] += weight * pairs[begin + d]
+
+
+@njit
+def _after_outcomes(pairs: Floats, channel: ChannelPowers, rows: Floats) -> None:
+    """Write the weights of the replies to the next guess after each outcome to `rows`."""
+    n_cells, width = channel.plain.shape[0], rows.shape[1]
+    total = np.zeros(width)
+    for c in range(n_cells):
+        _add_row(1.0, pairs, c * width, total)
+    for o in range(rows.shape[0]):
+        least = channel.least[o, 0]
+        for d in range(width):
+            rows[o, d] = least * total[d]
+    for e in range(channel.larger.shape[0]):
+        begin = channel.larger[e, 0] * width
+        _add_row(channel.excess[e, 0], pairs, begin, rows[channel.larger[e, 1]])
 
 
 @njit
@@ -118,14 +139,18 @@ def after_two_guesses(
     kept
         The number of next guesses to evaluate for each outcome, the most promising ones.
     """
-    plain, logarithms, squares = channel
+    plain, logarithms, squares = channel.plain, channel.logarithms, channel.squares
     n_cells, n_outcomes = plain.shape
     terms = code_terms(q, codes)
     pairs = np.zeros((n_cells + 1, n_cells + 1, 4))
     cells = np.zeros((n_cells + 1, 4))
     sums = np.zeros((n_outcomes, 4))
-    probabilities = np.zeros((n_cells + 1, n_cells + 1))
-    row = np.zeros(n_cells + 1)
+    probabilities = np.zeros((n_cells + 1) * (n_cells + 1))
+    replied = np.zeros((n_outcomes, n_cells + 1))
+    masses = terms[:, 0].copy()
+    offsets = np.empty(codes.size, dtype=np.uintp)
+    for j in range(codes.size):
+        offsets[j] = first[codes[j]] * (n_cells + 1)
     for j in range(codes.size):
         for k in range(4):
             cells[first[codes[j]], k] += terms[j, k]
@@ -138,10 +163,11 @@ def after_two_guesses(
     scores = np.full((n_outcomes, kept), math.inf)
     guesses = np.full((n_outcomes, kept), -1)
     for g in range(rows.shape[0]):
-        _probabilities(first, rows[g], codes, terms, probabilities)
+        _probabilities(offsets, rows[g], codes, masses, probabilities)
+        _after_outcomes(probabilities, channel, replied)
         for o in range(n_outcomes):
             if chance[o] >= least:
-                score = _promise(probabilities, plain, o, chance[o], row)
+                score = _promise(replied[o], chance[o])
                 _insert(score, g, scores[o], guesses[o])
     for o in range(n_outcomes):
         if chance[o] < least:

@@ -12,6 +12,10 @@ sums over the codes of each true reply, taken before the outcome is known:
 with A, B and D the sums of q, q ln q and q² over the codes of cell c. One pass over the codes thus
 gives the value of all outcomes of a guess. Two guesses need the sums over the codes of each pair of
 true replies.
+
+Most entries in a column of a channel are equal to the least one: a false reply has the same
+probability after every true reply. The sums over all cells serve these entries; only the larger
+entries are added cell by cell.
 """
 
 from __future__ import annotations
@@ -40,6 +44,7 @@ NEGLIGIBLE = 1e-13
 """The probability of an outcome that is rounding error."""
 
 _LN2 = math.log(2)
+_SAME = 1e-12  # entries closer than this, relative to the smaller, are equal
 
 
 class ChannelPowers(NamedTuple):
@@ -51,14 +56,26 @@ class ChannelPowers(NamedTuple):
     """N ln N."""
     squares: Floats
     """N²."""
+    least: Floats
+    """``(reports, 3)``, the least entry of each column, and its logarithm and square as above."""
+    larger: NDArray[np.intp]
+    """``(entries, 2)``, the true replies and reports of the other entries."""
+    excess: Floats
+    """``(entries, 3)``, N, N ln N and N² of these entries minus those of the least one."""
 
 
 def channel_powers(channel: Channel) -> ChannelPowers:
     """Return the functions of a channel's entries, without the win, which ends the game."""
     revealed = channel if channel.ends else channel.revealed()
     plain = np.ascontiguousarray(revealed.matrix[:-1, :-1])
-    logs = np.log(np.where(plain > 0, plain, 1.0))
-    return ChannelPowers(plain, plain * logs, plain * plain)
+    logarithms = plain * np.log(np.where(plain > 0, plain, 1.0))
+    squares = plain * plain
+    powers = np.stack([plain, logarithms, squares], axis=-1)
+    lowest = plain.argmin(axis=0)
+    least = np.ascontiguousarray(powers[lowest, np.arange(plain.shape[1])])
+    larger = np.argwhere(plain > least[:, 0] * (1 + _SAME))
+    excess = powers[larger[:, 0], larger[:, 1]] - least[larger[:, 1]]
+    return ChannelPowers(plain, logarithms, squares, least, larger, excess)
 
 
 @njit
@@ -95,17 +112,26 @@ def through_channel(
     cells: Floats, channel: ChannelPowers, coefficients: Floats, sums: Floats
 ) -> float:
     """Return Σ_o P(o)·value after o, from the sums over each cell; `sums` is scratch."""
-    plain, logarithms, squares = channel
-    sums[:] = 0.0
-    for c in range(plain.shape[0]):
-        a, b, d = cells[c, 0], cells[c, 1], cells[c, 2]
+    n_cells, n_outcomes = channel.plain.shape
+    a = b = d = 0.0
+    for c in range(n_cells):
+        a += cells[c, 0]
+        b += cells[c, 1]
+        d += cells[c, 2]
+    least, larger, excess = channel.least, channel.larger, channel.excess
+    for o in range(n_outcomes):
+        sums[o, 0] = least[o, 0] * a
+        sums[o, 1] = least[o, 0] * b + least[o, 1] * a
+        sums[o, 2] = least[o, 2] * d
+    for e in range(larger.shape[0]):
+        c, o = larger[e, 0], larger[e, 1]
+        a = cells[c, 0]
         if a > 0.0:
-            for o in range(plain.shape[1]):
-                sums[o, 0] += a * plain[c, o]
-                sums[o, 1] += b * plain[c, o] + a * logarithms[c, o]
-                sums[o, 2] += d * squares[c, o]
+            sums[o, 0] += excess[e, 0] * a
+            sums[o, 1] += excess[e, 0] * cells[c, 1] + excess[e, 1] * a
+            sums[o, 2] += excess[e, 2] * cells[c, 2]
     expected = 0.0
-    for o in range(plain.shape[1]):
+    for o in range(n_outcomes):
         if sums[o, 0] > NEGLIGIBLE:
             expected += sums[o, 0] * belief_value(sums[o, 0], sums[o, 1], sums[o, 2], coefficients)
     return expected
