@@ -202,6 +202,20 @@ def test_equal_strategies_under_two_names_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "player"),
+    [
+        (["--noise", "false:0.2"], "lookahead2"),
+        (["--noise", "exact"], "optimal"),
+        (["--noise", "exact", "--prior", "only-once"], "entropy"),
+        (["--noise", "exact", "--prior", "only-once", "--assume-prior", "uniform"], "optimal"),
+    ],
+)
+def test_the_strategy_that_best_follows_is_named(arguments: list[str], player: str) -> None:
+    result = run("compare", "best", "map", *SMALL, "--games", "2", *arguments)
+    assert f"best plays as {player} here.\n" in result.stdout
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["nonsense"], ["nonsense", "entropy"]),

@@ -138,7 +138,7 @@ def test_unknown_noise_names_all_faults() -> None:
 
 
 def test_pruning_names_all_faults() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"got 0 and 20; .* got -1.0 and 0.004"):
+    with pytest.raises(InvalidArgumentError, match=r"got 0 and 8; .* got -1.0 and 0.004"):
         Pruning(firsts=0, window=-1.0)
 
 

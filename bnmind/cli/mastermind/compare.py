@@ -151,6 +151,7 @@ def compare(options: CompareOptions) -> None:
         tell_json(_as_json(comparison, written))
     else:
         _show(comparison, written)
+        _show_best(contest)
         _show_twins(contest)
         _show_ignorant(contest)
     if comparison.games < contest.n_games:
@@ -265,6 +266,19 @@ def _prior_text(comparison: Comparison) -> str:
     if comparison.prior == comparison.assumed_prior:
         return "" if comparison.prior == UNIFORM else f", prior {comparison.prior}"
     return f", prior {comparison.prior}, assumed to be {comparison.assumed_prior}"
+
+
+def _show_best(contest: Contest) -> None:
+    """Name the strategy that `best` followed."""
+    from bnmind.mastermind import UniformPrior
+    from bnmind.strategies import Best
+    from bnmind.strategies.belief_game.best import best_player
+
+    assumed = contest.prior if contest.assumed_prior is None else contest.assumed_prior
+    uniform = assumed is None or isinstance(assumed, UniformPrior)
+    for one in contest.strategies:
+        if isinstance(one, Best):
+            tell(f"{one.name} plays as {best_player(contest.believed, uniform=uniform).name} here.")
 
 
 def _show_twins(contest: Contest) -> None:
