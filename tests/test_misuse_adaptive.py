@@ -462,6 +462,13 @@ def of_functions() -> Iterator[Call]:
                 "progress": lambda done, total: None,
             },
         ),
+        (
+            lab.is_enough,
+            {
+                "differences": lab.paired_differences({"a": [1.0], "b": [2.0]}),
+                "rule": lab.AllTold(),
+            },
+        ),
         (lab.holm, {"p_values": [0.1, 0.2]}),
         (
             lab.paired_differences,

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from bnmind.cli.mastermind import setting
 from bnmind.cli.mastermind.compare import DEFAULT_STRATEGIES
+from bnmind.lab import paired_differences
+from bnmind.mastermind import Board, UniformPrior
 from tests.command_line import assert_one_line_error, cold, run, run_json
 
 COLUMNS = ["board", "channel", "strategy", "game", "seed", "secret", "guesses", "won", "seconds"]
@@ -76,8 +79,8 @@ def test_table_names_all_strategies_and_states_the_cap() -> None:
     assert all(word in header for word in ("games", "mean", "std error", "sd", "worst"))
     assert all(word in header for word in ("within 10", "seconds"))
     shown = [line.split()[0] for line in lines if line.startswith("  ")][1:]
-    assert shown == list(DEFAULT_STRATEGIES)
-    assert "At most 50 guesses a game" in result.stdout
+    assert shown[:4] == list(DEFAULT_STRATEGIES)
+    assert "No game was lost; the limit is 50 guesses." in result.stdout
     assert sorted(path.name for path in Path("results").iterdir()) == [
         "game-lengths.png",
         "games.csv",
@@ -96,7 +99,7 @@ def test_lost_games_count_as_the_cap() -> None:
     one = run_json(*arguments)["strategies"][0]
     assert one["mean"] == one["worst"] == 1
     assert one["won"] < 1
-    assert "random lost" in run(*arguments).stdout
+    assert "Lost games count as the limit of 1 guess: random lost" in run(*arguments).stdout
 
 
 def test_one_game_has_no_standard_error() -> None:
@@ -201,6 +204,132 @@ def test_equal_strategies_under_two_names_are_reported() -> None:
     assert not {"map", "random"} <= set(DEFAULT_STRATEGIES)
 
 
+def test_differences_are_those_of_the_same_games(tmp_path: Path) -> None:
+    arguments = (
+        "compare",
+        "shapiro",
+        "entropy",
+        "map",
+        "--pegs",
+        "3",
+        "--colors",
+        "4",
+        "--games",
+        "60",
+    )
+    told = run_json(*arguments, "--out", "out")
+    rows = _rows(tmp_path / "out" / "games.csv")
+    names = ("shapiro", "entropy", "map")
+    guesses = {n: [int(r["guesses"]) for r in rows if r["strategy"] == n] for n in names}
+    found = paired_differences(guesses)
+    assert told["differences"]["guesses"] == {
+        "confidence": 0.95,
+        "interval": "Student's t",
+        "pairs": [pair.as_dict() for pair in found.pairs],
+    }
+    assert told["groups"] == [list(group) for group in found.groups]
+    assert (told["match"], told["until"], told["reached"]) == (1, None, None)
+    best, _, worst = found.ranking
+    assert found.between(best, worst).can_be_told
+    lines = [line.split() for line in run(*arguments).stdout.splitlines()]
+    pair = found.between(worst, best)
+    shown = f"{best} {worst} {pair.mean:.3f} {pair.low:.3f} to {pair.high:.3f} yes"
+    assert shown.split() in lines
+    assert [best, "needs", "fewer", "guesses", "than"] in [line[:5] for line in lines]
+
+
+def test_a_pair_that_cannot_be_told_apart_says_so() -> None:
+    said = run("compare", "entropy", "knuth", *SMALL, "--games", "30").stdout
+    assert "not yet" in said
+    assert "cannot be told yet." in said
+    assert run("compare", "map", "random", *SMALL, "--games", "9").stdout.count("equal in all") == 2
+
+
+def test_many_strategies_are_shown_against_the_best() -> None:
+    names = ("entropy", "map", "kooi", "knuth", "irving", "neuwirth")
+    lines = run("compare", *names, *SMALL, "--games", "5").stdout.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("Differences on"))
+    rows = [line.split() for line in lines[start + 2 : start + 7]]
+    assert len({row[0] for row in rows}) == 1
+    assert {row[0] for row in rows} | {row[1] for row in rows} == set(names)
+
+
+def test_other_endings_compare_the_right_codes_too() -> None:
+    arguments = (
+        "compare",
+        "entropy",
+        "map",
+        *SMALL,
+        "--games",
+        "40",
+        "--ending",
+        "limit",
+        "--max-guesses",
+        "3",
+    )
+    told = run_json(*arguments)["differences"]
+    assert list(told) == ["guesses", "won"]
+    (pair,) = told["won"]["pairs"]
+    shares = {s["strategy"]: s["won"] for s in run_json(*arguments)["strategies"]}
+    assert pair["mean"] == pytest.approx(shares[pair["first"]] - shares[pair["second"]])
+    assert "in percentage points" in run(*arguments).stdout
+
+
+def test_all_codes_without_noise_have_exact_differences() -> None:
+    arguments = ("compare", "entropy", "shapiro", *SMALL, "--noise", "exact", "--games", "all")
+    said = run(*arguments).stdout
+    assert "Exact differences over all codes" in said
+    assert "interval" not in said
+    assert "test" not in said
+    (pair,) = run_json(*arguments)["differences"]["guesses"]["pairs"]
+    assert pair["low"] == pair["high"] == pair["mean"]
+    assert pair["p_value"] is None
+
+
+def test_games_until_the_better_one_can_be_told(tmp_path: Path) -> None:
+    arguments = ("compare", "shapiro", "entropy", "--pegs", "2", "--colors", "5", "--games", "900")
+    told = run_json(*arguments, "--until", "told", "--out", "some")
+    assert (told["until"], told["reached"]) == ("told", True)
+    assert 100 <= told["games"] < 900
+    found = told["differences"]["guesses"]
+    assert found["interval"] == "confidence sequence"
+    assert found["pairs"][0]["can_be_told"]
+    # They are the first games of those that would be played without the option.
+    run_json(*arguments[:-1], str(told["games"]), "--out", "all")
+    first, same = (
+        [row["guesses"] for row in _rows(tmp_path / name / "games.csv")] for name in ("some", "all")
+    )
+    assert first == same
+
+
+def test_games_until_the_intervals_are_narrow() -> None:
+    arguments = ("compare", "shapiro", "map", "--pegs", "2", "--colors", "5", "--games", "300")
+    result = run(*arguments, "--until", "0.6")
+    assert " of at most 300 games, every difference is known to within ±0.6 guesses." in (
+        result.stdout
+    )
+    assert "Signed-rank" not in result.stdout  # which is for a number of games chosen in advance
+    result = run(*arguments, "--until", "0.001")
+    assert result.exit_code == 0
+    assert "After 300 of at most 300 games, not every difference is known" in result.stdout
+    result = run(*arguments[:-1], "101", "--until", "told")
+    assert "After 101 of at most 101 games, not every pair can be told apart." in result.stdout
+
+
+def test_a_match_in_which_nothing_is_learned_is_reported() -> None:
+    arguments = ("compare", "knuth", *SMALL, "--games", "4", "--match", "2")
+    said = "--match 2 changes nothing: the assumed prior"
+    assert f"{said} uniform does not learn." in run(*arguments).stdout
+    assert f"{said} uniform does" in run(*arguments, "--assume-prior", "uniform").stdout
+    assert said not in run(*arguments, "--assume-prior", "learned-colors").stdout
+    assert run_json(*arguments)["match"] == 2
+    assert "matches of 2 games" in run(*arguments).stdout
+
+
+def test_the_uniform_prior_has_one_name() -> None:
+    assert UniformPrior(Board(2, 3)).name == setting.UNIFORM
+
+
 @pytest.mark.parametrize(
     ("arguments", "player"),
     [
@@ -218,6 +347,10 @@ def test_the_strategy_that_best_follows_is_named(arguments: list[str], player: s
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["knuth", "--until", "told"], ["at least two strategies"]),
+        (["--until", "0"], ["margin above 0"]),
+        (["--until", "soon"], ["a number of guesses or told", "soon"]),
+        (["--until", "told", "--games", "all"], ["codes in order are no random sample"]),
         (["nonsense"], ["nonsense", "entropy"]),
         (["no_such_module:Strategy"], ["no_such_module"]),
         (["bnmind.errors:BnmindError"], ["BnmindError"]),

@@ -49,7 +49,7 @@ def test_compare_plays_against_a_biased_code_maker() -> None:
     summary = json.loads(result.stdout)
     assert (summary["prior"], summary["assumed_prior"]) == ("alternating", "learned")
     shown = run("compare", "entropy", *options, *SMALL).stdout
-    assert "Board 3x4, noise exact, prior alternating, seed 0" in shown
+    assert "Board 3x4, noise exact, prior alternating, matches of 5 games, seed 0" in shown
     secrets = [line.split(",")[5] for line in Path("results/games.csv").read_text().splitlines()]
     assert all(code[0] == code[2] != code[1] for code in secrets[1:])
 

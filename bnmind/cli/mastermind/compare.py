@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,11 @@ import typer
 
 from bnmind._messages import shown
 from bnmind._text_files import check_writable_directory
+from bnmind.cli.mastermind.compare_report import (
+    comparison_as_json,
+    show_comparison,
+    show_notes,
+)
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
@@ -28,12 +32,12 @@ from bnmind.cli.shared.options import (
     Pegs,
     Seed,
 )
-from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.lab import Comparison, Contest, GameRow
+    from bnmind.lab import Comparison, Contest, Enough, GameRow
 
 __all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
 
@@ -50,12 +54,18 @@ that play a tree, such as optimal, do not use a prior. Name a strategy of your o
 The command writes a row for each game (games.csv) and a plot of the game lengths
 (game-lengths.png) to the directory of --out. After Ctrl-C, it writes the games played so far.
 
+Below the strategies stand their differences on the same games, with intervals that hold for all
+pairs together. They are right if you decide on the number of games in advance. --until decides
+while the games are played, with wider intervals that allow for that.
+
 \b
 Examples:
   bnmind compare
   bnmind compare entropy map --games 5000 --noise false:0.2 --out results
   bnmind compare entropy --prior two-color --assume-prior learned --match 10
   bnmind compare entropy map --ending declared:0.9 --max-guesses 20
+  bnmind compare entropy map --until 0.1 --games 50000
+  bnmind compare entropy map --until told --games 50000
   bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
 """
 
@@ -112,6 +122,15 @@ class CompareOptions:
         int,
         typer.Option("--max-guesses", metavar="N", help="The limit of guesses in a game."),
     ] = 100
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            metavar="MARGIN|told",
+            help="Play until all differences are known to within plus or minus MARGIN guesses, or"
+            " until the better of each pair can be told; at most --games.",
+        ),
+    ] = None
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results")
@@ -122,7 +141,7 @@ class CompareOptions:
 @with_options(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare strategies, print a summary, and write all games to files."""
-    from bnmind.lab import Contest, parse_ending, save_comparison
+    from bnmind.lab import Contest, is_enough, parse_ending, save_comparison
     from bnmind.mastermind import Board, parse_noise, parse_prior
     from bnmind.strategies import strategy_by_name
 
@@ -141,30 +160,44 @@ def compare(options: CompareOptions) -> None:
             else parse_prior(board, options.assume_prior),
             match=options.match,
         )
+    rule = None if options.until is None else _rule(options.until)
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
     check_writable_directory(options.out)
     with _blamed_on(options.strategies or ()):
-        comparison = _played(contest)
+        comparison, interrupted = _played(contest, rule)
+    reached = None if rule is None else is_enough(comparison.differences(), rule)
     written = save_comparison(comparison, options.out)
     if options.as_json:
-        tell_json(_as_json(comparison, written))
+        tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
     else:
-        _show(comparison, written)
-        _show_best(contest)
-        _show_twins(contest)
-        _show_ignorant(contest)
-    if comparison.games < contest.n_games:
+        show_comparison(comparison, written, reached=_reached(contest, comparison, rule, reached))
+        show_notes(contest)
+    if interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _played(contest: Contest) -> Comparison:
-    """Play the games; after Ctrl-C, keep the games that all strategies have played."""
+def _played(contest: Contest, rule: Enough | None) -> tuple[Comparison, bool]:
+    """Play the games; after Ctrl-C, keep the games that all strategies have played.
+
+    Returns
+    -------
+    tuple[Comparison, bool]
+        The games, and whether they were interrupted.
+    """
+    from bnmind.lab.mastermind import play_until, sequential_comparison
+
     rows: list[GameRow] = []
     stopped = Event()
+    games = contest.play() if rule is None else play_until(contest, rule)
+
+    def compared(played: list[GameRow]) -> Comparison:
+        if rule is None:
+            return contest.comparison(played)
+        return sequential_comparison(contest, played)
 
     def play(report: Report) -> None:
-        for row in contest.play():
+        for row in games:
             if stopped.is_set():
                 return
             rows.append(row)
@@ -174,15 +207,53 @@ def _played(contest: Contest) -> Comparison:
         working("playing", play)
     except KeyboardInterrupt:
         stopped.set()
-        played = tuple(rows)
+        played = list(rows)
         if len(played) < len(contest.strategies):
             raise
-        comparison = contest.comparison(played)
+        comparison = compared(played)
         say_interrupted(
             f"interrupted after {comparison.games:,} of {contest.n_games:,} games, which are kept"
         )
-        return comparison
-    return contest.comparison(rows)
+        return comparison, True
+    return compared(rows), False
+
+
+def _rule(text: str) -> Enough:
+    """Return the rule that a text describes.
+
+    Raises
+    ------
+    BnmindError
+        If it is neither a margin nor ``told``.
+    """
+    from bnmind.lab import AllTold, NarrowEnough
+
+    if text.strip().lower() == "told":
+        return AllTold()
+    try:
+        margin = float(text)
+    except ValueError:
+        raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
+    return NarrowEnough(margin)
+
+
+def _reached(
+    contest: Contest, comparison: Comparison, rule: Enough | None, reached: bool | None
+) -> str | None:
+    """Return a sentence that says whether the games suffice; None if nobody asked."""
+    from bnmind.lab import NarrowEnough
+
+    if rule is None:
+        return None
+    played = f"After {comparison.games:,} of at most {contest.n_games:,} games,"
+    if isinstance(rule, NarrowEnough):
+        known = f"known to within ±{rule.margin:g} guesses"
+        if reached:
+            return f"{played} every difference is {known}."
+        return f"{played} not every difference is {known}."
+    if reached:
+        return f"{played} the better strategy of each pair can be told."
+    return f"{played} not every pair can be told apart."
 
 
 @contextmanager
@@ -212,121 +283,3 @@ def _number_of_games(text: str) -> int | None:
         return int(text)
     except ValueError:
         raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
-
-
-def _show(comparison: Comparison, written: tuple[Path, ...]) -> None:
-    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
-    from bnmind.lab import comparison_groups
-
-    console = terminal()
-    assumed = (
-        "" if comparison.assumed == comparison.channel else f", assumed to be {comparison.assumed}"
-    )
-    prior = _prior_text(comparison)
-    console.print(
-        f"Board {comparison.board}, noise {comparison.channel}{assumed}{prior}, seed"
-        f" {comparison.seed}; guesses a game:",
-        soft_wrap=True,
-    )
-    counts = any(summary.codes_examined is not None for summary in comparison.summaries)
-    columns = ("strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds")
-    table = plain_table(*columns, *(["codes"] if counts else []))
-    for summary in comparison.summaries:
-        table.add_row(
-            summary.strategy,
-            f"{summary.games:,}",
-            f"{summary.mean:.3f}",
-            _number(summary.standard_error),
-            _number(summary.sd),
-            f"{summary.worst}",
-            percent(summary.within_ten),
-            f"{summary.seconds_per_game:.4f}",
-            *([_count(summary.codes_examined)] if counts else []),
-        )
-    show_table(console, table)
-    if counts:
-        console.print("codes: the mean number of codes that a strategy examines in a game.")
-    if comparison.ending != "revealed":
-        right = ", ".join(f"{s.strategy} {percent(s.won)}" for s in comparison.summaries)
-        console.print(f"Named the right code, ending {comparison.ending}: {right}.")
-        console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
-        return
-    lost = [f"{s.strategy} lost {percent(1 - s.won)}" for s in comparison.summaries if s.won < 1]
-    console.print(
-        f"At most {counted(comparison.max_guesses, 'guess', 'guesses')} a game, which lost games "
-        f"count as: {', '.join(lost) or 'none was lost'}."
-    )
-    if len(comparison.strategies) > 1:
-        console.print(f"Rank-sum test, significance 0.05: {comparison_groups(comparison)}.")
-    console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
-
-
-def _prior_text(comparison: Comparison) -> str:
-    """Return a description of the priors, unless both are uniform."""
-    if comparison.prior == comparison.assumed_prior:
-        return "" if comparison.prior == UNIFORM else f", prior {comparison.prior}"
-    return f", prior {comparison.prior}, assumed to be {comparison.assumed_prior}"
-
-
-def _show_best(contest: Contest) -> None:
-    """Name the strategy that `best` followed."""
-    from bnmind.mastermind import UniformPrior
-    from bnmind.strategies import Best
-    from bnmind.strategies.belief_game.best import best_player
-
-    assumed = contest.prior if contest.assumed_prior is None else contest.assumed_prior
-    uniform = assumed is None or isinstance(assumed, UniformPrior)
-    for one in contest.strategies:
-        if isinstance(one, Best):
-            tell(f"{one.name} plays as {best_player(contest.believed, uniform=uniform).name} here.")
-
-
-def _show_twins(contest: Contest) -> None:
-    """Print a note if two of the strategies play the same games."""
-    from bnmind.strategies import MapCode, RandomCode, trust_suffices
-
-    names = [one.name for one in contest.strategies if isinstance(one, MapCode | RandomCode)]
-    unbiased = contest.prior is None and contest.assumed_prior is None
-    if len(names) > 1 and unbiased and trust_suffices(contest.believed):
-        tell(
-            f"{' and '.join(names)} play the same games here: under {contest.believed.name} the\n"
-            "most probable codes are those that contradict the fewest replies."
-        )
-
-
-def _show_ignorant(contest: Contest) -> None:
-    """Print the strategies that do not use the prior."""
-    from bnmind.strategies import ignores_prior
-
-    names = [one.name for one in contest.strategies if ignores_prior(one)]
-    if names and (contest.prior is not None or contest.assumed_prior is not None):
-        *others, last = names
-        several = f"{', '.join(others)} and {last} do" if others else f"{last} does"
-        tell(f"{several} not use the prior.")
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _count(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
-
-
-def _as_json(comparison: Comparison, written: tuple[Path, ...]) -> dict[str, object]:
-    from bnmind.lab import comparison_groups
-
-    return {
-        "board": comparison.board,
-        "channel": comparison.channel,
-        "assumed": comparison.assumed,
-        "games": comparison.games,
-        "seed": comparison.seed,
-        "max_guesses": comparison.max_guesses,
-        "ending": comparison.ending,
-        "prior": comparison.prior,
-        "assumed_prior": comparison.assumed_prior,
-        "strategies": [summary.as_dict() for summary in comparison.summaries],
-        "groups": [list(group) for group in comparison_groups(comparison).groups],
-        "files": [str(path) for path in written],
-    }

@@ -9,8 +9,9 @@ from dataclasses import asdict, astuple, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from bnmind._arguments import checked
+from bnmind._arguments import checked, number_array
 from bnmind._values import CheckedValue
+from bnmind.information import Floats
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
 from bnmind.lab.statistics.groups import RankSumGroups, rank_sum_groups
 from bnmind.lab.statistics.intervals import ExactMean, IntervalMethod, StudentInterval
@@ -20,7 +21,7 @@ from bnmind.mastermind.priors.uniform import UNIFORM
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "GameRow", "Summary", "TurnRow", "comparison_groups"]
+__all__ = ["Comparison", "GameRow", "Summary", "TurnRow", "comparison_groups", "match_means"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +189,9 @@ class Comparison(CheckedValue):
     ) -> PairedDifferences:
         """Return the paired differences of all strategies.
 
+        Games of a match depend on each other if the strategies learn, so a whole match counts as
+        one observation: its mean. Games of an incomplete last match are left out.
+
         Parameters
         ----------
         measure
@@ -225,11 +229,13 @@ class Comparison(CheckedValue):
                 else StudentInterval()
             )
         value = _guesses if measure is None else measure
-        return paired_differences(
-            {name: [value(row) for row in self.rows_of(name)] for name in self.strategies},
-            confidence=confidence,
-            interval=interval,
-        )
+        values = {
+            name: number_array([value(row) for row in self.rows_of(name)], f"the values of {name}")
+            for name in self.strategies
+        }
+        if self.games >= 2 * self.match:
+            values = {name: match_means(games, self.match) for name, games in values.items()}
+        return paired_differences(values, confidence=confidence, interval=interval)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -260,6 +266,13 @@ def comparison_groups(
         name: [_guesses(row) for row in comparison.rows_of(name)] for name in comparison.strategies
     }
     return rank_sum_groups(lengths, significance=significance, corrected=corrected)
+
+
+def match_means(games: Floats, match: int) -> Floats:
+    """Return the mean of each whole match of consecutive games."""
+    whole = games[: len(games) // match * match]
+    means: Floats = whole.reshape(-1, match).mean(axis=1)
+    return means
 
 
 def _guesses(row: GameRow) -> float:

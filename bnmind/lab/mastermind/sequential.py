@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from bnmind._arguments import checked
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.mastermind.compare import Contest
@@ -24,8 +26,8 @@ def compare_until(
 ) -> Comparison:
     """Play the games of a contest until a rule says that they suffice, or all have been played.
 
-    The rule looks at the numbers of guesses after each game. The intervals are those of a
-    `ConfidenceSequence`, so looking does not make them wrong more often than they say.
+    The rule looks at the numbers of guesses after each game, or after each match. The intervals are
+    those of a `ConfidenceSequence`, so looking does not make them wrong more often than they say.
 
     Parameters
     ----------
@@ -42,7 +44,8 @@ def compare_until(
     Raises
     ------
     InvalidArgumentError
-        If there is only one strategy.
+        If there is only one strategy, or every code is to be played once: codes in order are no
+        random sample until all of them have been played.
     InvalidProbabilityError
         If the confidence is out of range.
 
@@ -79,17 +82,24 @@ def play_until(contest: Contest, rule: Enough, *, confidence: float = 0.95) -> I
             "expected at least two strategies, since the rule looks at their differences",
             contest.strategies,
         )
+    if contest.games is None:
+        raise InvalidArgumentError(
+            "expected a number of games, since codes in order are no random sample until all have"
+            " been played",
+            contest.games,
+        )
     running = RunningDifferences(strategies=n, confidence=confidence)
     return _played(contest, rule, running)
 
 
 def _played(contest: Contest, rule: Enough, running: RunningDifferences) -> Iterator[GameRow]:
     guesses: list[int] = []
+    n, match = running.strategies, contest.match
     for row in contest.play():
         yield row
         guesses.append(row.guesses)
-        if len(guesses) == running.strategies:
-            running = running.plus([guesses])
+        if len(guesses) == n * match:
+            running = running.plus(np.array(guesses).reshape(match, n).mean(axis=0)[None])
             guesses = []
             if running.suffice(rule):
                 return

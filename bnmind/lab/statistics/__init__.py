@@ -11,7 +11,13 @@ from bnmind.lab.statistics.intervals import (
 )
 from bnmind.lab.statistics.moments import Moments
 from bnmind.lab.statistics.paired import PairedDifference, PairedDifferences, paired_differences
-from bnmind.lab.statistics.sequential import AllTold, Enough, NarrowEnough, RunningDifferences
+from bnmind.lab.statistics.sequential import (
+    AllTold,
+    Enough,
+    NarrowEnough,
+    RunningDifferences,
+    is_enough,
+)
 from bnmind.lab.statistics.signed_rank import signed_rank_p_value
 
 __all__ = [
@@ -29,6 +35,7 @@ __all__ = [
     "RunningDifferences",
     "StudentInterval",
     "holm",
+    "is_enough",
     "paired_differences",
     "rank_sum_groups",
     "signed_rank_p_value",

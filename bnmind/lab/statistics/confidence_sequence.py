@@ -87,6 +87,11 @@ class ConfidenceSequence:
         """The name of the method."""
         return "confidence sequence"
 
+    @property
+    def in_advance(self) -> bool:
+        """The number of observations may be chosen by looking at them."""
+        return False
+
     @checked
     def factor(self, n: int, error: float) -> float:
         """Return half the width in standard deviations; infinite before the first look."""

@@ -34,6 +34,13 @@ class IntervalMethod(Protocol):
     def name(self) -> str:
         """The name of the method, as in a report."""
 
+    @property
+    def in_advance(self) -> bool:
+        """Whether the method holds for a number of observations chosen in advance.
+
+        Otherwise a test of ranks beside it would not hold, or is not needed.
+        """
+
     def half_widths(self, moments: Moments, error: float) -> Floats:
         """Return half the widths of intervals, shape (series,); inf if nothing is known.
 
@@ -68,6 +75,11 @@ class StudentInterval:
         """The name of the method."""
         return "Student's t"
 
+    @property
+    def in_advance(self) -> bool:
+        """The number of observations is chosen in advance."""
+        return True
+
     @checked
     def factor(self, n: int, error: float) -> float:
         """Return half the width in standard deviations; infinite for a single observation."""
@@ -101,6 +113,11 @@ class NormalInterval:
         """The name of the method."""
         return "normal"
 
+    @property
+    def in_advance(self) -> bool:
+        """The number of observations is chosen in advance."""
+        return True
+
     @checked
     def factor(self, n: int, error: float) -> float:
         """Return half the width in standard deviations; infinite for a single observation."""
@@ -123,6 +140,11 @@ class ExactMean:
     def name(self) -> str:
         """The name of the method."""
         return "exact"
+
+    @property
+    def in_advance(self) -> bool:
+        """No test is needed."""
+        return False
 
     @checked
     def half_widths(self, moments: Moments, error: float) -> Floats:

@@ -42,7 +42,7 @@ class PairedDifference(CheckedValue):
     high: float
     """The upper end of the confidence interval; inf if nothing is known."""
     p_value: float
-    """The p-value of the signed-rank test, for this pair alone."""
+    """The p-value of the signed-rank test, for this pair alone; nan if the test does not apply."""
     adjusted_p_value: float
     """The same, corrected for all pairs by Holm's procedure."""
 
@@ -106,7 +106,7 @@ class PairedDifferences(CheckedValue):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The ranking, cut between neighbors that the corrected signed-rank test tells apart."""
+        """The ranking, cut between neighbors that differ; see `differ`."""
         return neighbor_groups(self.ranking, self.differ)
 
     @checked
@@ -124,8 +124,19 @@ class PairedDifferences(CheckedValue):
 
     @checked
     def differ(self, one: str, other: str) -> bool:
-        """Return whether the corrected signed-rank test finds a difference; see `between`."""
-        return self.between(one, other).adjusted_p_value < 1 - self.confidence
+        """Return whether the corrected signed-rank test finds a difference.
+
+        If the test does not apply, the interval decides.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If one of them is not in the ranking.
+        """
+        pair = self.between(one, other)
+        if math.isnan(pair.adjusted_p_value):
+            return pair.can_be_told
+        return pair.adjusted_p_value < 1 - self.confidence
 
     def __str__(self) -> str:
         """Return one line for each pair."""
@@ -144,7 +155,8 @@ def paired_differences(
     The intervals are simultaneous: with the stated probability all of them cover the true mean
     differences (Bonferroni's inequality). The p-values are those of the Wilcoxon signed-rank test,
     corrected by Holm's procedure. The interval is about the mean, and the test about the
-    symmetry of the differences, so in rare cases only one of them finds a difference.
+    symmetry of the differences, so in rare cases only one of them finds a difference. The test
+    applies only to a number of games that was chosen in advance (`IntervalMethod.in_advance`).
 
     Parameters
     ----------
@@ -198,8 +210,10 @@ def paired_differences(
         centers = [float(one.means[0]) for one in parts]
         sds = [float(one.sds[0]) for one in parts]
         halves = [float(method.half_widths(one, error)[0]) for one in parts]
-        p_values = np.array([signed_rank_p_value(one) for one in differences])
-        adjusted = holm(p_values)
+        p_values = adjusted = np.full(len(pairs), np.nan)
+        if method.in_advance:
+            p_values = np.array([signed_rank_p_value(one) for one in differences])
+            adjusted = holm(p_values)
         found = [
             PairedDifference(
                 first=names[one],

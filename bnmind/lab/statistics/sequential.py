@@ -20,8 +20,9 @@ from bnmind.information import Floats
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
 from bnmind.lab.statistics.intervals import IntervalMethod
 from bnmind.lab.statistics.moments import Moments
+from bnmind.lab.statistics.paired import PairedDifferences
 
-__all__ = ["AllTold", "Enough", "NarrowEnough", "RunningDifferences"]
+__all__ = ["AllTold", "Enough", "NarrowEnough", "RunningDifferences", "is_enough"]
 
 
 class Enough(Protocol):
@@ -157,3 +158,11 @@ class RunningDifferences(CheckedValue):
     def suffice(self, rule: Enough) -> bool:
         """Return whether the games so far suffice."""
         return self.moments is not None and rule.suffices(self.means, self.half_widths())
+
+
+@checked
+def is_enough(differences: PairedDifferences, rule: Enough) -> bool:
+    """Return whether a rule says that differences are known well enough."""
+    pairs = differences.pairs
+    halves = [(pair.high - pair.low) / 2 for pair in pairs]
+    return rule.suffices(np.array([pair.mean for pair in pairs]), np.array(halves))

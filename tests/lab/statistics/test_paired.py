@@ -105,6 +105,8 @@ def test_methods_of_intervals() -> None:
     ]
     assert -0.5 < widths[0] < widths[1]
     assert exact.interval == "exact"
+    assert exact.groups == (("a",), ("b",))
+    assert math.isnan(exact.pairs[0].p_value)
 
 
 def test_groups_and_numbers_for_json() -> None:
