@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -830,6 +831,7 @@ def _backends() -> Any:
     lab.RankSumGroups,
     lab.Results,
     lab.Revealed,
+    lab.Store,
     lab.RunningDifferences,
     lab.Summary,
     lab.Transcript,
@@ -854,6 +856,7 @@ def _lab() -> Any:
         experiment.batches()[0].run(),
         results,
         *results.details,
+        lab.Store(Path("nowhere")),
         lab.ConfidenceSequence(first=2),
         lab.Moments.of([[1.0, 2.0], [3.0, 2.0]]),
         lab.NarrowEnough(0.1),

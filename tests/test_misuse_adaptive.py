@@ -574,7 +574,7 @@ def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
     with_files = {"read_bank", "read_qmatrix", "write_bank"}
     with_files |= {"save_comparison", "save_simulation", "write_files"}
-    with_files |= {"read_experiment", "write_experiment"}
+    with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {
         name
         for module in (adaptive, lab)
@@ -601,6 +601,9 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: lab.read_experiment(value),
         lambda: lab.write_experiment(value, tmp_path / "x.toml"),
         lambda: lab.write_experiment(game_experiment(), value),
+        lambda: lab.read_store(value),
+        lambda: lab.run_into(game_experiment(), value),
+        lambda: lab.run_into(value, tmp_path),
         lambda: lab.write_files(value, {}),
         lambda: lab.write_files(tmp_path, [value]),  # type: ignore[arg-type]
     ):

@@ -12,6 +12,7 @@ from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
 from bnmind.cli.adaptive.options import AdaptiveCommand
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.lab.reproduce import REPRODUCE_HELP, ReproduceCommand, reproduce
+from bnmind.cli.lab.run import RUN_HELP, run
 from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
 from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
 from bnmind.cli.mastermind.fit_value import FIT_VALUE_HELP, fit_value
@@ -101,6 +102,7 @@ for name, command, text, short in (
     ("regret", regret, REGRET_HELP, "Show the loss of each guess of a game."),
     ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
     ("fit-value", fit_value, FIT_VALUE_HELP, "Fit the value of a belief for look-ahead."),
+    ("run", run, RUN_HELP, "Run an experiment that a file describes."),
     ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),

@@ -59,6 +59,7 @@ from bnmind.lab.statistics import (
     rank_sum_groups,
     signed_rank_p_value,
 )
+from bnmind.lab.stores import Store, read_store, run_into
 
 __all__ = [
     "ENDINGS",
@@ -95,6 +96,7 @@ __all__ = [
     "Results",
     "Revealed",
     "RunningDifferences",
+    "Store",
     "StudentInterval",
     "Summary",
     "Transcript",
@@ -121,8 +123,10 @@ __all__ = [
     "plot_test_lengths",
     "rank_sum_groups",
     "read_experiment",
+    "read_store",
     "replay",
     "run",
+    "run_into",
     "save_comparison",
     "save_simulation",
     "signed_rank_p_value",

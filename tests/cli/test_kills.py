@@ -8,9 +8,11 @@ import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from bnmind.adaptive import Session, read_bank
+from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import read_game
 from bnmind.lab.reproductions import read_run
 from bnmind.pgm.files import read_network
@@ -47,7 +49,15 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "P.svg": _is_picture,
     "bank.json": read_bank,
     "snyder-table-1.json": read_run,
+    "experiment.toml": read_experiment,
+    "environment.json": lambda path: read_store(path.parent),
     "ann.json": lambda path: Session.load(path, read_bank(BANK)),
+}
+
+BY_SUFFIX: Mapping[str, Callable[[Path], object]] = {
+    ".csv": _is_table,
+    ".png": _is_image,
+    ".parquet": pq.read_table,
 }
 
 
@@ -55,11 +65,11 @@ def _whole(directory: Path) -> set[str]:
     """Read all that a command has written; return the names."""
     found = set()
     for path in directory.rglob("*"):
-        if path.is_dir() or path.name in ("q.csv", "responses.csv"):
+        if path.is_dir() or path.name in ("q.csv", "responses.csv", "games.toml"):
             continue
         if path.name.startswith("."):
             continue  # what is left of writing; the next writer removes it
-        read = READ.get(path.name) or {".csv": _is_table, ".png": _is_image}[path.suffix]
+        read = READ.get(path.name) or BY_SUFFIX[path.suffix]
         read(path)
         found.add(str(path.relative_to(directory)))
     return found

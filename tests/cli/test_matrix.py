@@ -39,6 +39,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "fit-weights": (("fit-weights", *SMALL, "--evaluations", "3", "--out", "weights.json"), ""),
     "fit-value": (("fit-value", *SMALL, "--games", "9", "--out", "value.json"), ""),
     "reproduce": (("reproduce", "snyder-table-1", "--quick", "--out", "figures"), ""),
+    "run": (("run", "games.toml", "--out", "rows"), ""),
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (
@@ -71,6 +72,10 @@ def prepared(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     rows = ("1,1,0", "0,1,0", "1,0,1", "0,0,0", "1,1,1", "0,1,1")
     (directory / "responses.csv").write_text("a,b,c\n" + "\n".join(rows) + "\n")
+    (directory / "games.toml").write_text(
+        'kind = "games"\ngames = 4\nbatch_games = 2\nboard = "2x2"\nnoise = "exact"\n'
+        'strategies = "knuth"\nturns = true\n'
+    )
     (directory / "q.csv").write_text("item,x,y\na,1,0\nb,0,1\nc,1,1\n")
     return directory
 
@@ -230,7 +235,7 @@ def test_nothing_is_broken(wholes: Mapping[str, Whole]) -> None:
         assert "error" not in whole.ended.complained
     writers = {name for name, whole in wholes.items() if whole.writes}
     assert writers >= {"assist", "network", "compare", "strategy", "fit-weights", "query", "learn"}
-    assert writers >= {"simulate", "test", "reproduce"}
+    assert writers >= {"simulate", "test", "reproduce", "run"}
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ CASES = [
         ("reproduce", "snyder-table-1", "--quick", "--out"),
         "",
     ),
+    ("bnmind.lab.run_into", ("run", "games.toml", "--out"), ""),
     ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
     ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
     ("bnmind.lab.mastermind.advice.start", ("assist", "--save"), "a.json"),
@@ -35,6 +36,9 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
     write_bank(bank, "bank.json")
     write_bank(bank, "bank.bif")
+    Path("games.toml").write_text(
+        'kind = "games"\nboard = "2x2"\nnoise = "exact"\nstrategies = "knuth"\n'
+    )
     Path("r.csv").write_text("item_1,item_2\n1,0\n0,1\n")
 
 

@@ -57,6 +57,10 @@ class Batch(Protocol):
     def n_rows(self) -> int:
         """The number of rows, without the details."""
 
+    @property
+    def has_details(self) -> bool:
+        """Whether there are rows of turns or questions too, at least one."""
+
     def run(self) -> BatchRows:
         """Do the work, and return its rows; always the same ones."""
 

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentKind:
     """A kind of experiment, and its form in files."""
 
@@ -41,6 +41,10 @@ class ExperimentKind:
     """Return an experiment as plain values."""
     read: Callable[[Mapping[str, Any], Path], Experiment]
     """Return the experiment of plain values; names of files start from a directory."""
+    keys: tuple[str, ...]
+    """The columns that tell apart the rows of a summary."""
+    measures: tuple[str, ...]
+    """The columns of which a summary shows the means."""
 
 
 # pydantic is imported when the first experiment is read or written.
@@ -60,7 +64,16 @@ def _read_games(content: Mapping[str, Any], directory: Path) -> Experiment:
 
 EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
     {
-        "games": ExperimentKind("games of Mastermind strategies", _game_content, _read_games),
+        "games": ExperimentKind(
+            about="games of Mastermind strategies",
+            content=_game_content,
+            read=_read_games,
+            keys=(
+                *("board", "channel", "prior", "ending", "max_guesses"),
+                *("strategy", "assumed", "assumed_prior"),
+            ),
+            measures=("guesses", "won", "seconds", "codes_examined"),
+        ),
     }
 )
 """The kinds of experiments, by the name that a file gives as ``kind``."""

@@ -225,6 +225,11 @@ class GameBatch(CheckedValue):
         """The number of games of all players."""
         return len(self.series.numbers) * len(self.series.setting.players)
 
+    @property
+    def has_details(self) -> bool:
+        """Whether there are rows of turns too; with a certainty that needs none, there are not."""
+        return self.turns and self.series.setting.ending.reveals
+
     def rows(self) -> tuple[GameRow, ...]:
         """Play the games, and return a row for each."""
         return self.run().rows

@@ -1,0 +1,77 @@
+"""The environment of a run: the versions that took part, and the date."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._front_door import installed_version
+from bnmind.errors import ModelFileError, StoreError
+
+__all__ = ["ENVIRONMENT", "environment_text", "read_environment"]
+
+ENVIRONMENT = "environment.json"
+"""The name of the file."""
+
+_SCHEMA, _VERSION = "bnmind-results", 1
+_LIBRARIES = ("numpy", "numba", "scipy", "pandas", "pyarrow")
+
+
+def environment_text(before: Mapping[str, Any] | None = None) -> str:
+    """Return the content of the file, with the run that begins now after those before.
+
+    Parameters
+    ----------
+    before
+        The environment of earlier runs, as `read_environment` returns it.
+    """
+    now = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{name: _version(name) for name in _LIBRARIES},
+    }
+    runs = [] if before is None else list(before["runs"])
+    content = {"schema": _SCHEMA, "version": _VERSION, "bnmind": installed_version()}
+    return json.dumps({**content, "runs": [*runs, now]}, indent=2) + "\n"
+
+
+def read_environment(directory: Path) -> dict[str, Any]:
+    """Return the environment of the runs into a directory.
+
+    Returns
+    -------
+    dict
+        ``bnmind``, the version of the library, and ``runs``, a dictionary for each run.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing or damaged.
+    """
+    path = directory / ENVIRONMENT
+    try:
+        content = parse_json(read_text(path, most=SMALL_FILE))
+    except ModelFileError as error:
+        raise StoreError(f"expected the environment of a run in {path}: {error}", str(path)) from (
+            error
+        )
+    heads = ("schema", "version")
+    if not isinstance(content, dict) or [content.get(key) for key in heads] != [_SCHEMA, _VERSION]:
+        raise StoreError(f"expected the environment of a run in {path}", str(path))
+    if not isinstance(content.get("bnmind"), str) or not isinstance(content.get("runs"), list):
+        raise StoreError(f"expected bnmind and runs in {path}", str(path))
+    return content
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None
