@@ -23,7 +23,16 @@ from bnmind.junction.triangulation.exact_kernel import problem
 from bnmind.mastermind import Board, Reply, Turn, reply
 from bnmind.mastermind.masses import color_elimination, masses_by_elimination, masses_by_pairs
 from bnmind.mastermind.masses import pair_kernel as brute_force
-from bnmind.strategies import ExpectedSize, Goal, Myopic, find_possible_code, grow_exactly
+from bnmind.strategies import (
+    ExpectedSize,
+    Goal,
+    Myopic,
+    Optimal,
+    find_possible_code,
+    first_guesses,
+    grow_exactly,
+    optimal_on_average,
+)
 from bnmind.strategies.kernels import consistent_search
 from bnmind.strategies.kernels import tree_kernel as grow_kernel
 from bnmind.strategies.kernels.reply_arrays import board_arrays
@@ -212,3 +221,28 @@ except KeyboardInterrupt:
         assert process.communicate(timeout=30)[0] == "interrupted\n"
     finally:
         process.kill()
+
+
+def test_a_search_reports_its_first_guesses() -> None:
+    board = Board(3, 4)
+    told: list[tuple[int, int | None]] = []
+    with mock.patch.object(branch_and_bound_run, "SLICE", 0):
+        silent = optimal_on_average(board)
+        optimum = optimal_on_average(board, progress=lambda *done: told.append(done))
+        assert (optimum.total, optimum.tried) == (silent.total, silent.tried)
+        kinds = len(first_guesses(board))
+        assert told[0] == (0, kinds)
+        assert told == sorted(told, key=lambda done: done[0])
+        assert {total for _, total in told} == {kinds}
+        told.clear()
+        optimal_on_average(board, first=board.code(1), progress=lambda *done: told.append(done))
+    assert {total for _, total in told} == {None}
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_who_is_told_of_the_progress_makes_no_other_optimum() -> None:
+    board = Board(2, 3)
+    told: list[tuple[int, int | None]] = []
+    first = Optimal().optimum(board)
+    assert Optimal().optimum(board, progress=lambda *done: told.append(done)) is first
+    assert told == []

@@ -81,7 +81,10 @@ def regret(
     ending(Channel.exact(board), turns, goes_on=False)
     if by is not None and by != OPTIMAL:
         name = by
-        judged = working(JUDGING, lambda _: [(name, r) for r in _by_score(board, turns, name)])
+        judged = working(
+            JUDGING,
+            lambda report: [(name, r) for r in _by_score(board, turns, name, report)],
+        )
     else:
         judged = working(
             JUDGING, lambda report: _by_optimum(board, turns, report, or_score=by is None)
@@ -112,14 +115,16 @@ def _by_optimum(
     return judged
 
 
-def _by_score(board: Board, turns: tuple[Turn, ...], name: str) -> tuple[GuessRegret, ...]:
+def _by_score(
+    board: Board, turns: tuple[Turn, ...], name: str, report: Report | None = None
+) -> tuple[GuessRegret, ...]:
     from bnmind.strategies import regrets, strategy_by_name
     from bnmind.strategies.trees.myopic_tree import myopic_rule
 
     rule = myopic_rule(strategy_by_name(name))
     if rule is None:
         raise BnmindError(f"expected optimal or a strategy of one score for --by, got {name}")
-    return regrets(board, turns, rule.score)
+    return regrets(board, turns, rule.score, progress=report)
 
 
 def _show(board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRegret]]) -> None:

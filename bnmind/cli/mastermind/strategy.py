@@ -172,7 +172,10 @@ def strategy(options: StrategyOptions) -> None:
     else:
         if isinstance(player, Optimal):
             sought = player
-            optimum = working("searching for the optimum", lambda _: sought.optimum(board))
+            optimum = working(
+                "searching for the optimum",
+                lambda report: sought.optimum(board, progress=report),
+            )
         tree_of = working(
             f"growing the tree of {printable(player.name)}",
             lambda report: strategy_tree(player, board, progress=report),

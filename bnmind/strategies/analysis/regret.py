@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +39,13 @@ class GuessRegret(Value):
     """The loss, in the unit of the values; 0 for a best guess."""
 
 
-def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessRegret, ...]:
+def regrets(
+    board: Board,
+    turns: Sequence[Turn],
+    score: Score,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[GuessRegret, ...]:
     """Return the regret of each guess of a game by a score, under true replies.
 
     Parameters
@@ -51,6 +57,8 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     score
         The score of the guesses. Regrets have its unit: bits for `EntropyLeft`, codes for
         `ExpectedSize`.
+    progress
+        Called before each guess with the number of judged guesses and of all.
 
     Raises
     ------
@@ -75,6 +83,8 @@ def regrets(board: Board, turns: Sequence[Turn], score: Score) -> tuple[GuessReg
     possible = np.ones(board.n_codes, dtype=np.bool_)
     results: list[GuessRegret] = []
     for number, turn in enumerate(turns):
+        if progress is not None:
+            progress(number, len(turns))
         guess = board.index(turn.guess)
         n = int(np.count_nonzero(possible))
         counts = possible.astype(np.float64)

@@ -32,6 +32,7 @@ from bnmind.strategies.optimal.search_arrays import (
     MOST_REPLIES,
     Game,
     Memo,
+    Task,
     Work,
     make_memo,
     make_work,
@@ -197,10 +198,7 @@ class Endgame:
             no_symmetry(),
             self._memo,
             self._work,
-            codes=codes,
-            guesses=unused,
-            limit=INFINITE,
-            left=INFINITE,
+            Task(np.asarray(codes, dtype=np.int64), unused, INFINITE, INFINITE),
         )
         if total > 0:
             return int(total)

@@ -13,7 +13,7 @@ first, with guesses of each kind and bounds by the number of replies.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,6 +32,7 @@ from bnmind.strategies.optimal.search_arrays import (
     Game,
     Memo,
     Symmetry,
+    Task,
     Work,
     make_game,
     make_memo,
@@ -40,7 +41,7 @@ from bnmind.strategies.optimal.search_arrays import (
     memo_bits,
     no_symmetry,
 )
-from bnmind.strategies.optimal.search_frames import N_SETS, N_TRIED
+from bnmind.strategies.optimal.search_frames import N_ORDER, N_SETS, N_TRIED, NEXT
 from bnmind.strategies.optimal.search_run import search
 from bnmind.strategies.optimal.transposition_table import find
 from bnmind.strategies.players.myopic import Among
@@ -111,14 +112,30 @@ class Solved:
 class BoardSearch:
     """A search of sets of codes of one board; the object caches solved sets.
 
+    Parameters
+    ----------
+    board, rules
+        The board, and the rules.
+    progress
+        Called from time to time while all codes are searched: with the number of classes of first
+        guesses that are done and of all, or with the number of guesses tried and None if the
+        first guess is given.
+
     Raises
     ------
     TooLargeError
         If the board has more than `MAX_SEARCHED_CODES` codes or 64 replies.
     """
 
-    def __init__(self, board: Board, rules: SearchRules | None = None) -> None:
+    def __init__(
+        self,
+        board: Board,
+        rules: SearchRules | None = None,
+        *,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> None:
         self.board = board
+        self._progress = progress
         self.rules = SearchRules() if rules is None else rules
         require_searchable(board)
         self._game, self._symmetry = _game(board, self.rules.goal, self.rules.among)
@@ -242,6 +259,16 @@ class BoardSearch:
         n_left = self.rules.max_guesses - n_made
         return INFINITE if n_left >= self.board.n_codes else n_left
 
+    def _report(self) -> None:
+        """Report the progress of the search of all codes."""
+        if self._progress is None:
+            return
+        frame = self._work.frames[0]
+        if frame[N_ORDER] > 1:
+            self._progress(max(0, int(frame[NEXT]) - 1), int(frame[N_ORDER]))
+        else:
+            self._progress(self.n_tried, None)
+
     def _search(
         self,
         codes: NDArray[np.intp],
@@ -255,10 +282,8 @@ class BoardSearch:
             symmetry,
             self._memo,
             self._work,
-            codes=codes,
-            guesses=guesses,
-            limit=limit,
-            left=left,
+            Task(np.asarray(codes, dtype=np.int64), guesses, limit, left),
+            paused=self._report if len(codes) == self.board.n_codes else None,
         )
         if total < 0:
             raise TooLargeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from itertools import count
 
@@ -20,7 +20,12 @@ from bnmind.strategies.base.needs import distribution_of
 from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.optimal.board_search import BoardSearch, SearchRules
-from bnmind.strategies.optimal.optimum import Optimum, optimal_in_worst_case, optimal_on_average
+from bnmind.strategies.optimal.optimum import (
+    Optimum,
+    ProgressOfSearch,
+    optimal_in_worst_case,
+    optimal_on_average,
+)
 from bnmind.strategies.players.myopic import Among, Myopic
 from bnmind.strategies.scores.most_parts import MostParts
 from bnmind.strategies.scores.worst_case import WorstCase
@@ -70,8 +75,15 @@ class Optimal(TrustsReplies, PlansAhead, CheckedValue):
         """The history alone determines the choice."""
         return True
 
-    def optimum(self, board: Board) -> Optimum:
+    def optimum(self, board: Board, *, progress: ProgressOfSearch | None = None) -> Optimum:
         """Return the strategy for a board, with its proof of optimality.
+
+        Parameters
+        ----------
+        board
+            The board.
+        progress
+            As for `optimal_on_average`.
 
         Raises
         ------
@@ -82,7 +94,7 @@ class Optimal(TrustsReplies, PlansAhead, CheckedValue):
         TooLargeError
             If the board is too large, or the search needs too much work.
         """
-        return _optimum(self, board)
+        return _optimum(_Asked(self, board, progress))
 
     def tree(self, board: Board) -> StrategyTree:
         """Return the tree for a board; raises like `optimum`."""
@@ -120,13 +132,24 @@ class Optimal(TrustsReplies, PlansAhead, CheckedValue):
         raise AssertionError  # there is always a number of guesses that suffices
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A strategy and a board; who is told of the progress makes no other optimum of them."""
+
+    strategy: Optimal
+    board: Board
+    progress: ProgressOfSearch | None = field(compare=False)
+
+
 @lru_cache(maxsize=4)
-def _optimum(strategy: Optimal, board: Board) -> Optimum:
+def _optimum(asked: _Asked) -> Optimum:
+    strategy = asked.strategy
     search = optimal_in_worst_case if strategy.in_worst_case else optimal_on_average
     return search(
-        board,
+        asked.board,
         strategy.goal,
         among=strategy.among,
         max_guesses=strategy.max_guesses,
         first=strategy.first,
+        progress=asked.progress,
     )

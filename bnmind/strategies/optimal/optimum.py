@@ -14,8 +14,9 @@ optimal in average           `optimal_on_average`; the 5625/1296 that the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,7 +30,17 @@ from bnmind.strategies.optimal.search_arrays import INFINITE
 from bnmind.strategies.players.myopic import Among
 from bnmind.strategies.trees.tree import StrategyTree
 
-__all__ = ["Goal", "Optimum", "first_guesses", "optimal_in_worst_case", "optimal_on_average"]
+__all__ = [
+    "Goal",
+    "Optimum",
+    "ProgressOfSearch",
+    "first_guesses",
+    "optimal_in_worst_case",
+    "optimal_on_average",
+]
+
+ProgressOfSearch: TypeAlias = Callable[[int, int | None], None]
+"""A function called with the amount of work done and the total amount, if that is known."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +76,7 @@ def optimal_on_average(
     among: Among = Among.ALL,
     max_guesses: int | None = None,
     first: Sequence[int] | None = None,
+    progress: ProgressOfSearch | None = None,
 ) -> Optimum:
     """Return a strategy of the smallest mean number of guesses.
 
@@ -82,6 +94,9 @@ def optimal_on_average(
         The largest number of guesses for any code; unlimited if None.
     first
         The first guess; the best one if None. If given, ``openings`` contains only this guess.
+    progress
+        Called from time to time with the number of kinds of first guesses that are done and of
+        all; or, if the first guess is given, with the number of guesses tried and None.
 
     Raises
     ------
@@ -101,7 +116,8 @@ def optimal_on_average(
     >>> dict(optimum.openings)
     {(1, 1): 23, (1, 2): 21}
     """
-    optimum = _optimum(board, SearchRules(goal, among, max_guesses), first)
+    search = BoardSearch(board, SearchRules(goal, among, max_guesses), progress=progress)
+    optimum = _optimum(search, first)
     if optimum is None:
         raise _none_of(board, max_guesses)
     return optimum
@@ -114,6 +130,7 @@ def optimal_in_worst_case(
     among: Among = Among.ALL,
     max_guesses: int | None = None,
     first: Sequence[int] | None = None,
+    progress: ProgressOfSearch | None = None,
 ) -> Optimum:
     """Return a strategy with the smallest worst case and, among these, the smallest mean.
 
@@ -123,7 +140,7 @@ def optimal_in_worst_case(
 
     Parameters
     ----------
-    board, goal, among, max_guesses, first
+    board, goal, among, max_guesses, first, progress
         As for `optimal_on_average`.
 
     Raises
@@ -141,7 +158,8 @@ def optimal_in_worst_case(
     room = capacities(board.n_codes, len(board.true_replies), goal)
     worst = int(np.argmax(room >= board.n_codes))
     while max_guesses is None or worst <= max_guesses:
-        optimum = _optimum(board, SearchRules(goal, among, worst), first, value=float(worst))
+        search = BoardSearch(board, SearchRules(goal, among, worst), progress=progress)
+        optimum = _optimum(search, first, value=float(worst))
         if optimum is not None:
             return optimum
         worst += 1
@@ -157,11 +175,11 @@ def _none_of(board: Board, max_guesses: int | None) -> InvalidArgumentError:
 
 
 def _optimum(
-    board: Board, rules: SearchRules, first: Sequence[int] | None, *, value: float | None = None
+    search: BoardSearch, first: Sequence[int] | None, *, value: float | None = None
 ) -> Optimum | None:
     """Return the optimum, or None if no strategy satisfies the limit of guesses."""
+    board, rules = search.board, search.rules
     opening = None if first is None else board.index(first)
-    search = BoardSearch(board, rules)
     if opening is None:
         solved = search.solve(np.arange(board.n_codes))
         shown = search.openings()

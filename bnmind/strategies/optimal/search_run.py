@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
 
 from bnmind.strategies.optimal.search_arrays import Game, Memo, Symmetry, Task, Work
 from bnmind.strategies.optimal.search_frames import RESUMED
@@ -22,16 +19,18 @@ def search(
     symmetry: Symmetry,
     memo: Memo,
     work: Work,
+    task: Task,
     *,
-    codes: NDArray[Any],
-    guesses: NDArray[np.int64],
-    limit: int,
-    left: int,
+    paused: Callable[[], None] | None = None,
 ) -> int:
-    """Run `search_slice` until it is done; see there for the parameters."""
-    task = Task(np.asarray(codes, dtype=np.int64), guesses, limit, left)
+    """Run `search_slice` until it is done; see there for the parameters.
+
+    ``paused`` is called after each slice but the last one.
+    """
     work.counts[RESUMED] = 0
     total = PAUSED
     while total == PAUSED:
         total = search_slice(game, symmetry, memo, work, task, SLICE)
+        if total == PAUSED and paused is not None:
+            paused()
     return int(total)

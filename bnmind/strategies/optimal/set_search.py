@@ -16,6 +16,7 @@ from bnmind.strategies.optimal.board_search import SearchRules, Solved, best_kno
 from bnmind.strategies.optimal.search_arrays import (
     INFINITE,
     MOST_REPLIES,
+    Task,
     make_game,
     make_memo,
     make_work,
@@ -112,10 +113,7 @@ class SetSearch:
             no_symmetry(),
             self._memo,
             self._work,
-            codes=part,
-            guesses=nothing,
-            limit=INFINITE,
-            left=INFINITE,
+            Task(np.asarray(part, dtype=np.int64), nothing, INFINITE, INFINITE),
         )
         if total < 0:
             raise TooLargeError(
