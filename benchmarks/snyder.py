@@ -131,16 +131,21 @@ def false(games: int) -> None:
         Channel.false_reply(Board(4, 6), 0.2),
         PUBLISHED["metropolis_hastings_false_20"],
     )
-    for only_last in (False, True):
-        strategy = MetropolisHastings(only_last=only_last)
-        label = f"all colors found: {'last' if only_last else 'any'} reply"
+    for label, strategy in (
+        ("all colors found: any reply", MetropolisHastings()),
+        ("the last reply", MetropolisHastings(only_last=True)),
+        ("any reply, if the code has its colors", MetropolisHastings(same_colors=True)),
+    ):
         ours, _ = played(strategy, channel, games)
         line(label, (row["mean"], row["sd"], 10_000), ours)
         capped, _ = played(strategy, channel, games, limit=10)
         line(f"{label}, at most 10", (), capped)
         print(f"{'won of 3':46} {3 * np.mean(np.array(capped) <= 10):10.4f}", flush=True)
-    capped, _ = played(MetropolisHastings(), Channel.exact(Board(4, 6)), games, limit=10)
+    exact = Channel.exact(Board(4, 6))
+    capped, _ = played(MetropolisHastings(), exact, games, limit=10)
     line("without false replies, at most 10", (), capped)
+    ours, _ = played(MetropolisHastings(same_colors=True), exact, games)
+    line("without false replies, if the code has its colors", (), ours)
 
 
 TABLES: dict[str, Callable[[int], None]] = {

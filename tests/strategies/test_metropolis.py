@@ -122,7 +122,8 @@ def test_stopping_steps_follow_the_formula() -> None:
 @settings(max_examples=examples(40))
 def test_choices_are_codes_and_their_costs(data: st.DataObject, board: Board, seed: int) -> None:
     channel = Channel.independent_error(board, 0.2)
-    strategy = MetropolisHastings(only_last=data.draw(st.booleans()))
+    only_last, same_colors = data.draw(st.booleans()), data.draw(st.booleans())
+    strategy = MetropolisHastings(only_last=only_last, same_colors=same_colors)
     belief, memory = strategy.start(channel), None
     for turn in data.draw(histories(board)):
         belief = belief.update(turn.guess, turn.reply)
@@ -158,6 +159,19 @@ def test_the_walk_only_swaps_once_all_colors_are_found() -> None:
         guesses = [strategy.choose(belief, np.random.default_rng(seed))[0] for seed in seeds]
         sorted_codes = {tuple(sorted(board.code(guess))) for guess in guesses}
         assert (sorted_codes == {(1, 2, 5, 6)}) == swaps
+
+
+def test_the_walk_may_require_the_colors_that_a_reply_found() -> None:
+    board, strategy = Board(4, 6), MetropolisHastings(same_colors=True, theta=0.0)
+    belief = strategy.start(Channel.false_reply(board, 0.2)).update((1, 2, 3, 4), Reply(1, 3))
+    for colors, swaps in (((1, 2, 5, 6), False), ((4, 3, 1, 2), True)):
+        situation = Situation(memory=WalkMemory(board, colors, 0))
+        found = {
+            tuple(sorted(board.code(guess)))
+            for seed in range(20)
+            for guess, _ in [strategy.choose(belief, np.random.default_rng(seed), situation)]
+        }
+        assert (found == {tuple(sorted(colors))}) == swaps
 
 
 def test_a_stuck_walk_starts_again() -> None:

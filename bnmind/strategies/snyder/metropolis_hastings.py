@@ -28,6 +28,7 @@ from bnmind.strategies.base.situation import FIRST_TURN, Situation
 from bnmind.strategies.base.strategy import GuessInfo
 from bnmind.strategies.snyder.metropolis_kernel import (
     Facts,
+    Walk,
     WalkRule,
     facts_of,
     run_walk,
@@ -123,6 +124,9 @@ class MetropolisHastings(UsesHistory, CheckedValue):
     only_last: bool = False
     """Whether only the last reply can say that all colors are found, instead of any reply. Under
     noise this is better: a false reply then misleads for one turn instead of many."""
+    same_colors: bool = False
+    """Whether the walk only exchanges pegs if it starts at a code of the colors that such a reply
+    found. Otherwise it may exchange the pegs of other colors, after a false reply or a restart."""
     patience: int = 3
     """The number of walks without success after which the walk starts again."""
     steps: int | None = None
@@ -168,14 +172,22 @@ class MetropolisHastings(UsesHistory, CheckedValue):
         if stuck >= self.patience:
             code, cost, searched = self._restarted(board, facts, state)
             return _answer(board, code, cost=cost, searched=searched, stuck=0)
-        heard = facts.both[-1:] if self.only_last else facts.both
-        only_swaps = bool((heard == board.pegs).any())
         begin = np.array(history[-1].guess if memory is None else memory.code, dtype=np.uint8)
         walk = start_walk(facts, begin)
+        only_swaps = self._only_swaps(board, facts, walk)
         steps = stopping_steps(board) if self.steps is None else self.steps
         cost, searched = run_walk(facts, walk, self._rule(board), 0, only_swaps, steps, state)
         stuck = 0 if cost == 0 else stuck + 1
         return _answer(board, walk.code, cost=cost, searched=searched, stuck=stuck)
+
+    def _only_swaps(self, board: Board, facts: Facts, walk: Walk) -> bool:
+        """Return whether the walk only exchanges pegs, because all colors are found."""
+        found = facts.both == board.pegs
+        if self.only_last:
+            found[:-1] = False
+        if self.same_colors:
+            found &= (facts.standing == walk.counts).all(axis=1)
+        return bool(found.any())
 
     def _rule(self, board: Board) -> WalkRule:
         return WalkRule(
