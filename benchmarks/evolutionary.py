@@ -1,7 +1,7 @@
-"""The published figures of genetic players, and ours: guesses, codes and seconds a guess.
+"""Figures of genetic players: guesses, codes and seconds a guess.
 
 Run ``python benchmarks/evolutionary.py`` for the tables of docs/evolutionary.md, or name some:
-``python benchmarks/evolutionary.py openings boards``. ``--share 0.1`` plays a tenth of the games.
+``python benchmarks/evolutionary.py choices boards``. ``--share 0.1`` plays a tenth of the games.
 Seconds are those of one core, without compiling.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +21,8 @@ from bnmind.strategies.evolutionary import (
     Annealing,
     BernierGenetic,
     BernierRandom,
-    FixedOpening,
     Genetic,
     GeneticElitist,
-    RandomOpening,
     Selection,
     Setup,
     annealing_tuned,
@@ -80,24 +78,6 @@ def measured(row: Row, seed: int) -> str:
         f"{guesses.max()} | {row.games} | {played[:, 1].sum() / total:,.0f} | "
         f"{1000 * seconds / total:.1f} |"
     )
-
-
-def openings(games: Callable[[int], int]) -> Iterator[Row]:
-    """The table of the elitist paper."""
-    published = {
-        (4, 6): {"1122": 4.652, "1123": 4.711, "random": 4.637},
-        (10, 12): {"1111122222": 19.71, "1122334455": 20.24, "1111122233": 19.89, "random": 19.79},
-    }
-    for (pegs, colors), figures in published.items():
-        for code, figure in figures.items():
-            opening = RandomOpening() if code == "random" else FixedOpening(tuple(map(int, code)))
-            player = GeneticElitist()
-            player = replace(player, setup=replace(player.setup, opening=opening))
-            n = games(500 if pegs == 4 else 100)
-            yield Row(f"elitist, opening {code}", player, Board(pegs, colors), n, figure)
-            if pegs == 10:
-                small = replace(player, generations=10)
-                yield Row(f"elitist, {code}, 10 generations", small, Board(pegs, colors), n, figure)
 
 
 def choices(games: Callable[[int], int]) -> Iterator[Row]:
@@ -158,7 +138,7 @@ def bernier(games: Callable[[int], int]) -> Iterator[Row]:
         yield Row(player.name, player, Board(10, 12), games(50))
 
 
-TABLES = {table.__name__: table for table in (openings, choices, boards, bernier, tuned)}
+TABLES = {table.__name__: table for table in (choices, boards, bernier, tuned)}
 
 
 def main() -> None:

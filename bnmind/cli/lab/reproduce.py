@@ -204,7 +204,7 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 
 
 def _show(run: SavedRun, reproduction: Reproduction) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
+    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
     from bnmind.lab.reproductions.page import summary, table
 
     console = terminal()
@@ -219,9 +219,13 @@ def _show(run: SavedRun, reproduction: Reproduction) -> None:
     for row in rows:
         shown.add_row(*row)
     show_table(console, shown)
+    remarks: dict[str, list[str]] = {}
     for figure in run.figures:
         if figure.why:
-            console.print(f"  {figure.name}: {figure.why}.")
+            remarks.setdefault(figure.why, []).append(figure.name)
+    for why, names in remarks.items():
+        others = f" and {counted(len(names) - 1, 'other')}" if len(names) > 1 else ""
+        console.print(f"  {names[0]}{others}: {why}.")
     size = f", {run.size.value} run" if run.size.value == "quick" else ""
     console.print(f"{summary(run.figures)}{size}.")
 

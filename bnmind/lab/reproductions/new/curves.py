@@ -102,7 +102,8 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
             spread = _ERRORS * (panel.levels[number].standard_error or 0.0)
             ax.axhline(level, color=color, ls=":", lw=1.2)
             ax.axhspan(level - spread, level + spread, color=color, alpha=0.08, lw=0)
-    ax.legend(fontsize=7)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(fontsize=7)
 
 
 def _style(label: str, number: int) -> tuple[str, str, str]:
