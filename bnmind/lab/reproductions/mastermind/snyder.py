@@ -183,18 +183,25 @@ _WITHOUT_LIMIT = (
 )
 
 
+_COLORS_FOUND = {
+    "": MetropolisHastings(),
+    "only the last reply may fix the colors": MetropolisHastings(only_last=True),
+    "only colors of the code are fixed": MetropolisHastings(same_colors=True),
+}
+"""Readings of the rule that the walk only permutes pegs once a reply says that all colors are found."""
+
+
 def _against_people(games: int, seed: int, noise: float) -> Sequence[Figure]:
     channel = Channel.false_reply(CLASSIC, noise) if noise else Channel.exact(CLASSIC)
     label = "20 % false" if noise else "standard game"
     theirs = {0.0: (4.76, 1.236, 3.0, 6.77, 2.8), _FALSE: (7.59, 4.51, 2.34, 9.23, 1.5)}[noise]
     note = _WITHOUT_LIMIT if noise else ""
     figures = []
-    for only_last in (False, True):
-        strategy = MetropolisHastings(only_last=only_last)
+    for reading, strategy in _COLORS_FOUND.items():
         found = played([strategy], channel, games, seed, limit=10)[strategy.name]
         won = Estimate.of((3.0 * (found.guesses <= 10)).tolist())
-        if only_last:
-            name = f"{label}, only the last reply may fix the colors"
+        if reading:
+            name = f"{label}, {reading}"
             figures += [counted(f"{name}, guesses", found.mean), counted(f"{name}, won of 3", won)]
             continue
         # Her three secrets are fixed, so their games count as one each: an upper bound.

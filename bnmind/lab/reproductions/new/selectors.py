@@ -67,7 +67,8 @@ def _parts(setting: Setting) -> Sequence[Part]:
 
 
 def _draw(figures: Sequence[Figure]) -> Drawing:
-    titles = [title for title in _SETS.values() if any(f.curve.startswith(title) for f in figures)]
+    drawn = [title for title in _SETS.values() if any(f.curve.startswith(title) for f in figures)]
+    titles = drawn or list(_SETS.values())
     return draw_panels(
         figures,
         [
