@@ -186,9 +186,9 @@ _WITHOUT_LIMIT = (
 _COLORS_FOUND = {
     "": MetropolisHastings(),
     "only the last reply may fix the colors": MetropolisHastings(only_last=True),
-    "only colors of the code are fixed": MetropolisHastings(same_colors=True),
+    "if the walk has the colors found": MetropolisHastings(same_colors=True),
 }
-"""Readings of the rule that the walk only permutes pegs once a reply says that all colors are found."""
+"""Readings of the rule that the walk permutes pegs once a reply says that all colors are found."""
 
 
 def _against_people(games: int, seed: int, noise: float) -> Sequence[Figure]:
