@@ -29,7 +29,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expected
-from bnmind.adaptive.learning.em.squarem import Place, climb, extrapolation
+from bnmind.adaptive.learning.em.squarem import Place, climb, expected_steps, extrapolation
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
@@ -362,6 +362,30 @@ def test_a_climb_ends_with_the_first_step_that_gains_too_little(
     assert found.converged
     assert found.steps == steps
     assert found.parameters == pytest.approx(0.9**found.steps)
+
+
+def test_the_steps_left_are_estimated_from_the_gains() -> None:
+    told: list[tuple[int, int]] = []
+    found = climb(
+        line(0.9),
+        np.array([1.0]),
+        max_iterations=10_000,
+        tolerance=1e-9,
+        accelerate=False,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert found.converged
+    assert told[:2] == [(0, 10_000), (1, 10_000)]
+    # The gains of this ascent are geometric, so the estimate is right at once.
+    assert {abs(total - found.steps) <= 2 for _, total in told[2:]} == {True}
+
+
+@pytest.mark.parametrize(
+    ("gains", "tolerance"),
+    [([], 0.1), ([1.0], 0.1), ([1.0, 0.0], 0.1), ([1.0, -1.0], 0.1), ([1.0, 0.5], 0.0)],
+)
+def test_steps_are_not_estimated_without_gains(gains: list[float], tolerance: float) -> None:
+    assert expected_steps(gains, 5, tolerance, 77) == 77
 
 
 def test_a_step_that_gains_nothing_ends_the_climb() -> None:

@@ -237,9 +237,8 @@ def learn(
     title, source
         The title and source of the bank; default those of the model.
     progress
-        Called from time to time with the number of steps done and the largest number of
-        steps, for all starts together. A start that converges skips its remaining steps. With
-        several workers, called after each start.
+        Called from time to time with the number of steps done and an estimate of the number of
+        all steps, of all starts together. With several workers, called after each start.
 
     Returns
     -------
@@ -274,6 +273,7 @@ def learn(
     layout = LearningModel.of(bank, asked)
     ascent = BankAscent(layout.layout, layout.skills, layout.expectation(data, asked))
     alone = asked.workers == 1
+    told = _AllStarts(progress, asked.starts)
     tasks = [
         partial(
             climb,
@@ -282,26 +282,37 @@ def learn(
             max_iterations=asked.max_iterations,
             tolerance=asked.tolerance,
             accelerate=asked.accelerate,
-            progress=_of_all_starts(progress, number, asked) if alone else None,
+            progress=told.during_a_start if alone else None,
         )
         for number in range(asked.starts)
     ]
     climbs: list[Climb[Parameters]] = []
     for one in results_of(tasks, asked.workers):
         climbs.append(one)
-        if progress is not None and not alone:
-            progress(len(climbs) * asked.max_iterations, asked.starts * asked.max_iterations)
+        told.after_a_start(one.steps)
     return _learned(layout, data, asked, climbs, (title, source))
 
 
-def _of_all_starts(
-    progress: Callable[[int, int], None] | None, number: int, options: LearningOptions
-) -> Callable[[int], None] | None:
-    """Return a callback for the steps of one start that reports the steps of all starts."""
-    if progress is None:
-        return None
-    most = options.max_iterations
-    return lambda steps: progress(number * most + steps, options.starts * most)
+class _AllStarts:
+    """The progress of all starts together, as far as it is known."""
+
+    def __init__(self, progress: Callable[[int, int], None] | None, starts: int) -> None:
+        self._progress, self._starts = progress, starts
+        self._steps: list[int] = []
+
+    def during_a_start(self, steps: int, expected: int) -> None:
+        """Report the steps of a start, and how many it is expected to take."""
+        if self._progress is not None:
+            before = sum(self._steps)
+            mean = (before + expected) / (len(self._steps) + 1)
+            self._progress(before + steps, round(mean * self._starts))
+
+    def after_a_start(self, steps: int) -> None:
+        """Report the steps that a start took."""
+        self._steps.append(steps)
+        if self._progress is not None:
+            done = sum(self._steps)
+            self._progress(done, round(done / len(self._steps) * self._starts))
 
 
 def _learned(

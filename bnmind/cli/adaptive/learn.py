@@ -155,7 +155,6 @@ def learn(options: LearnOptions) -> None:
     if options.out is not None:
         _check_place(start, options.out, options.title or "")
     data = Responses.from_csv(options.responses)
-    most, starts = options.iterations, options.starts
     learned = working(
         "learning",
         lambda report: learned_from(
@@ -164,10 +163,7 @@ def learn(options: LearnOptions) -> None:
             options=settings,
             title=options.title,
             source=f"learned from {len(data)} examinees in {learned_in}",
-            # A start may converge long before the most steps, so their share is no progress.
-            progress=lambda done, _: (
-                report(done // most, starts) if starts > 1 else report(done, None)
-            ),
+            progress=report,
         ),
     )
     if options.out is not None:

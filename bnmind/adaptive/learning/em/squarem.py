@@ -26,7 +26,8 @@ least −1000 and at most −1, and the objective is compared with that of M(θ)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -35,7 +36,7 @@ import numpy as np
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 
-__all__ = ["Ascent", "Climb", "Place", "climb", "extrapolation"]
+__all__ = ["Ascent", "Climb", "Place", "climb", "expected_steps", "extrapolation"]
 
 _LONGEST = 1000.0
 """The longest extrapolation, in steps."""
@@ -104,7 +105,7 @@ def climb(
     max_iterations: int,
     tolerance: float,
     accelerate: bool,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Climb[_P]:
     """Return the ascent from a start, until a step raises the objective by at most a tolerance.
 
@@ -122,7 +123,8 @@ def climb(
     accelerate
         Whether to extrapolate.
     progress
-        Called from time to time with the number of steps so far.
+        Called from time to time with the number of steps so far, and the number that
+        `expected_steps` estimates.
 
     Raises
     ------
@@ -132,11 +134,13 @@ def climb(
     current = ascent.at(start)
     path = [current]
     steps, converged = 0, False
+    gains: list[float] = []
     while steps < max_iterations and not converged:
         if progress is not None:
-            progress(steps)
+            progress(steps, expected_steps(gains, steps, tolerance, max_iterations))
         one = ascent.at(current.improved())
         steps += 1
+        gains.append(one.objective - path[-1].objective)
         converged = _arrived(path, one, tolerance)
         # An extrapolation may be rejected, so two steps must remain.
         if converged or not accelerate or max_iterations - steps < 2:
@@ -159,6 +163,34 @@ def climb(
         steps=steps,
         converged=converged,
     )
+
+
+def expected_steps(gains: Sequence[float], steps: int, tolerance: float, most: int) -> int:
+    """Return an estimate of the number of steps until convergence.
+
+    Far from the start, the gains of EM's steps decrease by a constant factor. So the logarithm of
+    the smallest gain so far tells the share of the steps after the first one that are done.
+
+    Parameters
+    ----------
+    gains
+        The gains of the M-steps so far.
+    steps
+        The number of steps so far.
+    tolerance
+        The gain of the last step.
+    most
+        The largest number of steps, which is also the estimate as long as nothing is known.
+
+    Examples
+    --------
+    >>> expected_steps([64.0, 8.0], 6, 2.0**-9, 100)
+    26
+    """
+    if len(gains) < 2 or not 0 < min(gains) < gains[0] or not 0 < tolerance < min(gains):
+        return most
+    share = math.log(gains[0] / min(gains)) / math.log(gains[0] / tolerance)
+    return min(most, max(steps + 1, 1 + round((steps - 1) / share)))
 
 
 def _arrived(way: list[Place[_P]], place: Place[_P], tolerance: float) -> bool:
