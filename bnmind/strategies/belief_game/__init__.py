@@ -7,6 +7,7 @@ from bnmind.strategies.belief_game.lower_bound import LowerBound, mean_lower_bou
 from bnmind.strategies.belief_game.set_bounds import MAX_SET_CODES
 from bnmind.strategies.belief_game.size_bound import empty_reply_probability, size_bounds
 from bnmind.strategies.belief_game.solved_player import SolvedPlayer
+from bnmind.strategies.belief_game.third_step import ThirdStep, third_step
 from bnmind.strategies.belief_game.value import BeliefValue, ValueOrigin
 from bnmind.strategies.belief_game.value_files import read_value, shipped_value, write_value
 
@@ -18,6 +19,7 @@ __all__ = [
     "LookAhead",
     "LowerBound",
     "SolvedPlayer",
+    "ThirdStep",
     "ValueOrigin",
     "empty_reply_probability",
     "fit_value",
@@ -26,5 +28,6 @@ __all__ = [
     "shipped_value",
     "size_bounds",
     "solve_belief_game",
+    "third_step",
     "write_value",
 ]

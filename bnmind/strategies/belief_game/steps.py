@@ -24,7 +24,14 @@ from bnmind.strategies.belief_game.two_step_kernel import after_two_guesses
 from bnmind.strategies.belief_game.value import BeliefValue
 from bnmind.strategies.belief_game.value_kernel import after_one_guess, channel_powers
 
-__all__ = ["Pruning", "best_of", "choose_two_steps_ahead", "one_step_values", "two_step_values"]
+__all__ = [
+    "Pruning",
+    "best_of",
+    "choose_two_steps_ahead",
+    "leading_guesses",
+    "one_step_values",
+    "two_step_values",
+]
 
 _TOLERANCE = 1e-9  # scores closer than this are equal
 _CERTAIN = 0.97  # a code of at least this probability needs no second step
@@ -140,12 +147,7 @@ def choose_two_steps_ahead(
     """
     scores = one_step_values(codes, channel, considered, value)
     q = codes.probabilities[considered.guesses]
-    order = np.argsort(scores, kind="stable")
-    groups = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > _TOLERANCE)])
-    # Guesses of equal scores are mostly equivalent; the most probable one stands for them.
-    ranked = order[np.lexsort((order, -np.round(q[order], _DIGITS), groups))]
-    firsts = ranked[np.unique(groups, return_index=True)[1]]
-    firsts = firsts[scores[firsts] <= scores.min() + pruning.window][: pruning.firsts]
+    firsts = leading_guesses(scores, q, pruning)
     is_large = codes.board.n_codes > ALL_GUESSES
     if len(firsts) == 1 or q.max() >= _CERTAIN or (turn == 0 and is_large):
         return best_of(considered.guesses, scores, codes)
@@ -163,6 +165,28 @@ def choose_two_steps_ahead(
         codes,
         evaluated=len(considered.guesses) + len(firsts) * len(considered.guesses),
     )
+
+
+def leading_guesses(scores: Floats, q: Floats, pruning: Pruning) -> NDArray[np.intp]:
+    """Return the places of the guesses to compare, the least score first.
+
+    Guesses of equal scores are mostly equivalent; the most probable one stands for them.
+
+    Parameters
+    ----------
+    scores
+        The one-step scores, ``(guesses,)``.
+    q
+        The probability of each guess to be the code, ``(guesses,)``.
+    pruning
+        The number of guesses, and how much worse than the best they may be.
+    """
+    order = np.argsort(scores, kind="stable")
+    groups = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > _TOLERANCE)])
+    ranked = order[np.lexsort((order, -np.round(q[order], _DIGITS), groups))]
+    firsts: NDArray[np.intp] = ranked[np.unique(groups, return_index=True)[1]]
+    close: NDArray[np.intp] = firsts[scores[firsts] <= scores.min() + pruning.window]
+    return close[: pruning.firsts]
 
 
 def best_of(
