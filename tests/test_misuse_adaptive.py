@@ -42,6 +42,7 @@ from tests.test_misuse import Call, called, junk
 
 BANK = bank()
 KNUTH = strategies.strategy_by_name("knuth")
+CURVE = lab.Curve(name="knuth", x=np.array([1.0]), y=np.array([4.0]))
 NOISY = Channel.false_reply(BOARD, 0.2)
 PEOPLE = adaptive.Examinees.drawn(BANK, 5, seed=1)
 ANSWERS = adaptive.Responses(PEOPLE.responses, BANK.item_names)
@@ -514,6 +515,32 @@ def of_functions() -> Iterator[Call]:
                 "assumed": NOISY,
             },
         ),
+        (
+            lab.curve_of,
+            {"name": "knuth", "samples": {0.0: [3.0, 4.0]}, "confidence": 0.9},
+        ),
+        (
+            lab.plot_costs,
+            {"curves": [CURVE], "x_label": "codes", "y_label": "s", "title": "t"},
+        ),
+        (
+            lab.plot_curves,
+            {"curves": [CURVE], "x_label": "noise", "y_label": "guesses", "title": "t"},
+        ),
+        (
+            lab.plot_differences,
+            {
+                "differences": lab.paired_differences({"a": [1.0], "b": [2.0]}),
+                "unit": "guesses",
+                "title": "t",
+            },
+        ),
+        (
+            lab.plot_distributions,
+            {"values": {"a": [1, 2]}, "x_label": "guesses", "title": "t"},
+        ),
+        (lab.plot_entropies, {"games": {"a": [[1.0]]}, "title": "t", "turns": 1}),
+        (lab.style_of, {"name": "knuth"}),
         (lab.plot_attributes, {"result": result}),
         (lab.plot_exposure, {"result": result}),
         (lab.plot_lengths, {"comparison": comparison}),

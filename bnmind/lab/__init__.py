@@ -10,6 +10,17 @@ from bnmind.lab.adaptive.plots import (
     plot_test_lengths,
 )
 from bnmind.lab.adaptive.store import save_simulation
+from bnmind.lab.drawing import (
+    Curve,
+    Style,
+    curve_of,
+    plot_costs,
+    plot_curves,
+    plot_differences,
+    plot_distributions,
+    plot_entropies,
+    style_of,
+)
 from bnmind.lab.experiments import (
     EXPERIMENTS,
     Batch,
@@ -38,7 +49,7 @@ from bnmind.lab.mastermind.setting import GameSetting, Player
 from bnmind.lab.mastermind.store import comparison_csv, save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.lab.mastermind.transcript_json import transcript_from_json, transcript_to_json
-from bnmind.lab.result_files import write_files
+from bnmind.lab.result_files import png, svg, write_files
 from bnmind.lab.statistics import (
     AllTold,
     ConfidenceSequence,
@@ -73,6 +84,7 @@ __all__ = [
     "Comparison",
     "ConfidenceSequence",
     "Contest",
+    "Curve",
     "Declared",
     "Ending",
     "Enough",
@@ -98,6 +110,7 @@ __all__ = [
     "RunningDifferences",
     "Store",
     "StudentInterval",
+    "Style",
     "Summary",
     "Transcript",
     "TurnRow",
@@ -106,6 +119,7 @@ __all__ = [
     "compare_until",
     "comparison_csv",
     "comparison_groups",
+    "curve_of",
     "experiment_from_text",
     "experiment_to_json",
     "experiment_to_toml",
@@ -116,11 +130,17 @@ __all__ = [
     "parse_ending",
     "play_game",
     "plot_attributes",
+    "plot_costs",
+    "plot_curves",
+    "plot_differences",
+    "plot_distributions",
+    "plot_entropies",
     "plot_exposure",
     "plot_lengths",
     "plot_measure",
     "plot_measures",
     "plot_test_lengths",
+    "png",
     "rank_sum_groups",
     "read_experiment",
     "read_store",
@@ -131,6 +151,8 @@ __all__ = [
     "save_simulation",
     "signed_rank_p_value",
     "strategy_rng",
+    "style_of",
+    "svg",
     "transcript_from_json",
     "transcript_to_json",
     "write_experiment",

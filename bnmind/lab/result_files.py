@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bnmind import _text_files
 from bnmind._arguments import checked
@@ -15,7 +15,7 @@ from bnmind._arguments import checked
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["png", "write_files"]
+__all__ = ["png", "svg", "write_files"]
 
 
 @checked
@@ -43,11 +43,23 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, .
 
 def png(figure: Figure) -> bytes:
     """Return a figure as the content of a PNG file."""
+    return _picture(figure, format="png", dpi=150)
+
+
+def svg(figure: Figure) -> bytes:
+    """Return a figure as the content of an SVG file; the same figure has the same content."""
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": "bnmind"}):
+        return _picture(figure, format="svg", metadata={"Date": None})
+
+
+def _picture(figure: Figure, **options: Any) -> bytes:
     picture = io.BytesIO()
     with warnings.catch_warnings():
         # Matplotlib draws a box for a character that no font has.
         warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)
-        figure.savefig(picture, format="png", dpi=150)
+        figure.savefig(picture, **options)
     return picture.getvalue()
 
 

@@ -21,8 +21,29 @@ SMALL = ("--pegs", "2", "--colors", "3")
 
 
 @pytest.fixture(autouse=True)
-def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_an_empty_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.chdir(tmp_path)
+    if request.function is not test_plots_are_written:
+        # Drawing takes longer than everything else here.
+        monkeypatch.setattr("bnmind.lab.mastermind.store.png", lambda figure: b"")
+
+
+def test_plots_are_written(tmp_path: Path) -> None:
+    arguments = ("compare", "entropy", "map", *SMALL, "--games", "20", "--out", "out", "--svg")
+    kinds = ("game-lengths.png", "differences.png", "game-lengths.svg", "differences.svg")
+    names = ("games.csv", *kinds)
+    assert run_json(*arguments)["files"] == [str(Path("out", name)) for name in names]
+    for name in names[1:3]:
+        assert (tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG")
+    for name in names[3:]:
+        assert "<svg" in (tmp_path / "out" / name).read_text(encoding="utf-8")
+    run_json("compare", "map", *SMALL, "--games", "2", "--out", "alone")
+    assert sorted(path.name for path in Path("alone").iterdir()) == [
+        "game-lengths.png",
+        "games.csv",
+    ]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -46,10 +67,6 @@ def test_summary_is_that_of_the_rows(tmp_path: Path) -> None:
         assert one["worst"] == max(guesses)
         assert one["within_ten"] == sum(g <= 10 for g in guesses) / 20
         assert one["seconds_per_game"] >= 0
-    assert (tmp_path / "out" / "game-lengths.png").read_bytes().startswith(b"\x89PNG")
-    assert summary["files"] == [
-        str(Path("out", name)) for name in ("games.csv", "game-lengths.png")
-    ]
 
 
 def test_strategies_get_the_same_secrets_and_seeds_repeat(tmp_path: Path) -> None:
@@ -82,6 +99,7 @@ def test_table_names_all_strategies_and_states_the_cap() -> None:
     assert shown[:4] == list(DEFAULT_STRATEGIES)
     assert "No game was lost; the limit is 50 guesses." in result.stdout
     assert sorted(path.name for path in Path("results").iterdir()) == [
+        "differences.png",
         "game-lengths.png",
         "games.csv",
     ]

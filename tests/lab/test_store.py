@@ -62,7 +62,8 @@ def test_files_are_written_together(comparison: Comparison, tmp_path: Path) -> N
     written = save_comparison(comparison, directory)
     assert sorted(directory.iterdir()) == sorted(written)
     assert (directory / "games.csv").read_text() == comparison_csv(comparison)
-    assert (directory / "game-lengths.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("game-lengths.png", "differences.png"):
+        assert (directory / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_nothing_is_half_written(tmp_path: Path) -> None:

@@ -51,8 +51,9 @@ entropy minimizes the expected entropy, and map guesses the most probable code: 
 noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
 as long as these are consistent. Strategies that use only the history, such as annealing, and those
 that play a tree, such as optimal, do not use a prior. Name a strategy of your own as module:name.
-The command writes a row for each game (games.csv) and a plot of the game lengths
-(game-lengths.png) to the directory of --out. After Ctrl-C, it writes the games played so far.
+The command writes a row for each game (games.csv) and plots of the game lengths
+(game-lengths.png) and of the differences (differences.png) to the directory of --out. After Ctrl-C,
+it writes the games played so far.
 
 Below the strategies stand their differences on the same games, with intervals that hold for all
 pairs together. They are right if you decide on the number of games in advance. --until decides
@@ -134,6 +135,7 @@ class CompareOptions:
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results")
+    svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     seed: Seed = 0
     as_json: Json = False
 
@@ -167,7 +169,7 @@ def compare(options: CompareOptions) -> None:
     with _blamed_on(options.strategies or ()):
         comparison, interrupted = _played(contest, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
-    written = save_comparison(comparison, options.out)
+    written = save_comparison(comparison, options.out, vector=options.svg)
     if options.as_json:
         tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
     else:

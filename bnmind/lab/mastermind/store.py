@@ -8,9 +8,10 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 from bnmind._arguments import checked
+from bnmind.lab.drawing.differences import plot_differences
 from bnmind.lab.mastermind.compare import Comparison, GameRow
-from bnmind.lab.mastermind.plots import plot_lengths
-from bnmind.lab.result_files import png, write_files
+from bnmind.lab.mastermind.plots import comparison_title, plot_lengths
+from bnmind.lab.result_files import png, svg, write_files
 
 __all__ = ["comparison_csv", "save_comparison"]
 
@@ -26,8 +27,22 @@ def comparison_csv(comparison: Comparison) -> str:
 
 
 @checked
-def save_comparison(comparison: Comparison, directory: Path) -> tuple[Path, ...]:
-    """Write ``games.csv`` and ``game-lengths.png`` into a directory; create it if it is missing.
+def save_comparison(
+    comparison: Comparison, directory: Path, *, vector: bool = False
+) -> tuple[Path, ...]:
+    """Write the games and their plots into a directory; create it if it is missing.
+
+    The files are ``games.csv``, ``game-lengths.png`` and, of several strategies,
+    ``differences.png``.
+
+    Parameters
+    ----------
+    comparison
+        The comparison.
+    directory
+        The directory.
+    vector
+        Whether to write the plots as SVG files, too.
 
     Returns
     -------
@@ -39,10 +54,12 @@ def save_comparison(comparison: Comparison, directory: Path) -> tuple[Path, ...]
     FileWriteError
         If the files cannot be written. The directory is then unchanged.
     """
-    return write_files(
-        directory,
-        {
-            "games.csv": comparison_csv(comparison).encode(),
-            "game-lengths.png": png(plot_lengths(comparison)),
-        },
-    )
+    plots = {"game-lengths": plot_lengths(comparison)}
+    if len(comparison.strategies) > 1:
+        title = comparison_title(comparison)
+        plots["differences"] = plot_differences(comparison.differences(), title=title)
+    files = {"games.csv": comparison_csv(comparison).encode()}
+    files |= {f"{name}.png": png(figure) for name, figure in plots.items()}
+    if vector:
+        files |= {f"{name}.svg": svg(figure) for name, figure in plots.items()}
+    return write_files(directory, files)
