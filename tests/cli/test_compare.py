@@ -399,3 +399,62 @@ def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:
     assert (tmp_path / "results").read_text() == "mine"
     assert_one_line_error(run("compare", *SMALL, "--games", "1", "--out", "results/in"), "results")
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
+FAILING_AFTER = """
+from bnmind.strategies import MapCode
+
+class Failing(MapCode):
+    def start(self, channel, prior=None):
+        from pathlib import Path
+        if Path("fail").exists() and len(list(Path().rglob("part-*.parquet"))) == 2:
+            raise RuntimeError("killed")
+        return super().start(channel, prior)
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--until", "0.01"]])
+def test_a_comparison_goes_on_from_its_last_batch(tmp_path: Path, more: list[str]) -> None:
+    module = f"failing_{len(more)}"
+    (tmp_path / f"{module}.py").write_text(FAILING_AFTER)
+    (tmp_path / "fail").touch()
+    arguments = ("compare", "knuth", f"{module}:Failing", *SMALL, "--games", "330", *more)
+    assert_one_line_error(run(*arguments), "RuntimeError: killed")
+    assert [path.name for path in Path("results").iterdir()] == [
+        path.name for path in Path("results").glob("unfinished-*")
+    ]
+    kept = sorted(Path("results").rglob("part-*.parquet"))
+    before = [path.read_bytes() for path in kept]
+    (tmp_path / "fail").unlink()
+    assert len(before) == 2
+    # The kept games are read rather than played.
+    told = run_json(*arguments)
+    whole = run_json("compare", "knuth", "map", *SMALL, "--games", "330", *more, "--out", "whole")
+    assert told["strategies"][0]["mean"] == whole["strategies"][0]["mean"]
+    assert told["games"] == whole["games"]
+    for name in ("results", "whole"):
+        assert sorted(path.name for path in Path(name).iterdir()) == [
+            "differences.png",
+            "game-lengths.png",
+            "games.csv",
+        ]
+    tables = [
+        [{k: v for k, v in row.items() if k != "seconds"} for row in _rows(Path(name, "games.csv"))]
+        for name in ("results", "whole")
+    ]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.slow
+def test_workers_change_no_row(tmp_path: Path) -> None:
+    (tmp_path / "own_module.py").write_text(
+        "from bnmind.strategies import MapCode\nclass Own(MapCode):\n    pass\n"
+    )
+    arguments = ("compare", "knuth", "own_module:Own", *SMALL, "--games", "220")
+    run_json(*arguments, "--workers", "2", "--out", "two")
+    run_json(*arguments, "--out", "one")
+    tables = [
+        [{k: v for k, v in row.items() if k != "seconds"} for row in _rows(Path(name, "games.csv"))]
+        for name in ("one", "two")
+    ]
+    assert tables[0] == tables[1]

@@ -54,14 +54,6 @@ def test_rows_do_not_depend_on_batches_or_copies() -> None:
     assert run(replace(experiment, seed=1)).rows != rows
 
 
-@pytest.mark.slow
-def test_rows_do_not_depend_on_workers() -> None:
-    experiment = small(turns=True)
-    alone, together = run(experiment), run(experiment, workers=2)
-    assert alone.rows == together.rows
-    assert alone.details == together.details
-
-
 def test_players_with_other_assumptions_are_told_apart() -> None:
     experiment = small()
     (first, *_), rows = experiment.comparisons(run(experiment).rows), run(experiment).rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
@@ -19,11 +19,13 @@ from bnmind.cli.mastermind.compare_report import (
     show_notes,
 )
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
+from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    ClusterOption,
     CodePrior,
     Colors,
     Json,
@@ -31,17 +33,22 @@ from bnmind.cli.shared.options import (
     NoRepeats,
     Pegs,
     Seed,
+    Workers,
 )
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
+    from bnmind._workers import Backend
     from bnmind.lab import Comparison, Contest, Enough, GameRow
 
 __all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
 
 DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
+_BATCH_GAMES = 100
+"""The most games of each strategy that are played before they are kept."""
+
 DEFAULT_GAMES = 2000
 """With the default strategies on 4x6, this takes about 15 seconds."""
 
@@ -53,7 +60,9 @@ as long as these are consistent. Strategies that use only the history, such as a
 that play a tree, such as optimal, do not use a prior. Name a strategy of your own as module:name.
 The command writes a row for each game (games.csv) and plots of the game lengths
 (game-lengths.png) and of the differences (differences.png) to the directory of --out. After Ctrl-C,
-it writes the games played so far.
+it writes the games played so far. A long comparison keeps finished batches of games in
+DIR/unfinished-…, from which the same command goes on after Ctrl-C or a kill; at the end it removes
+them.
 
 Below the strategies stand their differences on the same games, with intervals that hold for all
 pairs together. They are right if you decide on the number of games in advance. --until decides
@@ -65,6 +74,7 @@ Examples:
   bnmind compare entropy map --games 5000 --noise false:0.2 --out results
   bnmind compare entropy --prior two-color --assume-prior learned --match 10
   bnmind compare entropy map --ending declared:0.9 --max-guesses 20
+  bnmind compare entropy map --games 100000 --workers -1
   bnmind compare entropy map --until 0.1 --games 50000
   bnmind compare entropy map --until told --games 50000
   bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
@@ -137,6 +147,8 @@ class CompareOptions:
     ] = Path("results")
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     seed: Seed = 0
+    workers: Workers = None
+    cluster: ClusterOption = None
     as_json: Json = False
 
 
@@ -144,6 +156,7 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Compare strategies, print a summary, and write all games to files."""
     from bnmind.lab import Contest, is_enough, parse_ending, save_comparison
+    from bnmind.lab.stores import forget_unfinished
     from bnmind.mastermind import Board, parse_noise, parse_prior
     from bnmind.strategies import strategy_by_name
 
@@ -166,10 +179,14 @@ def compare(options: CompareOptions) -> None:
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
     check_writable_directory(options.out)
+    workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
-        comparison, interrupted = _played(contest, rule)
+        games = _Games(contest, options.strategies or DEFAULT_STRATEGIES, options.out, workers)
+        comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
     written = save_comparison(comparison, options.out, vector=options.svg)
+    if not interrupted:
+        forget_unfinished(options.out, games.place)
     if options.as_json:
         tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
     else:
@@ -179,7 +196,43 @@ def compare(options: CompareOptions) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
-def _played(contest: Contest, rule: Enough | None) -> tuple[Comparison, bool]:
+class _Games:
+    """The games of a comparison, which are kept in batches until all of them are finished."""
+
+    def __init__(
+        self, contest: Contest, names: Sequence[str], out: Path, workers: int | Backend
+    ) -> None:
+        from bnmind.lab import GameExperiment
+        from bnmind.lab.experiments.game_experiment import batch_games_of
+        from bnmind.lab.stores import unfinished_place
+
+        setting = contest.setting
+        players = tuple(
+            replace(player, source=name)
+            for player, name in zip(setting.players, names, strict=True)
+        )
+        self.contest, self.workers = contest, workers
+        self.experiment = GameExperiment(
+            settings=(replace(setting, players=players),),
+            games=contest.games,
+            seed=contest.seed,
+            match=contest.match,
+            batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
+        )
+        self.place = unfinished_place(self.experiment, out)
+
+    def play(self, rule: Enough | None) -> Iterator[GameRow]:
+        """Yield the rows of the games, until a rule says that they suffice."""
+        from bnmind.lab.mastermind import play_until
+        from bnmind.lab.stores import resumed_games
+
+        def play() -> Iterator[GameRow]:
+            return resumed_games(self.experiment, self.place, workers=self.workers)
+
+        return play() if rule is None else play_until(self.contest, rule, play=play)
+
+
+def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
     """Play the games; after Ctrl-C, keep the games that all strategies have played.
 
     Returns
@@ -187,11 +240,11 @@ def _played(contest: Contest, rule: Enough | None) -> tuple[Comparison, bool]:
     tuple[Comparison, bool]
         The games, and whether they were interrupted.
     """
-    from bnmind.lab.mastermind import play_until, sequential_comparison
+    from bnmind.lab.mastermind import sequential_comparison
 
     rows: list[GameRow] = []
-    stopped = Event()
-    games = contest.play() if rule is None else play_until(contest, rule)
+    stopped, contest = Event(), games.contest
+    played_games = games.play(rule)
 
     def compared(played: list[GameRow]) -> Comparison:
         if rule is None:
@@ -199,7 +252,7 @@ def _played(contest: Contest, rule: Enough | None) -> tuple[Comparison, bool]:
         return sequential_comparison(contest, played)
 
     def play(report: Report) -> None:
-        for row in games:
+        for row in played_games:
             if stopped.is_set():
                 return
             rows.append(row)
@@ -215,9 +268,16 @@ def _played(contest: Contest, rule: Enough | None) -> tuple[Comparison, bool]:
         comparison = compared(played)
         say_interrupted(
             f"interrupted after {comparison.games:,} of {contest.n_games:,} games, which are kept"
+            f"{_to_go_on(games.place)}"
         )
         return comparison, True
     return compared(rows), False
+
+
+def _to_go_on(place: Path | None) -> str:
+    """Return how to go on, if finished batches are kept."""
+    is_kept = place is not None and place.is_dir()
+    return "; the same command goes on from there" if is_kept else ""
 
 
 def _rule(text: str) -> Enough:

@@ -29,7 +29,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.strategy import Strategy
 
-__all__ = ["GameBatch", "GameExperiment", "game_settings"]
+__all__ = ["GameBatch", "GameExperiment", "batch_games_of", "game_settings"]
 
 _MOST_GAMES = 500
 """The most games of each player in a batch: a few seconds on 4x6."""
@@ -192,7 +192,7 @@ class GameExperiment(Value):
         """Yield the games of each batch, with the position of their setting."""
         for place, setting in enumerate(self.settings):
             games = self._games(setting)
-            size = self.batch_games or _batch_games(setting)
+            size = self.batch_games or batch_games_of(setting)
             size = self.match * -(-size // self.match)
             for start in range(0, games, size):
                 yield (
@@ -234,15 +234,22 @@ class GameBatch(CheckedValue):
         """Play the games, and return a row for each."""
         return self.run().rows
 
+    def play(self) -> Iterator[GameRow]:
+        """Play the games one by one, for games that may be interrupted."""
+        return (row for row, _ in self._games())
+
     def run(self) -> BatchRows:
         """Play the games, and return their rows."""
         rows: list[GameRow] = []
         turns: list[TurnRow] = []
-        for row, game in self.series.play(_players(_Seats(self.key, self.series.setting.players))):
+        for row, game in self._games():
             rows.append(row)
             if self.turns:
                 turns += _turn_rows(row, game)
         return BatchRows(tuple(rows), tuple(turns))
+
+    def _games(self) -> Iterator[tuple[GameRow, Transcript]]:
+        return self.series.play(_players(_Seats(self.key, self.series.setting.players)))
 
 
 @dataclass(frozen=True)
@@ -335,7 +342,7 @@ def _identity(setting: GameSetting) -> tuple[object, ...]:
     )
 
 
-def _batch_games(setting: GameSetting) -> int:
+def batch_games_of(setting: GameSetting) -> int:
     """Return the number of games in a batch, which depends on the board alone."""
     return max(_FEWEST_GAMES, min(_MOST_GAMES, _BATCH_CODES // setting.board.n_codes))
 

@@ -5,7 +5,6 @@ This module imports pydantic.
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 from bnmind._messages import shown
@@ -14,7 +13,7 @@ from bnmind.lab.experiments.faults import Faults
 from bnmind.lab.experiments.game_experiment import GameExperiment
 from bnmind.lab.mastermind.ending_names import parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending
-from bnmind.lab.mastermind.setting import GameSetting, Player, ending_text
+from bnmind.lab.mastermind.setting import GameSetting, Player, ending_text, leads_to
 from bnmind.lab.mastermind.setting_json import (
     is_named_channel,
     is_named_prior,
@@ -24,8 +23,6 @@ from bnmind.lab.mastermind.setting_json import (
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.code_list import CodeList
 from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies import strategy_by_name
-from bnmind.strategies.base.strategy import Strategy
 
 __all__ = ["game_content"]
 
@@ -111,11 +108,7 @@ def _written_ending(ending: Ending) -> str:
 
 def _written_player(player: Player) -> str | dict[str, Any]:
     name = player.source or player.strategy.name
-    try:
-        same = _same(strategy_by_name(name), player.strategy)
-    except BnmindError:
-        same = False
-    if not same:
+    if not leads_to(name, player.strategy):
         raise ExperimentFileError(
             [
                 f"the name {shown(name)} does not lead to the strategy; give Player the source by"
@@ -131,13 +124,3 @@ def _written_player(player: Player) -> str | dict[str, Any]:
     if player.assumed_prior is not None:
         content["assume_prior"] = _written_prior(player.assumed_prior)
     return content
-
-
-def _same(one: Strategy, other: Strategy) -> bool:
-    """Return whether two strategies are the same, by equality or by all that they hold."""
-    if type(one) is not type(other):
-        return False
-    try:
-        return one == other or pickle.dumps(one) == pickle.dumps(other)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return False

@@ -68,8 +68,21 @@ def compare_until(
 
 
 @checked
-def play_until(contest: Contest, rule: Enough, *, confidence: float = 0.95) -> Iterator[GameRow]:
+def play_until(
+    contest: Contest,
+    rule: Enough,
+    *,
+    confidence: float = 0.95,
+    play: Callable[[], Iterator[GameRow]] | None = None,
+) -> Iterator[GameRow]:
     """Play the games of a contest one by one, as `compare_until`; for games that are interrupted.
+
+    Parameters
+    ----------
+    contest, rule, confidence
+        As for `compare_until`.
+    play
+        A function that plays the games as `Contest.play` does, which is the default.
 
     Raises
     ------
@@ -89,13 +102,18 @@ def play_until(contest: Contest, rule: Enough, *, confidence: float = 0.95) -> I
             contest.games,
         )
     running = RunningDifferences(strategies=n, confidence=confidence)
-    return _played(contest, rule, running)
+    return _played(contest, rule, running, contest.play if play is None else play)
 
 
-def _played(contest: Contest, rule: Enough, running: RunningDifferences) -> Iterator[GameRow]:
+def _played(
+    contest: Contest,
+    rule: Enough,
+    running: RunningDifferences,
+    play: Callable[[], Iterator[GameRow]],
+) -> Iterator[GameRow]:
     guesses: list[int] = []
     n, match = running.strategies, contest.match
-    for row in contest.play():
+    for row in play():
         yield row
         guesses.append(row.guesses)
         if len(guesses) == n * match:

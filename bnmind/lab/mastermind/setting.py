@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from bnmind.mastermind.priors.prior import Prior, require_same_board
 from bnmind.mastermind.priors.uniform import UNIFORM, UniformPrior
 from bnmind.strategies.base.strategy import Strategy
 
-__all__ = ["GameSetting", "Player", "ending_text", "prior_text", "raise_together"]
+__all__ = ["GameSetting", "Player", "ending_text", "leads_to", "prior_text", "raise_together"]
 
 _LISTED = 2**17  # up to this number of codes, an assumed prior is checked before the games
 
@@ -49,6 +51,14 @@ class Player(Value):
     def __post_init__(self) -> None:
         freeze(self)
         check_fields(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Other processes find a strategy of the user's own module by its source, as this one did.
+        from bnmind.strategies.registry import is_registered
+
+        if self.source and not is_registered(self.source) and leads_to(self.source, self.strategy):
+            return _found, (self.source, self.assumed, self.assumed_prior)
+        return Player, (self.strategy, self.assumed, self.assumed_prior, self.source)
 
     @property
     def name(self) -> str:
@@ -151,6 +161,28 @@ class GameSetting(Value):
             self.prior if player.assumed_prior is None else player.assumed_prior
             for player in self.players
         )
+
+
+def leads_to(name: str, strategy: Strategy) -> bool:
+    """Return whether a name of `strategy_by_name` leads to a strategy.
+
+    Strategies are the same if they are equal, or hold the same.
+    """
+    from bnmind.strategies.registry import strategy_by_name
+
+    try:
+        found = strategy_by_name(name)
+        if type(found) is not type(strategy):
+            return False
+        return found == strategy or pickle.dumps(found) == pickle.dumps(strategy)
+    except (BnmindError, pickle.PicklingError, AttributeError, TypeError):
+        return False
+
+
+def _found(source: str, assumed: Channel | None, assumed_prior: Prior | None) -> Player:
+    from bnmind.strategies.registry import strategy_by_name
+
+    return Player(strategy_by_name(source), assumed, assumed_prior, source)
 
 
 def ending_text(ending: Ending) -> str:

@@ -1,6 +1,14 @@
 """Stores: directories of Parquet files with the rows of experiments."""
 
+from bnmind.lab.stores.resumed import forget_unfinished, resumed_games, unfinished_place
 from bnmind.lab.stores.run_into import run_into
 from bnmind.lab.stores.store import Store, read_store
 
-__all__ = ["Store", "read_store", "run_into"]
+__all__ = [
+    "Store",
+    "forget_unfinished",
+    "read_store",
+    "resumed_games",
+    "run_into",
+    "unfinished_place",
+]

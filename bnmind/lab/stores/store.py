@@ -111,6 +111,25 @@ class Store(CheckedValue):
         frame: pd.DataFrame = table.to_pandas()
         return frame
 
+    @checked
+    def rows_of(self, number: int) -> tuple[Row, ...]:
+        """Return the rows of a finished batch, without the details.
+
+        Parameters
+        ----------
+        number
+            The number of the batch, from 0.
+
+        Raises
+        ------
+        StoreError
+            If the batch is not finished, or its file is damaged.
+        """
+        path, row_type = self.directory / part_name(number), self.experiment.row_type
+        if not path.is_file():
+            raise StoreError(f"batch {number} is not finished: there is no {path}", str(path))
+        return _rows(row_type, self._table(row_type, (path,)))
+
     @property
     def results(self) -> Results:
         """The rows in memory, those of finished batches, as `run` returns them."""

@@ -1,0 +1,127 @@
+"""Games that are kept while they are played, until all of them are finished.
+
+The games of finished batches are kept in a store of their own beside the results to come. Its name
+contains a digest of the experiment, so that several experiments do not meet. A run that is
+interrupted or killed goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+from bnmind._text_files import naming
+from bnmind._workers import Backend, results_of
+from bnmind.errors import ExperimentFileError, MissingLibraryError
+from bnmind.lab.experiments.experiment import BatchRows
+from bnmind.lab.experiments.files import experiment_to_toml
+from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment
+from bnmind.lab.mastermind.comparison import GameRow
+from bnmind.lab.stores.columns import arrow
+from bnmind.lab.stores.opening import alone, begin, missing_batches
+from bnmind.lab.stores.run_into import write_batch
+from bnmind.lab.stores.store import EXPERIMENT, Store, digest_of
+
+__all__ = ["forget_unfinished", "resumed_games", "unfinished_place"]
+
+_PREFIX = "unfinished-"
+
+
+def unfinished_place(experiment: GameExperiment, directory: Path) -> Path | None:
+    """Return where to keep the games of an experiment until all of them are finished.
+
+    Returns
+    -------
+    Path or None
+        None if they cannot be kept, because pyarrow is not installed or a player has no name by
+        which a file could refer to it.
+    """
+    try:
+        arrow()
+        return directory / f"{_PREFIX}{digest_of(experiment)}"
+    except (MissingLibraryError, ExperimentFileError):
+        return None
+
+
+def resumed_games(
+    experiment: GameExperiment, place: Path | None, *, workers: int | Backend = 1
+) -> Iterator[GameRow]:
+    """Yield the rows of all games in order; those that are kept are not played again.
+
+    Games are kept in batches. The last batch is not kept, since all games are then finished.
+
+    Parameters
+    ----------
+    experiment
+        The experiment, without rows for turns.
+    place
+        A directory to keep them in, which need not exist; None to keep nothing.
+    workers
+        The number of processes or a backend, as for `run`.
+
+    Raises
+    ------
+    StoreError
+        If another run keeps its games there.
+    FileWriteError
+        If the directory cannot be written.
+    """
+    batches = experiment.batches()
+    with ExitStack() as stack:
+        missing = {batch.number for batch in batches}
+        begun = place is not None and (place / EXPERIMENT).is_file()
+        if place is not None and begun:
+            stack.enter_context(alone(place))
+            begin(place, experiment_to_toml(experiment))
+            missing = {batch.number for batch in missing_batches(experiment, place)}
+        made = _made([batch for batch in batches if batch.number in missing], workers)
+        stack.enter_context(closing(made))
+        for batch in batches:
+            if place is not None and batch.number not in missing:
+                yield from Store(place).rows_of(batch.number)
+                continue
+            rows = []
+            for row in next(made):
+                rows.append(row)
+                yield row
+            missing.remove(batch.number)
+            if place is None or not missing:
+                continue
+            if not begun:
+                with naming(str(place)):
+                    place.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(alone(place))
+                begin(place, experiment_to_toml(experiment))
+                begun = True
+            write_batch(
+                experiment,
+                place,
+                BatchRows(tuple(rows)),
+                digest=digest_of(experiment),
+                number=batch.number,
+            )
+
+
+def forget_unfinished(directory: Path, place: Path | None) -> None:
+    """Remove the kept games of an experiment, once all its games are in files of their own."""
+    if place is not None and place.is_dir():
+        # In one step, so that a run that is killed now leaves all or nothing.
+        with suppress(OSError):
+            os.rename(place, place.with_name(f".{place.name}"))
+    for left in directory.glob(f".{_PREFIX}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _made(
+    batches: list[GameBatch], workers: int | Backend
+) -> Generator[Iterator[GameRow], None, None]:
+    """Yield the rows of each batch; in this process, each as soon as its game has ended."""
+    if workers == 1:
+        for batch in batches:
+            yield batch.play()
+    else:
+        for result in results_of([batch.run for batch in batches], workers):
+            yield iter(result.rows)
