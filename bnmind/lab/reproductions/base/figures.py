@@ -256,9 +256,11 @@ def measured(
 
 
 @checked
-def new(name: str, ours: float, *, why: str = "") -> Figure:
-    """Return an exact figure that nobody has published."""
-    return Figure(name=name, ours=ours, verdict=Verdict.NEW, why=why)
+def new(
+    name: str, ours: float, *, curve: str = "", at: float | None = None, why: str = ""
+) -> Figure:
+    """Return an exact figure that nobody has published, a point of a curve if one is given."""
+    return Figure(name=name, ours=ours, verdict=Verdict.NEW, why=why, curve=curve, at=at)
 
 
 @checked

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bnmind.lab.reproductions.base.figures import Estimate, Figure, counted
+from bnmind.lab.reproductions.base.figures import Estimate, Figure, counted, new
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC
 from bnmind.lab.reproductions.mastermind.games import difference, played
 from bnmind.lab.reproductions.new.curves import Panel, draw_panels
 from bnmind.mastermind import Channel
-from bnmind.strategies import strategy_by_name
+from bnmind.strategies import mean_lower_bound, strategy_by_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -37,6 +37,7 @@ _SEARCHING = (
     *("eda-entropy", "genetic", "genetic-elitist", "bernier-genetic", "annealing"),
     "annealing-tuned",
 )
+_BOUND = "lower bound"
 _DEAR = {
     "lookahead2": 0.2,
     "best": 0.2,
@@ -59,10 +60,16 @@ def _level(name: str, p: float, games: int, seed: int) -> Sequence[Figure]:
     return (counted(f"{name}, p = {p:g}", found.mean, curve=name, at=p),)
 
 
+def _bound(p: float, partitions: int) -> Sequence[Figure]:
+    channel = Channel.false_reply(CLASSIC, p)
+    mean = mean_lower_bound(channel, partitions=partitions).mean
+    return (new(f"lower bound, p = {p:g}", mean, curve=_BOUND, at=p),)
+
+
 def _levels(setting: Setting) -> Sequence[Part]:
     games = setting.of(200, 5000)
     levels = setting.of((0.0, 0.1, 0.2, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4))
-    return tuple(
+    players = tuple(
         Part(
             f"{name} {p:g}",
             partial(_level, name, p, round(games * _DEAR.get(name, 1)), setting.seed),
@@ -70,15 +77,18 @@ def _levels(setting: Setting) -> Sequence[Part]:
         for name in (*_MODELING, *_TRUSTING, *_SEARCHING)
         for p in levels
     )
+    partitions = setting.of(3, 4)
+    bounds = (Part(f"bound {p:g}", partial(_bound, p, partitions)) for p in levels)
+    return (*players, *bounds)
 
 
 def _draw_levels(figures: Sequence[Figure]) -> Drawing:
     return draw_panels(
         figures,
         (
-            Panel("model the noise", _MODELING),
-            Panel("trust every reply", _TRUSTING),
-            Panel("search or draw", _SEARCHING),
+            Panel("model the noise", (*_MODELING, _BOUND)),
+            Panel("trust every reply", (*_TRUSTING, _BOUND)),
+            Panel("search or draw", (*_SEARCHING, _BOUND)),
         ),
         x="probability of a false reply",
         y="guesses a game (4x6)",
@@ -192,7 +202,8 @@ NOISE_STRATEGIES = Reproduction(
     parts=_levels,
     draw=_draw_levels,
     text="4x6, false replies; all strategies play the same secrets with the same luck. Bands are "
-    "two standard errors to each side. Strategies with slow guesses play fewer games.",
+    "two standard errors to each side. Strategies with slow guesses play fewer games. No strategy "
+    "takes fewer guesses than the lower bound, which is proven.",
 )
 
 ASSUMED_NOISE = Reproduction(

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["SELECTOR_LOSS"]
 
 _SELECTORS: Mapping[str, Selector[SkillBelief]] = {
-    "minimal entropy": MinimalEntropy(),
-    "GDI": DiscriminationIndex(),
-    "KL": KullbackLeibler(),
-    "PWKL": PosteriorWeightedKL(),
-    "MPWKL": ModifiedPosteriorWeightedKL(),
+    "entropy": MinimalEntropy(),
+    "gdi": DiscriminationIndex(),
+    "kl": KullbackLeibler(),
+    "pwkl": PosteriorWeightedKL(),
+    "mpwkl": ModifiedPosteriorWeightedKL(),
     "random": RandomItem(),
 }
 _SETS = {"fraction_subtraction": "fraction subtraction", "aced": "ACED"}
