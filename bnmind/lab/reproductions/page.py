@@ -170,10 +170,47 @@ def _section(run: SavedRun, reproduction: Reproduction, picture: str | None) -> 
     if picture is not None:
         lines += ["", f"![{reproduction.title}]({picture})"]
     lines += ["", f"{summary(run.figures)[:1].upper()}{summary(run.figures)[1:]}.", ""]
-    (columns, *rows) = table(run.figures, remarks=True)
-    lines.append(_line(columns))
-    lines.append("|" + "|".join("---" if name in _WORDS else "---:" for name in columns) + "|")
-    return [*lines, *map(_line, rows)]
+    curves, others = _curves(run.figures) if reproduction.abscissa else ({}, run.figures)
+    if curves:
+        lines += [*_pivot(curves, reproduction.abscissa), ""]
+    if others:
+        columns, *rows = table(others, remarks=True)
+        lines.append(_line(columns))
+        lines.append("|" + "|".join("---" if name in _WORDS else "---:" for name in columns) + "|")
+        lines += map(_line, rows)
+    return lines
+
+
+def _curves(
+    figures: Sequence[Figure],
+) -> tuple[Mapping[str, Mapping[float, Figure]], Sequence[Figure]]:
+    """Return the figures of each curve by their abscissa, and all other figures."""
+    curves: dict[str, dict[float, Figure]] = {}
+    for figure in figures:
+        if figure.at is not None:
+            curves.setdefault(figure.curve, {})[figure.at] = figure
+    return curves, [figure for figure in figures if figure.at is None]
+
+
+def _pivot(curves: Mapping[str, Mapping[float, Figure]], abscissa: str) -> list[str]:
+    """Return a table with a row for each curve, and a column for each abscissa."""
+    places = sorted({place for points in curves.values() for place in points})
+    games = {
+        name: {point.games for point in points.values() if point.games is not None}
+        for name, points in curves.items()
+    }
+    lines = [_line(["", *(f"{abscissa} = {place:,g}" for place in places), "games"])]
+    lines.append("|---|" + "---:|" * (len(places) + 1))
+    for name, points in curves.items():
+        row = [_mean(points[place]) if place in points else "" for place in places]
+        lines.append(_line([name, *row, ", ".join(f"{n:,}" for n in sorted(games[name]))]))
+    return lines
+
+
+def _mean(figure: Figure) -> str:
+    """Return a figure with its standard error, as in 4.61 ± 0.02."""
+    _, _, ours, error, *_ = cells(figure)
+    return f"{ours} ± {error}" if figure.standard_error else ours
 
 
 def _line(row: Sequence[str]) -> str:

@@ -19,8 +19,8 @@ from bnmind.lab.reproductions import (
     measured,
     published,
 )
-from bnmind.lab.reproductions.base.figures import quoted
-from bnmind.lab.reproductions.page import cells, duration, summary
+from bnmind.lab.reproductions.base.figures import counted, new, quoted
+from bnmind.lab.reproductions.page import _curves, _pivot, cells, duration, summary
 
 numbers = st.floats(-100, 100, allow_nan=False)
 
@@ -89,4 +89,21 @@ def test_cells_show_two_digits_of_the_standard_error() -> None:
     )
     assert [duration(s) for s in (0.1, 99, 100, 5999, 6000)] == [
         *("1 s", "99 s", "2 min", "100 min", "1.7 h")
+    ]
+
+
+def test_curves_are_a_table_with_a_column_for_each_abscissa() -> None:
+    figures = [
+        counted("x", Estimate(4.5, 0.02, 100), curve="map", at=0.1),
+        counted("x", Estimate(5.25, 0.03, 50), curve="map", at=0.2),
+        new("x", 4.0, curve="bound", at=0.2),
+        quoted("people", 6.77),
+    ]
+    curves, others = _curves(figures)
+    assert others == figures[3:]
+    assert _pivot(curves, "p") == [
+        "|  | p = 0.1 | p = 0.2 | games |",
+        "|---|---:|---:|---:|",
+        "| map | 4.500 ± 0.020 | 5.250 ± 0.030 | 50, 100 |",
+        "| bound |  | 4 |  |",
     ]

@@ -88,7 +88,7 @@ def points(name: str) -> list[Figure]:
         ),
         "new-selector-loss": tuple(f"ACED: {one}" for one in selectors._SELECTORS),
         "new-growing-boards": tuple(
-            f"{one} {what}" for one in growth._PLAYERS for what in ("guesses", "time")
+            f"{one} {what}" for one in growth._PLAYERS for what in ("guesses", "ms a guess")
         ),
     }[name]
     return [

@@ -97,6 +97,8 @@ class Reproduction(Value):
     """Remarks for readers of the results, in Markdown."""
     draw: Callable[[Sequence[Figure]], Drawing] | None = None
     """Draws the figures; None if there is no plot."""
+    abscissa: str = ""
+    """The abscissa of the plot in a word, such as "p", for tables with a row for each curve."""
 
     @property
     def about(self) -> str:

@@ -25,7 +25,7 @@ _PLAYERS = (
     *_LISTING,
     *("entropy-sampled", "metropolis-hastings", "genetic", "annealing", "annealing-tuned"),
 )
-_GUESSES, _COST = "guesses", "time"
+_GUESSES, _COST = "guesses", "ms a guess"
 _MOST_LISTED = 5_000
 _SLOW = ("annealing-tuned", "entropy-sampled", "genetic")
 
@@ -86,6 +86,7 @@ GROWTH = Reproduction(
     minutes=60,
     parts=_parts,
     draw=_draw,
+    abscissa="codes",
     text="True replies. Times are processor times of one core, and depend on the machine. Bands "
     "are two standard errors to each side.",
 )

@@ -201,6 +201,7 @@ NOISE_STRATEGIES = Reproduction(
     minutes=180,
     parts=_levels,
     draw=_draw_levels,
+    abscissa="p",
     text="4x6, false replies; all strategies play the same secrets with the same luck. Bands are "
     "two standard errors to each side. Strategies with slow guesses play fewer games. No strategy "
     "takes fewer guesses than the lower bound, which is proven.",
@@ -213,6 +214,7 @@ ASSUMED_NOISE = Reproduction(
     minutes=120,
     parts=_assumptions,
     draw=_draw_assumptions,
+    abscissa="assumed",
     text="entropy on 4x6 with a wrong level of the noise, against entropy with the right level, "
     "game by game. Horizontal lines: entropy-unknown-noise, which learns the level during each "
     "game. Bands are two standard errors to each side.",
@@ -225,6 +227,7 @@ INFORMATION = Reproduction(
     minutes=150,
     parts=_looks,
     draw=_draw_looks,
+    abscissa="p",
     text="Guesses saved against entropy, game by game, on 4x6. entropy looks one guess ahead and "
     "counts information; lookahead and lookahead2 count the guesses that the game still takes; "
     "kooi and optimal believe every reply. Bands are two standard errors to each side.",

@@ -88,6 +88,7 @@ SELECTOR_LOSS = Reproduction(
     parts=_parts,
     data=tuple(_SETS),
     draw=_draw,
+    abscissa="items",
     text="Recorded answers are replayed in ten folds. The loss is the share of all answers, those "
     "asked included, that the best selector of each test length predicts and this one does not, "
     "in percent, paired by examinee. Bands are two standard errors to each side.",
