@@ -30,7 +30,7 @@ def test_verdicts_by_three_standard_errors(
     ours: float, error: float, theirs: float, their_error: float | None, better: Better
 ) -> None:
     figure = measured("x", Estimate(ours, error, 9), theirs, their_error, better=better, why="so")
-    limit = 3 * math.sqrt(error**2 + (their_error or 0) ** 2)
+    limit = 3 * math.hypot(error, their_error or 0)
     if abs(ours - theirs) <= limit * (1 - 1e-9):
         assert (figure.verdict, figure.why) == (Verdict.AGREES, "")
     elif abs(ours - theirs) > limit * (1 + 1e-9):

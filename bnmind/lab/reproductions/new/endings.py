@@ -82,7 +82,11 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
     return draw_panels(
         figures,
         [
-            Panel(f"{p:.0%} false replies", tuple(_curve(name, p) for name in _PLAYERS), _PLAYERS)
+            Panel(
+                title=f"{p:.0%} false replies",
+                curves=tuple(_curve(name, p) for name in _PLAYERS),
+                names=_PLAYERS,
+            )
             for p in _LEVELS
         ],
         x="guesses before the code is declared (4x6)",

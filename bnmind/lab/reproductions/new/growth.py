@@ -68,9 +68,8 @@ def _games(name: str) -> tuple[int, int]:
 def _draw(figures: Sequence[Figure]) -> Drawing:
     panels = [
         Panel(
-            "",
-            tuple(f"{name} {what}" for name in _PLAYERS),
-            _PLAYERS,
+            curves=tuple(f"{name} {what}" for name in _PLAYERS),
+            names=_PLAYERS,
             y=label,
             log_y=what == _COST,
         )

@@ -86,9 +86,9 @@ def _draw_levels(figures: Sequence[Figure]) -> Drawing:
     return draw_panels(
         figures,
         (
-            Panel("model the noise", (*_MODELING, _BOUND)),
-            Panel("trust every reply", (*_TRUSTING, _BOUND)),
-            Panel("search or draw", (*_SEARCHING, _BOUND)),
+            Panel(title="model the noise", curves=(*_MODELING, _BOUND)),
+            Panel(title="trust every reply", curves=(*_TRUSTING, _BOUND)),
+            Panel(title="search or draw", curves=(*_SEARCHING, _BOUND)),
         ),
         x="probability of a false reply",
         y="guesses a game (4x6)",
@@ -145,8 +145,9 @@ def _draw_assumptions(figures: Sequence[Figure]) -> Drawing:
     learned = {figure.curve: figure for figure in figures if figure.curve.endswith("learned")}
     panels = [
         Panel(
-            f"{kind} replies" if kind == "false" else "independent errors",
-            tuple(_curve(kind, real) for real in (0.1, 0.2, 0.3)),
+            title="false replies" if kind == "false" else "independent errors",
+            curves=tuple(_curve(kind, real) for real in (0.1, 0.2, 0.3)),
+            names=tuple(f"{real:g} is real" for real in (0.1, 0.2, 0.3)),
             levels=tuple(
                 learned[f"{_curve(kind, real)}, learned"]
                 for real in (0.1, 0.2, 0.3)
@@ -188,7 +189,7 @@ def _looks(setting: Setting) -> Sequence[Part]:
 def _draw_looks(figures: Sequence[Figure]) -> Drawing:
     return draw_panels(
         figures,
-        (Panel("", _LOOKING),),
+        (Panel(curves=_LOOKING),),
         x="probability of a false reply",
         y="guesses saved against entropy (4x6)",
     )

@@ -72,7 +72,11 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
     return draw_panels(
         figures,
         [
-            Panel(title, tuple(f"{title}: {name}" for name in _SELECTORS), tuple(_SELECTORS))
+            Panel(
+                title=title,
+                curves=tuple(f"{title}: {name}" for name in _SELECTORS),
+                names=tuple(_SELECTORS),
+            )
             for title in titles
         ],
         x="items asked",
