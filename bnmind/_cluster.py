@@ -88,7 +88,7 @@ class Cluster:
             client = stack.enter_context(self._connected(distributed))
             self._check(client)
             try:
-                yield Parallel(backend=DaskBackend(client=client), return_as="generator")
+                yield Parallel(backend=DaskBackend(client=client), return_as="generator_unordered")
             except distributed.KilledWorker as error:
                 raise WorkersError(
                     f"several workers of {self.address} ended in turn while they ran the same"

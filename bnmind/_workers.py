@@ -1,8 +1,8 @@
 """Distribution of tasks over processes or over a cluster, with results in order.
 
-`results_of` is the only door to joblib. Its ``workers`` are a number of processes or a `Backend`,
-which says where joblib runs the tasks. The results are those of the tasks, so they do not depend
-on the backend.
+`results_of` and `finished_of` are the only doors to joblib. Their ``workers`` are a number of
+processes or a `Backend`, which says where joblib runs the tasks. The results are those of the
+tasks, so they do not depend on the backend.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pickle import PicklingError
@@ -26,6 +27,7 @@ __all__ = [
     "WorkersEndedError",
     "batch_size_for",
     "faults_of_workers",
+    "finished_of",
     "results_of",
     "unpicklable",
 ]
@@ -50,7 +52,10 @@ class Backend(Protocol):
     """The place where tasks run, for every ``workers`` argument: `Processes` or `Cluster`."""
 
     def opened(self) -> AbstractContextManager[Any]:
-        """Return a context whose value is a `joblib.Parallel` with ``return_as="generator"``.
+        """Return a context whose value is a `joblib.Parallel` that returns a generator.
+
+        It is called with joblib's tasks, and yields their results in any order:
+        ``return_as="generator_unordered"`` yields each as soon as it is finished.
 
         Raises
         ------
@@ -105,7 +110,7 @@ class Processes:
             yield Parallel(
                 n_jobs=self.workers,
                 backend="loky",
-                return_as="generator",
+                return_as="generator_unordered",
                 initializer=_watch,
                 initargs=(os.getpid(),),
             )
@@ -136,8 +141,33 @@ def faults_of_workers(workers: int | Backend) -> list[str]:
     return [f"expected at least 1 worker, or -1 for all cores, got {workers}"]
 
 
-def results_of(tasks: Sequence[Callable[[], _Result]], workers: int | Backend) -> Iterator[_Result]:
-    """Yield the results of tasks, in their order, each as soon as it is known.
+def results_of(
+    tasks: Sequence[Callable[[], _Result]], workers: int | Backend
+) -> Generator[_Result]:
+    """Yield the results of tasks, in their order.
+
+    The parameters and the errors are those of `finished_of`.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> list(results_of([partial(pow, 2, exponent) for exponent in range(5)], 1))
+    [1, 2, 4, 8, 16]
+    """
+    early: dict[int, _Result] = {}
+    done = 0
+    with closing(finished_of(tasks, workers)) as finished:
+        for number, result in finished:
+            early[number] = result
+            while done in early:
+                yield early.pop(done)
+                done += 1
+
+
+def finished_of(
+    tasks: Sequence[Callable[[], _Result]], workers: int | Backend
+) -> Generator[tuple[int, _Result]]:
+    """Yield the number and the result of each task, from 0, as soon as it is finished.
 
     If a worker ends, its tasks run again. If the program is killed, its processes end within a
     second.
@@ -155,38 +185,43 @@ def results_of(tasks: Sequence[Callable[[], _Result]], workers: int | Backend) -
     ------
     WorkersError
         If the workers cannot be reached, or end again and again.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> list(results_of([partial(pow, 2, exponent) for exponent in range(5)], 1))
-    [1, 2, 4, 8, 16]
+    InvalidArgumentError
+        If a task cannot be pickled.
     """
     backend = Processes(workers) if isinstance(workers, int) else workers
     if isinstance(backend, Processes) and backend.workers > len(tasks):
         backend = Processes(max(1, len(tasks)))  # more would have nothing to do
     if backend == Processes(1):
-        yield from (task() for task in tasks)
+        yield from ((number, task()) for number, task in enumerate(tasks))
         return
-    done = ends = 0
-    while done < len(tasks):
-        before = done
+    left = dict(enumerate(tasks))
+    ends = 0
+    while left:
+        before = len(left)
         try:
-            for result in _results(tasks[done:], backend):
-                done += 1
-                yield result
+            for number, result in _finished(left, backend):
+                del left[number]
+                yield number, result
         except WorkersEndedError as error:
-            ends = 1 if done > before else ends + 1
+            ends = 1 if len(left) < before else ends + 1
             if ends == _MOST_ENDS:
                 raise WorkersError(str(error), "processes") from error
 
 
-def _results(tasks: Sequence[Callable[[], _Result]], backend: Backend) -> Iterator[_Result]:
-    with (
-        backend.opened() as parallel,
-        closing(parallel((_Call(task), (), {}) for task in tasks)) as results,
-    ):
-        yield from results
+def _finished(
+    tasks: Mapping[int, Callable[[], _Result]], backend: Backend
+) -> Iterator[tuple[int, _Result]]:
+    calls: list[Any] = [(_Call(number, task), (), {}) for number, task in tasks.items()]
+    with backend.opened() as parallel:
+        results = parallel(iter(calls))
+        try:
+            for result in results:  # not "yield from", which would close them itself
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                # Users may stop early, and joblib would warn that tasks are not finished.
+                warnings.filterwarnings("ignore", ".*(but not used|cancelled)", UserWarning)
+                results.close()
 
 
 class _Call(Generic[_Result]):
@@ -196,16 +231,16 @@ class _Call(Generic[_Result]):
     that worker.
     """
 
-    __slots__ = ("task",)
+    __slots__ = ("number", "task")
 
-    def __init__(self, task: Callable[[], _Result]) -> None:
-        self.task = task
+    def __init__(self, number: int, task: Callable[[], _Result]) -> None:
+        self.number, self.task = number, task
 
-    def __call__(self) -> _Result:
-        return self.task()
+    def __call__(self) -> tuple[int, _Result]:
+        return self.number, self.task()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Call, (self.task,)
+        return _Call, (self.number, self.task)
 
 
 def batch_size_for(seconds: float, total: int, workers: int) -> int:

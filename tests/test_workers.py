@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from bnmind._workers import WorkersEndedError, batch_size_for, results_of
+from bnmind._workers import WorkersEndedError, batch_size_for, finished_of, results_of
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
 from bnmind.lab import Backend, Cluster, Processes
 from tests.command_line import ROOT
@@ -95,8 +95,9 @@ class Unsteady:
 
     def parallel(self, calls: Iterator[Any]) -> Iterator[Any]:
         for (task, _, _), _ in zip(calls, range(self.results), strict=False):
-            self.run.append(task())
-            yield self.run[-1]
+            number, result = task()
+            self.run.append(result)
+            yield number, result
         raise WorkersEndedError("they ended")
 
 
@@ -106,6 +107,43 @@ def test_tasks_of_a_worker_that_ends_run_again() -> None:
     tasks = [partial(abs, number) for number in range(8)]
     assert list(results_of(tasks, backend)) == list(range(8))
     assert backend.run == list(range(8))
+
+
+class Backwards:
+    """A backend whose last task is finished first."""
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        yield lambda calls: (task() for task, _, _ in list(calls)[::-1])
+
+
+def test_results_wait_for_those_before_them_unless_they_need_not() -> None:
+    tasks = [partial(abs, -number) for number in range(4)]
+    assert list(results_of(tasks, Backwards())) == [0, 1, 2, 3]
+    assert list(finished_of(tasks, Backwards())) == [(3, 3), (2, 2), (1, 1), (0, 0)]
+    assert list(finished_of(tasks, 1)) == [(0, 0), (1, 1), (2, 2), (3, 3)]
+
+
+def waits_for(path: Path, number: int) -> int:
+    """Return a number; the first task waits until a file is there."""
+    end = time.monotonic() + 60
+    while number == 0 and not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return number
+
+
+@pytest.mark.slow
+def test_a_slow_task_does_not_keep_others_back(tmp_path: Path) -> None:
+    tasks = [partial(waits_for, tmp_path / "others", number) for number in range(6)]
+    numbers = []
+    for number, result in finished_of(tasks, 2):
+        assert result == number
+        numbers.append(number)
+        if len(numbers) == 5:
+            (tmp_path / "others").touch()
+    assert numbers[-1] == 0
+    assert sorted(numbers) == list(range(6))
 
 
 def test_a_task_that_ends_every_worker_is_given_up() -> None:
@@ -158,6 +196,19 @@ def test_an_error_of_a_task_comes_through_from_a_process() -> None:
     with pytest.raises(InvalidCodeError, match="3 is odd") as caught:
         list(results_of([partial(half, number) for number in (4, 3, 2)], Processes(2)))
     assert caught.value.value == 3
+
+
+@pytest.mark.slow
+def test_results_may_be_left_unread(recwarn: pytest.WarningsRecorder) -> None:
+    results = results_of([partial(waits, number) for number in range(40)], Processes(2))
+    assert [next(results), next(results)] == [0, 1]
+    results.close()
+    assert list(recwarn) == []
+
+
+def waits(number: int) -> int:
+    time.sleep(0.05)
+    return number
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bnmind._arguments import checked
 from bnmind._text_files import check_writable_directory, naming
-from bnmind._workers import Backend, results_of
+from bnmind._workers import Backend, finished_of
 from bnmind.lab.experiments.experiment import BatchRows, Experiment
 from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.stores.columns import arrow
@@ -84,8 +84,9 @@ def run_into(
         missing = missing_batches(experiment, directory)
         total = sum(batch.n_rows for batch in missing)
         digest, done = digest_of(experiment), 0
-        made = results_of([batch.run for batch in missing], workers)
-        for batch, rows in zip(missing, made, strict=True):
+        # A batch is written as soon as it is finished, even if one before it is not.
+        for place, rows in finished_of([batch.run for batch in missing], workers):
+            batch = missing[place]
             write_batch(experiment, directory, rows, digest=digest, number=batch.number)
             done += batch.n_rows
             if progress is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue, Value
-from bnmind._workers import Backend, results_of
+from bnmind._workers import Backend, finished_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure
 
@@ -146,7 +146,7 @@ class Reproduction(Value):
             )
         parts, known = self.parts(setting), dict(done or {})
         tasks = [partial(_computed, part) for part in parts if part.name not in known]
-        for number, part in enumerate(results_of(tasks, workers), start=1):
+        for number, (_, part) in enumerate(finished_of(tasks, workers), start=1):
             known[part.name] = part
             if report is not None:
                 report(part, len(parts) - len(tasks) + number, len(parts))
