@@ -215,7 +215,8 @@ def _finished(
     with backend.opened() as parallel:
         results = parallel(iter(calls))
         try:
-            for result in results:  # not "yield from", which would close them itself
+            # "yield from" would close them before the end is reached below.
+            for result in results:  # noqa: UP028
                 yield result
         finally:
             with warnings.catch_warnings():
