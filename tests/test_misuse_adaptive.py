@@ -549,6 +549,7 @@ def of_functions() -> Iterator[Call]:
         (lab.plot_test_lengths, {"result": result}),
         (lab.replay, {"transcript": played, "strategy": KNUTH}),
         (lab.strategy_rng, {"seed": 1}),
+        (lab.belief_entropies, {"transcript": played}),
         (lab.transcript_to_json, {"transcript": played}),
         (lab.transcript_from_json, {"text": lab.transcript_to_json(played)}),
     ]

@@ -37,6 +37,7 @@ from bnmind.lab.experiments import (
     run,
     write_experiment,
 )
+from bnmind.lab.mastermind.belief_entropies import belief_entropies
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import Comparison, Contest, GameRow, Summary, compare
 from bnmind.lab.mastermind.comparison import TurnRow, comparison_groups
@@ -115,6 +116,7 @@ __all__ = [
     "Transcript",
     "TurnRow",
     "assumed_channel",
+    "belief_entropies",
     "compare",
     "compare_until",
     "comparison_csv",

@@ -1,6 +1,7 @@
 """Mastermind games, comparisons of strategies, and their records."""
 
 from bnmind.lab.mastermind.advice import Advice, Doubt, advise
+from bnmind.lab.mastermind.belief_entropies import belief_entropies
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.compare import MAX_ROWS, Comparison, Contest, GameRow, Summary, compare
 from bnmind.lab.mastermind.comparison import TurnRow, comparison_groups
@@ -37,6 +38,7 @@ __all__ = [
     "TurnRow",
     "advise",
     "assumed_channel",
+    "belief_entropies",
     "compare",
     "compare_until",
     "comparison_csv",
