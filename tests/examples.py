@@ -832,10 +832,14 @@ def _backends() -> Any:
     lab.RankSumGroups,
     lab.Results,
     lab.Revealed,
+    lab.StepRow,
     lab.Store,
     lab.RunningDifferences,
     lab.Style,
     lab.Summary,
+    lab.TestBatch,
+    lab.TestExperiment,
+    lab.TestRow,
     lab.Transcript,
     lab.TurnRow,
 )
@@ -848,6 +852,13 @@ def _lab() -> Any:
     contest = lab.Contest([knuth], channel)  # type: ignore[arg-type]
     experiment = game_experiment()
     results = lab.run(experiment)
+    tests = lab.TestExperiment(
+        bank=bank(),
+        selectors={"entropy": adaptive.MinimalEntropy()},
+        stopper=adaptive.MaximalItems(1),
+        examinees=2,
+        steps=True,
+    )
     paired = lab.paired_differences({"knuth": [3.0, 4.0], "random": [4.0, 4.0]})
     running = lab.RunningDifferences(strategies=2)
     return [
@@ -859,6 +870,10 @@ def _lab() -> Any:
         results,
         *results.details,
         lab.Store(Path("nowhere")),
+        tests,
+        *tests.batches(),
+        *lab.run(tests).rows,
+        *lab.run(tests).details,
         lab.ConfidenceSequence(first=2),
         lab.curve_of("knuth", {0.0: [3, 4], 0.2: [5, 5]}),
         lab.style_of("knuth"),

@@ -9,7 +9,10 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from bnmind.lab import EXPERIMENTS, Experiment, experiment_from_text, experiment_to_toml, run
+from tests.command_line import ROOT
 from tests.registries import registry_faults
+
+BANK = ROOT / "models" / "banks" / "fractions.json"
 
 SMALL: Mapping[str, str] = {
     "games": """
@@ -20,6 +23,15 @@ noise = ["exact", "false:0.2"]
 strategies = ["knuth", "random"]
 turns = true
 batch_games = 2
+""",
+    "tests": f"""
+kind = "tests"
+bank = "{BANK.as_posix()}"
+selectors = ["entropy", "random"]
+stop = ["items:3", "items:2+certainty:0.9"]
+examinees = 7
+steps = true
+batch_examinees = 3
 """,
 }
 """A small experiment of each kind, with details and several batches."""

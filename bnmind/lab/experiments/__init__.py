@@ -1,5 +1,11 @@
 """Experiments: declared runs of games and of tests, which give the same rows everywhere."""
 
+from bnmind.lab.experiments.adaptive_experiment import (
+    StepRow,
+    TestBatch,
+    TestExperiment,
+    TestRow,
+)
 from bnmind.lab.experiments.experiment import (
     VERSION,
     Batch,
@@ -32,6 +38,10 @@ __all__ = [
     "GameBatch",
     "GameExperiment",
     "Results",
+    "StepRow",
+    "TestBatch",
+    "TestExperiment",
+    "TestRow",
     "experiment_content",
     "experiment_from_text",
     "experiment_to_json",

@@ -16,6 +16,7 @@ from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import one_line, shown
 from bnmind._text_files import write_file
 from bnmind.errors import ExperimentFileError, ModelFileError, UnknownNameError
+from bnmind.lab.experiments.adaptive_experiment import MEASURES
 from bnmind.lab.experiments.experiment import Experiment
 from bnmind.lab.experiments.toml_text import toml_text
 
@@ -62,6 +63,18 @@ def _read_games(content: Mapping[str, Any], directory: Path) -> Experiment:
     return game_experiment_from(content, directory)
 
 
+def _test_content(experiment: Any) -> dict[str, Any]:
+    from bnmind.lab.experiments.adaptive_files import test_content
+
+    return test_content(experiment)
+
+
+def _read_tests(content: Mapping[str, Any], directory: Path) -> Experiment:
+    from bnmind.lab.experiments.adaptive_files import test_experiment_from
+
+    return test_experiment_from(content, directory)
+
+
 EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
     {
         "games": ExperimentKind(
@@ -73,6 +86,13 @@ EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
                 *("strategy", "assumed", "assumed_prior"),
             ),
             measures=("guesses", "won", "seconds", "codes_examined"),
+        ),
+        "tests": ExperimentKind(
+            about="adaptive tests of the same examinees",
+            content=_test_content,
+            read=_read_tests,
+            keys=("selector",),
+            measures=("length", *MEASURES),
         ),
     }
 )
