@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.cli.shared import progress
-from bnmind.cli.shared.progress import COMPILING, Account, speaking
+from bnmind.cli.shared.progress import COMPILING, Account, shown_progress, speaking
 from bnmind.cli.shared.work import Report, working
 from tests.command_line import ROOT
 
@@ -53,6 +53,26 @@ def test_without_a_terminal_progress_is_one_line(
     assert said.err.count("\n") == 1
     assert said.err.startswith("counting: ")
     assert said.err.endswith(" …\n")
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_without_a_terminal_long_work_is_reported_after_twice_the_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account, now = Account(), [0.0]
+    monkeypatch.setattr("bnmind.cli.shared.progress.time.monotonic", lambda: now[0])
+    with shown_progress("playing", account) as update:
+        for second in range(1, 1001):
+            now[0] = float(second)
+            account.report(second, 1000)
+            update()
+    assert [int(line.split()[1].split("/")[0].replace(",", "")) for line in lines(capsys)] == [
+        *(1, 61, 123, 247, 495, 991)
+    ]
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().err.splitlines()
 
 
 def test_functions_of_the_commands_say_nothing(

@@ -29,6 +29,9 @@ _SHOWN_AFTER = 0.5
 _SAID_AFTER = 5.0
 """Seconds of work after which a line says what is done, where there is no terminal."""
 
+_SAID_AGAIN_AFTER = 60.0
+"""Seconds of work after which another line does so; each later one after twice the time."""
+
 _JUDGED_AFTER = 4.0
 """Seconds of work after which it is said how long the rest may take."""
 
@@ -131,21 +134,27 @@ class _Patience:
 
 
 class _Line:
-    """Progress without a terminal: one line names the task, another reports compiling."""
+    """Progress without a terminal: a line after some seconds, and a few more if it takes long.
+
+    Another line reports compiling.
+    """
 
     def __init__(self, what: str, account: Account) -> None:
         self._what, self._account = what, account
         self._patience = _Patience()
-        self._said = self._said_compiling = not speaking.get()
+        self._said_compiling = not speaking.get()
+        self._next = _SAID_AFTER if speaking.get() else math.inf
 
     def update(self) -> None:
         if not self._said_compiling and self._patience.is_compiling():
             say(f"{self._what}: {COMPILING}")
-            self._said = self._said_compiling = True
-        if not self._said and self._patience.seconds > _SAID_AFTER:
-            words = self._account.words(self._patience.seconds)
+            self._said_compiling = True
+            self._next = max(self._next, _SAID_AGAIN_AFTER)
+        seconds = self._patience.seconds
+        if seconds > self._next:
+            words = self._account.words(seconds)
             say(f"{self._what}{': ' if words else ''}{words} …")
-            self._said = True
+            self._next = max(_SAID_AGAIN_AFTER, 2 * seconds)
 
     def end(self) -> None:
         """Leave what was said."""
