@@ -172,7 +172,9 @@ def _section(run: SavedRun, reproduction: Reproduction, picture: str | None) -> 
     lines += ["", f"{summary(run.figures)[:1].upper()}{summary(run.figures)[1:]}.", ""]
     curves, others = _curves(run.figures) if reproduction.abscissa else ({}, run.figures)
     if curves:
-        lines += [*_pivot(curves, reproduction.abscissa), ""]
+        lines += _pivot(curves, reproduction.abscissa)
+    if curves and others:
+        lines.append("")
     if others:
         columns, *rows = table(others, remarks=True)
         lines.append(_line(columns))

@@ -142,6 +142,19 @@ class Estimate(CheckedValue):
         error = float(array.std(ddof=1)) / math.sqrt(array.size)
         return cls(float(array.mean()), error, int(array.size))
 
+    @classmethod
+    def share(cls, hits: int, games: int) -> Estimate:
+        """Return a share, and its standard error by Agresti and Coull, which is never 0.
+
+        >>> share = Estimate.share(150, 150)
+        >>> share.mean, round(share.standard_error, 4)
+        (1.0, 0.0091)
+        """
+        if not 0 <= hits <= games or games < 1:
+            raise InvalidArgumentError(f"expected 0 to {games} hits, got {hits}", hits)
+        shrunk = (hits + 2) / (games + 4)
+        return cls(hits / games, math.sqrt(shrunk * (1 - shrunk) / (games + 4)), games)
+
     @property
     def sd(self) -> float:
         """The standard deviation of the values."""

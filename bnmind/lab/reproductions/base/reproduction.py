@@ -84,7 +84,7 @@ class Reproduction(Value):
     title: str
     """The content, in one short line."""
     source: str
-    """The publication, with the number of the table; for a new experiment, "new"."""
+    """The publication, with the number of the table; or "a new experiment"."""
     quick_minutes: float
     """The approximate duration of a quick run on one core."""
     minutes: float

@@ -144,7 +144,7 @@ NOISY_BOUNDS = Reproduction(
 
 SMALL_BOARDS = Reproduction(
     title="the best play under 20 % false replies on small boards",
-    source="new",
+    source="a new experiment",
     quick_minutes=0.2,
     minutes=5,
     parts=_small_boards,

@@ -197,7 +197,8 @@ def _against_people(games: int, seed: int, noise: float) -> Sequence[Figure]:
     theirs = {0.0: (4.76, 1.236, 3.0, 6.77, 2.8), _FALSE: (7.59, 4.51, 2.34, 9.23, 1.5)}[noise]
     note = _WITHOUT_LIMIT if noise else ""
     figures = []
-    for reading, strategy in _COLORS_FOUND.items():
+    readings = _COLORS_FOUND if noise else {"": _COLORS_FOUND[""]}
+    for reading, strategy in readings.items():
         found = played([strategy], channel, games, seed, limit=10)[strategy.name]
         won = Estimate.of((3.0 * (found.guesses <= 10)).tolist())
         if reading:

@@ -38,6 +38,8 @@ class Panel:
     """The label of the ordinate; empty if the panels share one."""
     log_y: bool = False
     """Whether the ordinate is logarithmic."""
+    most: float = np.inf
+    """The largest possible ordinate, where bands end."""
 
 
 def draw_panels(
@@ -89,7 +91,7 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
         if not points:
             continue
         at, mean, error = np.array(points, dtype=np.float64).T
-        low, high = mean - _ERRORS * error, mean + _ERRORS * error
+        low, high = mean - _ERRORS * error, np.minimum(mean + _ERRORS * error, panel.most)
         band(ax, Curve(name=name, x=at, y=mean, low=low, high=high))
         line(ax, name, at, mean, linewidth=1.4, markersize=5)
         if number < len(panel.levels) and (level := panel.levels[number].ours) is not None:

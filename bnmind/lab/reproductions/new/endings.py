@@ -45,7 +45,7 @@ def _declaring(name: str, p: float, certainty: float, games: int, seed: int) -> 
     ending = Declared(certainty, 100)
     rows = Contest((strategy,), channel, games=games, seed=seed, ending=ending).run().rows
     guesses = Estimate.of([row.guesses for row in rows])
-    right = Estimate.of([float(row.won) for row in rows])
+    right = Estimate.share(sum(row.won for row in rows), len(rows))
     label = f"{name}, p = {p:g}, declares at {certainty:g}"
     curve = _curve(name, p)
     return (
@@ -86,6 +86,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
                 title=f"{p:.0%} false replies",
                 curves=tuple(_curve(name, p) for name in _PLAYERS),
                 names=_PLAYERS,
+                most=1.0,
             )
             for p in _LEVELS
         ],
@@ -96,7 +97,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
 
 DECLARING = Reproduction(
     title="to determine a code, to guess it, or to declare it under noise",
-    source="new",
+    source="a new experiment",
     quick_minutes=2,
     minutes=100,
     parts=_parts,

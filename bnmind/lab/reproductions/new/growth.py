@@ -80,7 +80,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
 
 GROWTH = Reproduction(
     title="guesses and cost as pegs and colors grow",
-    source="new",
+    source="a new experiment",
     quick_minutes=1.5,
     minutes=60,
     parts=_parts,

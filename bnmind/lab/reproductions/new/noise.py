@@ -197,7 +197,7 @@ def _draw_looks(figures: Sequence[Figure]) -> Drawing:
 
 NOISE_STRATEGIES = Reproduction(
     title="guesses against the noise level, for every strategy",
-    source="new",
+    source="a new experiment",
     quick_minutes=3,
     minutes=180,
     parts=_levels,
@@ -210,7 +210,7 @@ NOISE_STRATEGIES = Reproduction(
 
 ASSUMED_NOISE = Reproduction(
     title="how wrong the assumed noise may be, and a level learned while playing",
-    source="new",
+    source="a new experiment",
     quick_minutes=2.5,
     minutes=120,
     parts=_assumptions,
@@ -223,7 +223,7 @@ ASSUMED_NOISE = Reproduction(
 
 INFORMATION = Reproduction(
     title="information against look-ahead under false replies",
-    source="new",
+    source="a new experiment",
     quick_minutes=2.5,
     minutes=150,
     parts=_looks,

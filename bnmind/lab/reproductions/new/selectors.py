@@ -86,7 +86,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
 
 SELECTOR_LOSS = Reproduction(
     title="what each published selector loses as tests get longer, on real answers",
-    source="new",
+    source="a new experiment",
     quick_minutes=1,
     minutes=8,
     parts=_parts,
@@ -95,5 +95,6 @@ SELECTOR_LOSS = Reproduction(
     abscissa="items",
     text="Recorded answers are replayed in ten folds. The loss is the share of all answers, those "
     "asked included, that the best selector of each test length predicts and this one does not, "
-    "in percent, paired by examinee. Bands are two standard errors to each side.",
+    "in percent, paired by examinee. The best is chosen by the same answers. Bands are two "
+    "standard errors to each side. A quick run replays fraction subtraction only.",
 )
