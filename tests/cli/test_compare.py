@@ -263,6 +263,14 @@ def test_a_pair_that_cannot_be_told_apart_says_so() -> None:
     assert run("compare", "map", "random", *SMALL, "--games", "9").stdout.count("equal in all") == 2
 
 
+def test_no_name_is_cut_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    names = ("metropolis-hastings", "random-consistent")
+    said = run("compare", *names, *SMALL, "--games", "3").stdout
+    assert "…" not in said
+    assert all(said.count(name) >= 3 for name in names)
+
+
 def test_many_strategies_are_shown_against_the_best() -> None:
     names = ("entropy", "map", "kooi", "knuth", "irving", "neuwirth")
     lines = run("compare", *names, *SMALL, "--games", "5").stdout.splitlines()

@@ -81,9 +81,15 @@ def test_comparisons_and_simulations_share_a_directory(
 ) -> None:
     for module in ("mastermind.store", "adaptive.store"):
         monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"")
+        monkeypatch.setattr(f"bnmind.lab.{module}.svg", lambda figure: b"")
     bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
     tests = simulate(bank, Examinees.drawn(bank, 5, seed=1), {"random": RandomItem()})
-    written = (*save_comparison(comparison, tmp_path), *save_simulation(tests, tmp_path))
+    written = (
+        *save_comparison(comparison, tmp_path, vector=True),
+        *save_simulation(tests, tmp_path, vector=True),
+    )
+    stems = {path.stem for path in written if path.suffix == ".png"}
+    assert stems == {path.stem for path in written if path.suffix == ".svg"}
     assert sorted(written) == sorted(tmp_path.iterdir())
     assert len(set(written)) == len(written)
 

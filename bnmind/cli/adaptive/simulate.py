@@ -133,6 +133,7 @@ class SimulateOptions:
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results")
+    svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     workers: Workers = None
     cluster: ClusterOption = None
     seed: Seed = 0
@@ -161,7 +162,7 @@ def simulate(options: SimulateOptions) -> None:
         result = tests.cross_validated(
             _model(options), options.responses, options.folds or DEFAULT_FOLDS, _learning(options)
         )
-    written = save_simulation(result, options.out)
+    written = save_simulation(result, options.out, vector=options.svg)
     if options.as_json:
         tell_json(_as_json(result, options.seed or 0, written))
     else:

@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+_WIDEST = 1000
+"""The largest width of a table, in characters."""
+
+
 class _Terminal(Console):
     """A console that does not obey escape sequences in texts."""
 
@@ -70,8 +74,17 @@ def plain_table(*columns: str) -> Table:
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table, indented."""
-    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+    """Print a table, indented; one that is too wide for the terminal has longer lines.
+
+    Otherwise its names and numbers would be cut.
+    """
+    padded = Padding(table, (0, 0, 0, 2), expand=False)
+    widest = console.measure(padded, options=console.options.update(width=_WIDEST)).maximum
+    if widest > console.width:
+        console = _Terminal(
+            file=console.file, width=widest, highlight=False, markup=False, emoji=False
+        )
+    console.print(padded)
 
 
 def advice_as_json(advice: Advice) -> dict[str, Any]:

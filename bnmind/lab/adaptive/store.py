@@ -15,7 +15,7 @@ from bnmind.lab.adaptive.plots import (
     plot_measures,
     plot_test_lengths,
 )
-from bnmind.lab.result_files import png, write_files
+from bnmind.lab.result_files import png, svg, write_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +24,24 @@ __all__ = ["save_simulation"]
 
 
 @checked
-def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ...]:
+def save_simulation(
+    result: SimulationResult, directory: Path, *, vector: bool = False
+) -> tuple[Path, ...]:
     """Write the data frames of a simulation and its pictures into a directory.
 
     ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``attributes.csv`` where
     the true levels of skills are known, ``summary.csv``; a picture for each measure,
     ``measures.png`` with all of them, ``exposure.png``, ``test-lengths.png`` and
     ``attributes.png``.
+
+    Parameters
+    ----------
+    result
+        The simulated tests.
+    directory
+        The directory; it is created if it is missing.
+    vector
+        Whether to write the pictures as SVG files, too.
 
     Returns
     -------
@@ -64,6 +75,8 @@ def save_simulation(result: SimulationResult, directory: Path) -> tuple[Path, ..
         figures[f"measure-{_file_name(measure.name)}"] = plot_measure(result, measure.name)
     contents = {f"{name}.csv": _csv(frame) for name, frame in frames.items()}
     contents |= {f"{name}.png": png(figure) for name, figure in figures.items()}
+    if vector:
+        contents |= {f"{name}.svg": svg(figure) for name, figure in figures.items()}
     return write_files(directory, contents)
 
 
