@@ -27,8 +27,10 @@ __all__ = [
     "create_file",
     "encoded",
     "is_stream",
+    "move",
     "naming",
     "real_place",
+    "remove_directory",
     "write_file",
     "write_files",
 ]
@@ -147,6 +149,24 @@ def create_file(path: str | os.PathLike[str], content: str | bytes) -> bool:
             with suppress(OSError):
                 draft.temporary.unlink()
     return True
+
+
+def move(path: Path, new: Path) -> None:
+    """Give a file or a directory another name in one step, and flush that to the disk.
+
+    Raises
+    ------
+    FileWriteError
+        If it cannot be renamed. The error names it.
+    """
+    with naming(str(path)):
+        os.replace(path, new)
+        _sync_directory(new.parent)
+
+
+def remove_directory(directory: Path) -> None:
+    """Remove a directory with all that is in it, as far as possible."""
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def check_writable(*paths: str | os.PathLike[str]) -> None:

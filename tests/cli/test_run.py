@@ -45,6 +45,11 @@ def test_rows_and_a_summary() -> None:
     assert heads == ["noise", "strategy", "assumes", "rows", "guesses", "error", "worst", "won"]
 
 
+def test_names_are_never_cut() -> None:
+    Path("noise.toml").write_text(TEXT.replace("knuth", "entropy-unknown-noise"))
+    assert "  entropy-unknown-noise  " in run("run", "noise.toml").stdout
+
+
 def test_damage_is_told() -> None:
     run_json("run", "noise.toml")
     Path("noise/part-000001.parquet").write_bytes(b"")

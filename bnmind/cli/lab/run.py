@@ -124,10 +124,21 @@ _HEADS = {
     "assumed_prior": "assumed prior",
     "guesses_most": "worst",
     "guesses_error": "error",
+    "length_most": "longest",
 }
 """The columns of summaries on the terminal, where they have other names there."""
 
-_HIDDEN = ("won_error", "won_most", "seconds", "seconds_error", "seconds_most")
+_SHOWN = ("guesses_error", "guesses_most", "length_most")
+"""The errors and largest values that a terminal shows."""
+
+_WIDTH = 1000
+"""More than the longest line of a summary."""
+
+_HIDDEN = ("seconds", "seconds_error", "seconds_most")
+
+
+def _is_hidden(name: str) -> bool:
+    return name in _HIDDEN or (name.endswith(("_error", "_most")) and name not in _SHOWN)
 
 
 def _show(store: Store, summary: pd.DataFrame) -> None:
@@ -140,12 +151,14 @@ def _show(store: Store, summary: pd.DataFrame) -> None:
     told = ", ".join(f"{_HEADS.get(key, key)} {summary[key].iloc[0]}" for key in same)
     rows = counted(store.experiment.n_rows, "row")
     console.print(f"{rows}{': ' if told else ''}{told}", soft_wrap=True)
-    columns = [name for name in summary.columns if name not in (*same, *_HIDDEN)]
-    columns = [name for name in columns if not name.startswith("codes_examined_")]
+    columns = [name for name in summary.columns if name not in same and not _is_hidden(name)]
     table = plain_table(*(_HEADS.get(name, name.replace("_", " ")) for name in columns))
     for _, row in summary[columns].iterrows():
         table.add_row(*(_cell(row[name]) for name in columns))
-    show_table(console, table)
+    # Names are never cut: lines that are too long for the terminal go on below.
+    wide = terminal()
+    wide.width = _WIDTH
+    show_table(wide, table)
     console.print(f"In {store.directory}: {counted(len(store.parts), 'file')}", soft_wrap=True)
 
 

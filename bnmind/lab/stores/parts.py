@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bnmind._messages import one_line
-from bnmind._text_files import naming, write_file
+from bnmind._text_files import move, write_file
 from bnmind.errors import StoreError
 from bnmind.lab.experiments.experiment import Row
 from bnmind.lab.stores.columns import arrow, parquet, schema_of, table_of
@@ -119,8 +118,7 @@ def set_aside(path: Path) -> Path:
     while new.exists():
         number += 1
         new = path.with_name(f"{path.name}{_DAMAGED}-{number}")
-    with naming(str(path)):
-        os.replace(path, new)
+    move(path, new)
     return new
 
 

@@ -7,15 +7,13 @@ interrupted or killed goes on from there.
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
-from bnmind._text_files import naming
-from bnmind._workers import Backend, results_of
-from bnmind.errors import ExperimentFileError, MissingLibraryError
+from bnmind._text_files import move, naming, remove_directory
+from bnmind._workers import Backend, finished_of
+from bnmind.errors import ExperimentFileError, FileWriteError, MissingLibraryError
 from bnmind.lab.experiments.experiment import BatchRows
 from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment
@@ -77,51 +75,67 @@ def resumed_games(
             stack.enter_context(alone(place))
             begin(place, experiment_to_toml(experiment))
             missing = {batch.number for batch in missing_batches(experiment, place)}
-        made = _made([batch for batch in batches if batch.number in missing], workers)
-        stack.enter_context(closing(made))
-        for batch in batches:
-            if place is not None and batch.number not in missing:
-                yield from Store(place).rows_of(batch.number)
-                continue
-            rows = []
-            for row in next(made):
-                rows.append(row)
-                yield row
-            missing.remove(batch.number)
-            if place is None or not missing:
-                continue
+        left, digest = len(missing), digest_of(experiment) if place is not None else ""
+
+        def keep(number: int, rows: Sequence[GameRow]) -> None:
+            nonlocal left, begun
+            left -= 1
+            if place is None or not left:
+                return
             if not begun:
                 with naming(str(place)):
                     place.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(alone(place))
                 begin(place, experiment_to_toml(experiment))
                 begun = True
-            write_batch(
-                experiment,
-                place,
-                BatchRows(tuple(rows)),
-                digest=digest_of(experiment),
-                number=batch.number,
-            )
+            write_batch(experiment, place, BatchRows(tuple(rows)), digest=digest, number=number)
+
+        made = _made([batch for batch in batches if batch.number in missing], workers, keep)
+        stack.enter_context(closing(made))
+        for batch in batches:
+            if place is not None and batch.number not in missing:
+                yield from Store(place).rows_of(batch.number)
+            else:
+                yield from next(made)
 
 
 def forget_unfinished(directory: Path, place: Path | None) -> None:
     """Remove the kept games of an experiment, once all its games are in files of their own."""
     if place is not None and place.is_dir():
         # In one step, so that a run that is killed now leaves all or nothing.
-        with suppress(OSError):
-            os.rename(place, place.with_name(f".{place.name}"))
+        with suppress(FileWriteError):
+            move(place, place.with_name(f".{place.name}"))
     for left in directory.glob(f".{_PREFIX}*"):
-        shutil.rmtree(left, ignore_errors=True)
+        remove_directory(left)
 
 
 def _made(
-    batches: list[GameBatch], workers: int | Backend
+    batches: list[GameBatch],
+    workers: int | Backend,
+    keep: Callable[[int, Sequence[GameRow]], None],
 ) -> Generator[Iterator[GameRow], None, None]:
-    """Yield the rows of each batch; in this process, each as soon as its game has ended."""
+    """Yield the rows of each batch; in this process, each as soon as its game has ended.
+
+    Batches are kept as soon as they are finished.
+    """
     if workers == 1:
         for batch in batches:
-            yield batch.play()
-    else:
-        for result in results_of([batch.run for batch in batches], workers):
-            yield iter(result.rows)
+            yield _kept(batch, keep)
+        return
+    early: dict[int, Sequence[GameRow]] = {}
+    done = 0
+    with closing(finished_of([batch.run for batch in batches], workers)) as finished:
+        for number, result in finished:
+            keep(batches[number].number, result.rows)
+            early[number] = result.rows
+            while done in early:
+                yield iter(early.pop(done))
+                done += 1
+
+
+def _kept(batch: GameBatch, keep: Callable[[int, Sequence[GameRow]], None]) -> Iterator[GameRow]:
+    rows = []
+    for row in batch.play():
+        rows.append(row)
+        yield row
+    keep(batch.number, rows)
