@@ -314,7 +314,8 @@ def require_believable(board: Board) -> None:
         raise TooLargeError(
             f"expected at most {MAX_CODES:,} codes for a belief, got {_count(board.n_codes)} codes "
             f"of the board {board}: a belief and the next one would need "
-            f"{_gigabytes(2 * 8 * board.n_codes)}",
+            f"{_gigabytes(2 * 8 * board.n_codes)}; a SampledBelief, and the strategies that use "
+            f"samples or only the history, need no list",
             needed=board.n_codes,
             budget=MAX_CODES,
         )

@@ -170,6 +170,8 @@ def strategy_by_name(name: str) -> Strategy:
             loaded = getattr(module, attribute, None)
             strategy = loaded() if callable(loaded) and _is_maker(loaded) else loaded
     except Exception as error:  # the user's module may raise anything
+        if isinstance(error, ModuleNotFoundError) and module_name in STRATEGIES:
+            return made_by_name("strategy", STRATEGIES, name)  # raises: it takes no argument
         reason = " ".join(str(error).split()) or "no message"
         raise InvalidArgumentError(
             f"cannot load the strategy {name!r}: {type(error).__name__}: {reason}", name

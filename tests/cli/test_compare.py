@@ -379,6 +379,7 @@ def test_the_strategy_that_best_follows_is_named(arguments: list[str], player: s
         (["--until", "told", "--games", "all"], ["codes in order are no random sample"]),
         (["nonsense"], ["nonsense", "entropy"]),
         (["no_such_module:Strategy"], ["no_such_module"]),
+        (["eda:3"], ["the strategy eda takes no argument", "eda:3"]),
         (["bnmind.errors:BnmindError"], ["BnmindError"]),
         (["map", "map"], ["map, map"]),
         (["--games", "0"], ["0"]),

@@ -60,6 +60,7 @@ def test_compare_plays_to_other_endings() -> None:
     assert "Named the right code, ending declared:0.9: entropy" in result.stdout
     fixed = run("compare", "entropy", "--games", "5", "--ending", "limit", "--max-guesses", "3")
     assert "ending limit" in fixed.stdout
+    assert_one_line_error(run("compare", "--ending", "limit"), "needs --max-guesses N")
     assert_one_line_error(run("compare", "--ending", "declard"), "did you mean declared?")
     assert_one_line_error(run("compare", "--ending", "declared:2"), "a certainty in (0, 1]")
     everything = run("compare", "--games", "all", "--prior", "two-color")

@@ -212,7 +212,8 @@ def test_errors_of_large_boards_name_the_needed_size() -> None:
     assert (caught.value.needed, caught.value.budget) == (61_917_364_224, MAX_CODES)
     assert str(caught.value) == (
         "expected at most 134,217,728 codes for a belief, got 61,917,364,224 codes of the board "
-        "10x12: a belief and the next one would need 990.7 GB"
+        "10x12: a belief and the next one would need 990.7 GB; a SampledBelief, and the strategies "
+        "that use samples or only the history, need no list"
     )
 
 

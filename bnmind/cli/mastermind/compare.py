@@ -37,11 +37,11 @@ from bnmind.cli.shared.options import (
 )
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind._workers import Backend
-    from bnmind.lab import Comparison, Contest, Enough, GameRow
+    from bnmind.lab import Comparison, Contest, Ending, Enough, GameRow
 
 __all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
 
@@ -49,6 +49,7 @@ DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
 _BATCH_GAMES = 100
 """The most games of each strategy that are played before they are kept."""
 
+_MOST_GUESSES = 100
 DEFAULT_GAMES = 2000
 """With the default strategies on 4x6, this takes about 15 seconds."""
 
@@ -130,9 +131,13 @@ class CompareOptions:
         str, typer.Option("--ending", metavar="ENDING", help="How a game ends; see below.")
     ] = "revealed"
     max_guesses: Annotated[
-        int,
-        typer.Option("--max-guesses", metavar="N", help="The limit of guesses in a game."),
-    ] = 100
+        int | None,
+        typer.Option(
+            "--max-guesses",
+            metavar="N",
+            help=f"The limit of guesses in a game. [default: {_MOST_GUESSES}]",
+        ),
+    ] = None
     until: Annotated[
         str | None,
         typer.Option(
@@ -155,7 +160,7 @@ class CompareOptions:
 @with_options(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare strategies, print a summary, and write all games to files."""
-    from bnmind.lab import Contest, is_enough, parse_ending, save_comparison
+    from bnmind.lab import Contest, is_enough, save_comparison
     from bnmind.lab.stores import forget_unfinished
     from bnmind.mastermind import Board, parse_noise, parse_prior
     from bnmind.strategies import strategy_by_name
@@ -168,7 +173,7 @@ def compare(options: CompareOptions) -> None:
             games=_number_of_games(options.games),
             seed=options.seed or 0,
             assumed=None if options.assume is None else parse_noise(board, options.assume),
-            ending=parse_ending(options.ending, options.max_guesses),
+            ending=_ending(options.ending, options.max_guesses),
             prior=prior_of(board, options.prior),
             assumed_prior=None
             if options.assume_prior is None
@@ -335,6 +340,16 @@ def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
         raise BnmindError(
             f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
         ) from fault
+
+
+def _ending(text: str, max_guesses: int | None) -> Ending:
+    """Return the ending that a text describes, and raise if it needs a limit of guesses."""
+    from bnmind.lab import Limit, parse_ending
+
+    ending = parse_ending(text, _MOST_GUESSES if max_guesses is None else max_guesses)
+    if isinstance(ending, Limit) and max_guesses is None:
+        raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
+    return ending
 
 
 def _number_of_games(text: str) -> int | None:
