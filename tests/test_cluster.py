@@ -20,6 +20,7 @@ from bnmind._workers import results_of
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, MissingLibraryError, WorkersError
 from bnmind.lab import Cluster
 from tests.command_line import ROOT
+from tests.worker_tasks import refuse, square
 
 SECONDS = 120
 """Seconds after which the tests give up; only a fault takes as long."""
@@ -80,19 +81,6 @@ def two_workers(tmp_path: Path) -> Iterator[Started]:
             process.kill()
         for process in processes:
             process.wait(timeout=SECONDS)
-
-
-def square(directory: Path, number: int) -> int:
-    """Return a square after a while, and leave the name of the process."""
-    (directory / str(os.getpid())).touch()
-    end = time.process_time() + 0.02
-    while time.process_time() < end:
-        pass
-    return number * number
-
-
-def refuse(number: int) -> int:
-    raise InvalidCodeError(f"{number} is refused", number)
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from bnmind._workers import WorkersEndedError, batch_size_for, finished_of, resu
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
 from bnmind.lab import Backend, Cluster, Processes
 from tests.command_line import ROOT
+from tests.worker_tasks import ends_once, half, waits, waits_for
 
 PROGRAM = """
 import os, sys, time
@@ -71,12 +72,6 @@ def test_an_error_of_a_task_comes_through() -> None:
         next(results)
 
 
-def half(number: int) -> int:
-    if number % 2:
-        raise InvalidCodeError(f"{number} is odd", number)
-    return number // 2
-
-
 def test_no_tasks_need_no_workers() -> None:
     assert list(results_of([], 2)) == []
     assert list(results_of([], Cluster("tcp://127.0.0.1:1"))) == []
@@ -124,15 +119,6 @@ def test_results_wait_for_those_before_them_unless_they_need_not() -> None:
     assert list(finished_of(tasks, 1)) == [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
-def waits_for(path: Path, number: int) -> int:
-    """Return a number; the first task waits until a file is there."""
-    end = time.monotonic() + 60
-    while number == 0 and not path.exists():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return number
-
-
 @pytest.mark.slow
 def test_a_slow_task_does_not_keep_others_back(tmp_path: Path) -> None:
     tasks = [partial(waits_for, tmp_path / "others", number) for number in range(6)]
@@ -175,14 +161,6 @@ def test_sizes_of_impossible_batches_are_refused() -> None:
             batch_size_for(seconds, total, workers)
 
 
-def ends_once(directory: Path, number: int) -> int:
-    flag = directory / str(number)
-    if number == 3 and not flag.exists():
-        flag.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return half(2 * number)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
 def test_a_process_that_is_killed_loses_nothing(tmp_path: Path) -> None:
@@ -204,11 +182,6 @@ def test_results_may_be_left_unread(recwarn: pytest.WarningsRecorder) -> None:
     assert [next(results), next(results)] == [0, 1]
     results.close()
     assert list(recwarn) == []
-
-
-def waits(number: int) -> int:
-    time.sleep(0.05)
-    return number
 
 
 @pytest.mark.slow

@@ -28,7 +28,6 @@ from bnmind.adaptive import (
     simulate,
 )
 from bnmind.errors import InvalidArgumentError
-from bnmind.lab import Processes
 from tests.backends import Pickled
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
@@ -40,7 +39,6 @@ SELECTORS: dict[str, Selector[SkillBelief]] = {"entropy": MinimalEntropy(), "ran
 BACKENDS = [
     pytest.param(Pickled(), id="pickled"),
     pytest.param(2, id="2", marks=pytest.mark.slow),
-    pytest.param(Processes(-1), id="all", marks=pytest.mark.slow),
 ]
 
 

@@ -1,0 +1,53 @@
+"""Tasks for workers, in a module that they import in little time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from bnmind.errors import InvalidCodeError
+
+__all__ = ["ends_once", "half", "refuse", "square", "waits", "waits_for"]
+
+
+def half(number: int) -> int:
+    if number % 2:
+        raise InvalidCodeError(f"{number} is odd", number)
+    return number // 2
+
+
+def waits_for(path: Path, number: int) -> int:
+    """Return a number; the first task waits until a file is there."""
+    end = time.monotonic() + 60
+    while number == 0 and not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return number
+
+
+def ends_once(directory: Path, number: int) -> int:
+    flag = directory / str(number)
+    if number == 3 and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return half(2 * number)
+
+
+def waits(number: int) -> int:
+    time.sleep(0.05)
+    return number
+
+
+def square(directory: Path, number: int) -> int:
+    """Return a square after a while, and leave the name of the process."""
+    (directory / str(os.getpid())).touch()
+    end = time.process_time() + 0.02
+    while time.process_time() < end:
+        pass
+    return number * number
+
+
+def refuse(number: int) -> int:
+    raise InvalidCodeError(f"{number} is refused", number)
