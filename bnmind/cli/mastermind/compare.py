@@ -58,12 +58,12 @@ COMPARE_HELP = """Compare strategies on the same secrets with the same noise.
 entropy minimizes the expected entropy, and map guesses the most probable code: both model the
 noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
 as long as these are consistent. Strategies that use only the history, such as annealing, and those
-that play a tree, such as optimal, do not use a prior. Name a strategy of your own as module:name.
-The command writes a row for each game (games.csv) and plots of the game lengths
-(game-lengths.png) and of the differences (differences.png) to the directory of --out. After Ctrl-C,
-it writes the games played so far. A long comparison keeps finished batches of games in
-DIR/unfinished-…, from which the same command goes on after Ctrl-C or a kill; at the end it removes
-them.
+that play a tree, such as optimal, do not use a prior. "bnmind strategy --help" lists all
+strategies, and module:name is one of your own. The command writes a row for each game (games.csv)
+and plots of the game lengths (game-lengths.png) and of the differences (differences.png) to the
+directory of --out. After Ctrl-C, it writes the games played so far. A long comparison keeps
+finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C or a
+kill; at the end it removes them.
 
 Below the strategies stand their differences on the same games, with intervals that hold for all
 pairs together. They are right if you decide on the number of games in advance. --until decides

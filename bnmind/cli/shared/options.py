@@ -59,7 +59,7 @@ Player: TypeAlias = Annotated[
     typer.Option(
         "--strategy",
         metavar="NAME",
-        help="The strategy that proposes guesses, as for bnmind compare.",
+        help="The strategy that proposes guesses; bnmind strategy --help lists them.",
     ),
 ]
 CodePrior: TypeAlias = Annotated[
