@@ -28,8 +28,8 @@ def plot_distributions(
 ) -> Figure:
     """Plot the distribution of whole numbers for each strategy.
 
-    The largest values share the last bar. Dashed lines are the means. The figure is not registered
-    with pyplot: save it with its ``savefig``, or show it in a notebook.
+    The largest values share the last bar. Vertical lines are the means. The figure is not
+    registered with pyplot: save it with its ``savefig``, or show it in a notebook.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def plot_distributions(
         error = f" ± {one.std(ddof=1) / n**0.5:.2f}" if n > 1 else ""
         labels.append(f"{name}  {mean:.2f}{error}")
         style = style_of(name)
-        axes.axvline(mean, color=style.color, linewidth=1.3, linestyle=(0, (4, 2)), zorder=1)
+        axes.axvline(mean, color=style.color, linewidth=1.3, linestyle=style.dashes, zorder=1)
     bars(axes, list(lengths), shares, labels, first=first)
     ticks = [str(place) for place in places]
     if any(int(one.max()) > last for one in lengths.values()):
@@ -75,7 +75,7 @@ def plot_distributions(
     axes.set_title(title, loc="left")
     polish(axes)
     axes.legend(
-        title="dashed: mean ± standard error",
+        title="lines: mean ± standard error",
         alignment="left",
         loc="upper right",
         framealpha=1,
