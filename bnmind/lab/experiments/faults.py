@@ -18,6 +18,19 @@ __all__ = ["Faults", "problems_of"]
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 
+_PLAIN = {
+    "missing": "this key is missing",
+    "extra_forbidden": "there is no such key",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "string_type": "expected a text",
+    "bool_type": "expected true or false",
+    "list_type": "expected a list",
+    "model_type": "expected a text or a table",
+    "too_short": "expected at least one",
+}
+"""Messages for the faults that are frequent."""
+
 
 class Faults:
     """A collection of faults, each with its place in a file."""
@@ -48,5 +61,6 @@ def problems_of(error: ValidationError) -> list[str]:
         ]
         place = "".join(parts).lstrip(", ")
         message = " ".join(fault["msg"].split()) or "wrong"
-        problems.append(f"{place}: {message[0].lower()}{message[1:]}")
+        plain = _PLAIN.get(fault["type"], f"{message[0].lower()}{message[1:]}")
+        problems.append(f"{place}: {plain}")
     return problems
