@@ -92,7 +92,8 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
             continue
         at, mean, error = np.array(points, dtype=np.float64).T
         low, high = mean - _ERRORS * error, np.minimum(mean + _ERRORS * error, panel.most)
-        band(ax, Curve(name=name, x=at, y=mean, low=low, high=high))
+        if error.any():
+            band(ax, Curve(name=name, x=at, y=mean, low=low, high=high))
         line(ax, name, at, mean, linewidth=1.4, markersize=5)
         if number < len(panel.levels) and (level := panel.levels[number].ours) is not None:
             spread = _ERRORS * (panel.levels[number].standard_error or 0.0)
