@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ class SavedRun(CheckedValue):
     complete: bool = False
     """Whether all parts are there."""
     parts: tuple[DonePart, ...] = ()
-    """The parts computed so far, in order."""
+    """The parts computed so far; those of a complete run are in order."""
     set_aside: str = field(default="", compare=False)
     """The new name of a file that this run has replaced; empty if there was none."""
     skipped: str = field(default="", compare=False)
@@ -136,7 +137,10 @@ def reproduce_into(
             setting, workers=workers, done={part.name: part for part in parts}, report=keep
         )
         today = datetime.now(UTC).date().isoformat()
-        whole = replace(run, date=run.date or today, parts=tuple(parts), complete=True)
+        found = {part.name: part for part in parts}
+        ordered = tuple(found[part.name] for part in reproduction.parts(setting))
+        date = today if len(parts) > known or not run.date else run.date
+        whole = replace(run, date=date, parts=ordered, complete=True)
         write_files(
             {
                 place: _json(whole),
@@ -221,10 +225,17 @@ def _resumed(place: Path, run: SavedRun) -> SavedRun:
         known, label = None, "damaged"
     if known is not None and known._fits(run):
         return known
-    other = place.with_name(f"{place.stem}.{label}.json")
+    others = (place.with_name(f"{place.stem}.{label}{end}.json") for end in _ends())
+    other = next(path for path in others if not path.exists())
     with naming(str(other)):
         place.replace(other)
     return replace(run, set_aside=other.name)
+
+
+def _ends() -> Iterator[str]:
+    """Yield nothing, then numbers from 2, for names of files that may exist."""
+    yield ""
+    yield from (f"-{number}" for number in count(2))
 
 
 def _json(run: SavedRun) -> str:

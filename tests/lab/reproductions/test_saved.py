@@ -96,6 +96,10 @@ def test_results_of_another_run_are_kept_under_another_name(tmp_path: Path) -> N
     third = reproduce_into(tmp_path, "x", one, setting(1, Size.FULL))
     assert third.set_aside == f"x.{first.version}-quick-1.json"
     assert marks(tmp_path) == "abc" * 3
+    reproduce_into(tmp_path, "x", one, setting())
+    fifth = reproduce_into(tmp_path, "x", one, setting(1))
+    assert fifth.set_aside == f"x.{first.version}-quick-0-2.json"
+    assert read_run(tmp_path / second.set_aside) == first
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ REPLAY_FRACTIONS = Reproduction(
     title="adaptive tests replayed: fraction subtraction",
     source="an independent program; data of Tatsuoka (1984), Q-matrix of de la Torre and Douglas "
     "(2004)",
-    quick_minutes=0.5,
-    minutes=0.5,
+    quick_minutes=0.1,
+    minutes=0.1,
     parts=partial(_parts, "fraction_subtraction"),
     data=("fraction_subtraction",),
     text=_TEXT,

@@ -107,8 +107,8 @@ def _means(setting: Setting) -> Sequence[Part]:
 ELITIST = Reproduction(
     title="first guesses of an elitist genetic algorithm",
     source="Using an updated genetic algorithm to solve the Mastermind puzzle, table First guess",
-    quick_minutes=1,
-    minutes=60,
+    quick_minutes=0.7,
+    minutes=6,
     parts=_elitist_parts,
     text="Population 150, 150 generations, as printed above the table. At 10x12 the paper's own "
     "times point to a much smaller search; rows of 10 generations show one. A quick run plays "

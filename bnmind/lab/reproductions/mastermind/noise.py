@@ -125,8 +125,8 @@ def _small_boards(setting: Setting) -> Sequence[Part]:
 NOISY_MEANS = Reproduction(
     title="means under false replies on 4x6, by the probability p",
     source="independent simulations of 20,000 games each",
-    quick_minutes=1.5,
-    minutes=60,
+    quick_minutes=0.5,
+    minutes=30,
     parts=_means,
     text="A reply to a wrong guess is replaced by a random one with probability p. The code-maker "
     "ends the game truthfully. Ties of map are random.",
@@ -145,7 +145,7 @@ NOISY_BOUNDS = Reproduction(
 SMALL_BOARDS = Reproduction(
     title="the best play under 20 % false replies on small boards",
     source="a new experiment",
-    quick_minutes=0.2,
+    quick_minutes=0.1,
     minutes=5,
     parts=_small_boards,
     text="See [Bounds of play under noise](belief-game-bounds.md).",

@@ -111,8 +111,8 @@ def _estimations(setting: Setting) -> Sequence[Part]:
 HEURISTIC_MEANS = Reproduction(
     title="heuristics that guess only possible codes, exact means on 4x6",
     source=f"{_SOURCE}, tables 2 and 3",
-    quick_minutes=0.3,
-    minutes=0.3,
+    quick_minutes=0.1,
+    minutes=0.1,
     parts=_heuristics,
     text=f"All ties are random, and the first guess is AABC: {_REPLICATED}. Our means are over all "
     "codes and all random choices, without sampling error.",
@@ -121,8 +121,8 @@ HEURISTIC_MEANS = Reproduction(
 SUBSETS = Reproduction(
     title="heuristics in random subsets of the possible codes",
     source=f"{_SOURCE}, table 4",
-    quick_minutes=1,
-    minutes=10,
+    quick_minutes=0.5,
+    minutes=5,
     parts=_subsets,
     text=f"All 1,296 codes in each run: {_REPLICATED}.",
 )
@@ -130,8 +130,8 @@ SUBSETS = Reproduction(
 ESTIMATIONS = Reproduction(
     title="estimation of distributions, with and without local entropy",
     source=f"{_SOURCE}, table 3",
-    quick_minutes=2,
-    minutes=25,
+    quick_minutes=0.4,
+    minutes=5,
     parts=_estimations,
     text="The paper claims that the algorithm with local entropy is better than random play among "
     "the possible codes, and that the algorithm without it is not. Its printed table is not at "

@@ -230,8 +230,8 @@ def _table_7(setting: Setting) -> Sequence[Part]:
 TABLE_2 = Reproduction(
     title="Snyder's exponential scores before and after learning",
     source=f"{_SOURCE}, table 2 and section 4.2.3",
-    quick_minutes=0.2,
-    minutes=1,
+    quick_minutes=0.1,
+    minutes=0.2,
     parts=_table_2,
     text="The thesis gives two means of the learned weights, 4.6066 and 4.6183.",
 )
@@ -239,8 +239,8 @@ TABLE_2 = Reproduction(
 TABLE_3 = Reproduction(
     title="permutations of pegs in Snyder's random walk",
     source=f"{_SOURCE}, table 3",
-    quick_minutes=1,
-    minutes=20,
+    quick_minutes=0.1,
+    minutes=2,
     parts=_table_3,
     text="Like the thesis, we find no clear benefit of the permutations. Its θ is 5.",
 )
@@ -248,16 +248,16 @@ TABLE_3 = Reproduction(
 TABLE_4 = Reproduction(
     title="Snyder's random walk to a code that fits all replies",
     source=f"{_SOURCE}, table 4",
-    quick_minutes=0.5,
-    minutes=10,
+    quick_minutes=0.1,
+    minutes=2,
     parts=_table_4,
 )
 
 TABLE_5 = Reproduction(
     title="Snyder's random walk of limited length: guesses and codes",
     source=f"{_SOURCE}, table 5",
-    quick_minutes=0.5,
-    minutes=6,
+    quick_minutes=0.2,
+    minutes=2,
     parts=_table_5,
     text="Her number of codes seems to include one walk for the first guess, which is drawn "
     "without one; it is added to ours.",
@@ -275,8 +275,8 @@ TABLE_6 = Reproduction(
 TABLE_7 = Reproduction(
     title="Snyder's random walk and people, with and without false replies",
     source=f"{_SOURCE}, section 4.4 and table 7",
-    quick_minutes=0.5,
-    minutes=6,
+    quick_minutes=0.3,
+    minutes=4,
     parts=_table_7,
     text="Ten people played three games of each kind. A game that is not won within ten guesses "
     "counts as 11. The walk played her six secrets a thousand times each; they are not published, "

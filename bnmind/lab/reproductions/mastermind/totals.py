@@ -112,7 +112,7 @@ OPTIMAL_TOTALS = Reproduction(
     title="totals of optimal strategies on boards of up to 5,040 codes",
     source="Koyama and Lai (1993), Tanaka (1996), Jäger and Peczarski (2009), Ville (2013), and "
     "others, named in each line",
-    quick_minutes=0.5,
+    quick_minutes=0.2,
     minutes=20,
     parts=_optimal_parts,
     text="Boards without a source have no publication that we know of. A quick run leaves out the "
@@ -122,8 +122,8 @@ OPTIMAL_TOTALS = Reproduction(
 CONSISTENT_ONLY = Reproduction(
     title="optimal totals on 4x6 if only possible codes are guessed",
     source="exhaustive searches of other programs",
-    quick_minutes=0.2,
-    minutes=0.2,
+    quick_minutes=0.1,
+    minutes=0.1,
     parts=lambda setting: tuple(
         Part(first, partial(_consistent, first)) for first in published(_TOTALS)["consistent_only"]
     ),

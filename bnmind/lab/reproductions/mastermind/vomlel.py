@@ -66,8 +66,8 @@ def _bounds() -> Sequence[Figure]:
 VOMLEL_SIZES = Reproduction(
     title="sizes of the junction trees of Vomlel's network",
     source="J. Vomlel, Bayesian networks in Mastermind (2004), section 4",
-    quick_minutes=0.2,
-    minutes=0.2,
+    quick_minutes=0.1,
+    minutes=0.1,
     parts=_sizes,
     text="Sizes are total table cells of the maximal cliques, proven to be the smallest. The paper "
     "says of stage 2 with the arc from P to C only that it is more than 20,526,445: the program "

@@ -98,8 +98,8 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
 DECLARING = Reproduction(
     title="to determine a code, to guess it, or to declare it under noise",
     source="a new experiment",
-    quick_minutes=2,
-    minutes=100,
+    quick_minutes=0.8,
+    minutes=40,
     parts=_parts,
     draw=_draw,
     text="Without noise, to know a code and to guess it differ by less than a guess, and the best "
