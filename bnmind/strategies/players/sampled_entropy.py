@@ -53,7 +53,7 @@ class SampledEntropy(UsesSamples):
 
     Examples
     --------
-    >>> from bnmind.mastermind import Board
+    >>> from bnmind.mastermind import Board, Channel
     >>> strategy = SampledEntropy()
     >>> belief = strategy.start(Channel.exact(Board(8, 12)).revealed())
     >>> guess, info = strategy.choose(belief, np.random.default_rng(0))

@@ -28,7 +28,7 @@ class SampledMap(UsesSamples):
 
     Examples
     --------
-    >>> from bnmind.mastermind import Board, Reply
+    >>> from bnmind.mastermind import Board, Channel, Reply
     >>> strategy = SampledMap()
     >>> belief = strategy.start(Channel.exact(Board(4, 6)).revealed())
     >>> belief = belief.update((1, 1, 2, 2), Reply(3, 0)).update((1, 1, 2, 3), Reply(2, 0))

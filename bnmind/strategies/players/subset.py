@@ -64,12 +64,12 @@ class Subset(CheckedValue):
 
     Examples
     --------
+    >>> from bnmind.mastermind import Board, Channel, Reply
     >>> strategy = Subset(score=MostParts(), size=20)
     >>> belief = strategy.start(Channel.exact(Board(4, 6)).revealed())
     >>> guess, _ = strategy.choose(belief, np.random.default_rng(0))
     >>> belief.board.code(guess)
     (1, 1, 2, 3)
-    >>> from bnmind.mastermind import Reply
     >>> after = belief.update((1, 1, 2, 3), Reply(1, 1))
     >>> guess, info = strategy.choose(after, np.random.default_rng(0))
     >>> info.evaluated, bool(after.codes.probabilities[guess] > 0)
