@@ -74,12 +74,16 @@ def plain_table(*columns: str) -> Table:
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table, indented; one that is too wide for the terminal has longer lines.
+    """Print a table, indented.
 
-    Otherwise its names and numbers would be cut.
+    One that is too wide for the terminal has narrower gaps or, if need be, longer lines. Otherwise
+    its names and numbers would be cut.
     """
     padded = Padding(table, (0, 0, 0, 2), expand=False)
-    widest = console.measure(padded, options=console.options.update(width=_WIDEST)).maximum
+    wide = console.options.update(width=_WIDEST)
+    if console.measure(padded, options=wide).maximum > console.width:
+        table.padding = (0, 2, 0, 0)
+    widest = console.measure(padded, options=wide).maximum
     if widest > console.width:
         console = _Terminal(
             file=console.file, width=widest, highlight=False, markup=False, emoji=False
