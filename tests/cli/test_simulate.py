@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -172,3 +173,9 @@ def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: l
     before = sorted(Path().iterdir())
     assert_one_line_error(run("simulate", *arguments), *words)
     assert sorted(Path().iterdir()) == before
+
+
+def test_without_dask_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    result = run("simulate", "bank.json", "--cluster", "local:2")
+    assert_one_line_error(result, "a cluster needs Dask", "pip install 'bnmind[distributed]'")
