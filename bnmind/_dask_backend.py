@@ -18,6 +18,10 @@ from bnmind._workers import unpicklable
 __all__ = ["DaskBackend"]
 
 
+_SUBMIT = "submit" if "submit" in vars(DaskDistributedBackend) else "apply_async"
+"""The method that sends a batch; joblib 1.5 deprecates the second, and has only that one."""
+
+
 class DaskBackend(DaskDistributedBackend):  # type: ignore[misc]
     """joblib's backend for Dask, whose generator of results raises what goes wrong."""
 
@@ -40,7 +44,7 @@ class DaskBackend(DaskDistributedBackend):  # type: ignore[misc]
             future.add_done_callback(lambda done: _tell(done, callback))
             future.set_exception(unpicklable(error))
             return future
-        future = super().submit(func, callback)
+        future = getattr(super(), _SUBMIT)(func, callback)
         future.add_done_callback(lambda done: _tell(done, callback))
         return future
 
