@@ -822,6 +822,9 @@ def _backends() -> Any:
     lab.GameExperiment,
     lab.GameRow,
     lab.GameSetting,
+    lab.LearnedItemRow,
+    lab.LearningBatch,
+    lab.LearningExperiment,
     lab.Limit,
     lab.Moments,
     lab.NarrowEnough,
@@ -832,6 +835,7 @@ def _backends() -> Any:
     lab.RankSumGroups,
     lab.Results,
     lab.Revealed,
+    lab.StartRow,
     lab.StepRow,
     lab.Store,
     lab.RunningDifferences,
@@ -852,6 +856,14 @@ def _lab() -> Any:
     contest = lab.Contest([knuth], channel)  # type: ignore[arg-type]
     experiment = game_experiment()
     results = lab.run(experiment)
+    learning = lab.LearningExperiment(
+        responses=adaptive.Responses(
+            adaptive.Examinees.drawn(bank(), 5, seed=1).responses, bank().item_names
+        ),
+        bank=bank(),
+        options=adaptive.LearningOptions(starts=2, max_iterations=3),
+        items=True,
+    )
     tests = lab.TestExperiment(
         bank=bank(),
         selectors={"entropy": adaptive.MinimalEntropy()},
@@ -874,6 +886,10 @@ def _lab() -> Any:
         *tests.batches(),
         *lab.run(tests).rows,
         *lab.run(tests).details,
+        learning,
+        *learning.batches(),
+        *lab.run(learning).rows,
+        *lab.run(learning).details,
         lab.ConfidenceSequence(first=2),
         lab.curve_of("knuth", {0.0: [3, 4], 0.2: [5, 5]}),
         lab.style_of("knuth"),

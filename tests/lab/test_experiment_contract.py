@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 import pytest
 
@@ -33,12 +34,21 @@ examinees = 7
 steps = true
 batch_examinees = 3
 """,
+    "learning": """
+kind = "learning"
+responses = {items = ["a", "b", "c"], codes = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, -1, 1]]}
+qmatrix = "small_qmatrix.csv"
+starts = 3
+seed = 5
+max_guess = 0.5
+items = true
+""",
 }
 """A small experiment of each kind, with details and several batches."""
 
 
 def made(kind: str) -> Experiment:
-    return experiment_from_text(SMALL[kind])
+    return experiment_from_text(SMALL[kind], directory=Path(__file__).parent)
 
 
 def test_the_registry_keeps_the_contract() -> None:

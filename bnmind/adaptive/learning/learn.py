@@ -36,7 +36,7 @@ from bnmind.pgm import Network
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Learned", "LearnedItem", "LearningRecord", "learn"]
+__all__ = ["Learned", "LearnedItem", "LearningRecord", "learn", "learn_from_start"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +291,35 @@ def learn(
         climbs.append(one)
         told.after_a_start(one.steps)
     return _learned(layout, data, asked, climbs, (title, source))
+
+
+def learn_from_start(
+    responses: Responses, bank: ItemBank, number: int, options: LearningOptions
+) -> Learned:
+    """Return what `learn` finds from one of its starts.
+
+    Parameters
+    ----------
+    responses
+        The responses.
+    bank
+        The structure, the response models, and the parameters of the first start.
+    number
+        The number of the start, from 0. A start does not depend on the number of all starts.
+    options
+        The options of learning.
+    """
+    data = responses.for_bank(bank)
+    layout = LearningModel.of(bank, options)
+    way = climb(
+        BankAscent(layout.layout, layout.skills, layout.expectation(data, options)),
+        layout.start(number, options),
+        max_iterations=options.max_iterations,
+        tolerance=options.tolerance,
+        accelerate=options.accelerate,
+        progress=None,
+    )
+    return _learned(layout, data, options, [way], (None, None))
 
 
 class _AllStarts:

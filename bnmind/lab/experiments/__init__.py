@@ -25,6 +25,12 @@ from bnmind.lab.experiments.files import (
     write_experiment,
 )
 from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment, game_settings
+from bnmind.lab.experiments.learning_experiment import (
+    LearnedItemRow,
+    LearningBatch,
+    LearningExperiment,
+    StartRow,
+)
 from bnmind.lab.experiments.run import MOST_ROWS, run
 
 __all__ = [
@@ -37,7 +43,11 @@ __all__ = [
     "ExperimentKind",
     "GameBatch",
     "GameExperiment",
+    "LearnedItemRow",
+    "LearningBatch",
+    "LearningExperiment",
     "Results",
+    "StartRow",
     "StepRow",
     "TestBatch",
     "TestExperiment",

@@ -14,13 +14,11 @@ An experiment that is written holds its bank and its responses itself. This modu
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BeforeValidator, Field, ValidationError
 
 from bnmind._messages import shown
@@ -28,16 +26,22 @@ from bnmind.adaptive import (
     STOPPERS,
     AllOf,
     AnyOf,
-    ItemBank,
     Responses,
     Stopper,
-    read_bank,
     selector_by_name,
     stopper_by_names,
 )
-from bnmind.adaptive.items.bank_json import bank_from_json, bank_to_json
 from bnmind.errors import BnmindError, ExperimentFileError
 from bnmind.lab.experiments.adaptive_experiment import TestExperiment
+from bnmind.lab.experiments.adaptive_parts import (
+    ResponsesRecord,
+    as_list,
+    as_table,
+    bank_of,
+    bank_text,
+    responses_content,
+    responses_of,
+)
 from bnmind.lab.experiments.experiment import VERSION
 from bnmind.lab.experiments.faults import Faults, problems_of
 from bnmind.lab.mastermind.setting_json import Part
@@ -45,28 +49,14 @@ from bnmind.lab.mastermind.setting_json import Part
 __all__ = ["test_content", "test_experiment_from"]
 
 
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-class _Responses(Part):
-    file: str | None = None
-    items: list[str] | None = None
-    codes: list[list[int]] | None = None
-
-
-def _as_table(value: Any) -> Any:
-    return {"file": value} if isinstance(value, str) else value
-
-
 class _Experiment(Part):
     kind: Literal["tests"]
     version: int = VERSION
     bank: str
-    selectors: Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
-    stop: Annotated[list[str], BeforeValidator(_as_list)] = Field(default=[])
+    selectors: Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
+    stop: Annotated[list[str], BeforeValidator(as_list)] = Field(default=[])
     examinees: int | None = None
-    responses: Annotated[_Responses | None, BeforeValidator(_as_table)] = None
+    responses: Annotated[ResponsesRecord | None, BeforeValidator(as_table)] = None
     seed: int = 0
     steps: bool = False
     batch_examinees: int = 500
@@ -96,7 +86,7 @@ def test_experiment_from(content: Mapping[str, Any], directory: Path) -> TestExp
         faults.found.append("expected either examinees or responses, got both")
     if len(set(record.selectors)) < len(record.selectors):
         faults.found.append(f"selectors: expected different ones, got {shown(record.selectors)}")
-    bank = faults.at("bank", _bank, record.bank, directory)
+    bank = faults.at("bank", bank_of, record.bank, directory)
     selectors = {
         name: faults.at(f"selectors {number}", selector_by_name, name)
         for number, name in enumerate(record.selectors, start=1)
@@ -104,7 +94,7 @@ def test_experiment_from(content: Mapping[str, Any], directory: Path) -> TestExp
     stopper = faults.at("stop", stopper_by_names, record.stop)
     people: int | Responses | None = 1000 if record.examinees is None else record.examinees
     if record.responses is not None:
-        people = faults.at("responses", _responses, record.responses, directory)
+        people = faults.at("responses", responses_of, record.responses, directory)
     if faults.found:
         raise ExperimentFileError(faults.found, content)
     try:
@@ -122,19 +112,6 @@ def test_experiment_from(content: Mapping[str, Any], directory: Path) -> TestExp
         raise ExperimentFileError([str(fault)], content) from fault
 
 
-def _bank(text: str, directory: Path) -> ItemBank:
-    is_whole = text.lstrip().startswith("{")
-    return bank_from_json(text) if is_whole else read_bank(directory / text)
-
-
-def _responses(record: _Responses, directory: Path) -> Responses:
-    if record.items is not None and record.codes is not None:
-        return Responses(np.array(record.codes, dtype=np.int64), tuple(record.items))
-    if record.file is None:
-        raise ExperimentFileError(["expected the name of a CSV file, or items and codes"], record)
-    return Responses.from_csv(directory / record.file)
-
-
 def test_content(experiment: TestExperiment) -> dict[str, Any]:
     """Return an experiment as plain values, from which `test_experiment_from` makes it again.
 
@@ -144,7 +121,6 @@ def test_content(experiment: TestExperiment) -> dict[str, Any]:
         If a selector or the stopper has no name. The error lists all faults.
     """
     faults = Faults()
-    bank = json.loads(bank_to_json(experiment.bank))
     content: dict[str, Any] = {
         "kind": experiment.kind,
         "version": experiment.version,
@@ -159,10 +135,10 @@ def test_content(experiment: TestExperiment) -> dict[str, Any]:
     }
     people = experiment.examinees
     if isinstance(people, Responses):
-        content["responses"] = {"items": list(people.items), "codes": people.codes.tolist()}
+        content["responses"] = responses_content(people)
     else:
         content["examinees"] = people
-    content["bank"] = json.dumps(bank, ensure_ascii=False, separators=(",", ":"))
+    content["bank"] = bank_text(experiment.bank)
     if faults.found:
         raise ExperimentFileError(faults.found, experiment)
     return content

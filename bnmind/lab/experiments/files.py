@@ -75,6 +75,18 @@ def _read_tests(content: Mapping[str, Any], directory: Path) -> Experiment:
     return test_experiment_from(content, directory)
 
 
+def _learning_content(experiment: Any) -> dict[str, Any]:
+    from bnmind.lab.experiments.learning_files import learning_content
+
+    return learning_content(experiment)
+
+
+def _read_learning(content: Mapping[str, Any], directory: Path) -> Experiment:
+    from bnmind.lab.experiments.learning_files import learning_experiment_from
+
+    return learning_experiment_from(content, directory)
+
+
 EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
     {
         "games": ExperimentKind(
@@ -93,6 +105,13 @@ EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
             read=_read_tests,
             keys=("selector",),
             measures=("length", *MEASURES),
+        ),
+        "learning": ExperimentKind(
+            about="learning of a bank from many starts",
+            content=_learning_content,
+            read=_read_learning,
+            keys=("converged",),
+            measures=("objective", "log_likelihood", "steps"),
         ),
     }
 )
