@@ -38,7 +38,7 @@ __all__ = ["ConfidenceSequence"]
 class ConfidenceSequence:
     """The asymptotic confidence sequence with a normal mixture as its boundary.
 
-    It is about 1.5 times as wide as Student's interval. The guarantee is asymptotic: it holds the
+    It is 1.3 to 2 times as wide as Student's interval. The guarantee is asymptotic: it holds the
     better, the later the first look. The paper leaves the first look open; ours waits for a number
     of observations and, as many games of good players are of equal length, for a number of
     observations that are not zero. It cannot foresee an event that has not happened yet, such as
