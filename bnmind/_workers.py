@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import time
 import warnings
@@ -111,7 +112,7 @@ class Processes:
                 n_jobs=self.workers,
                 backend="loky",
                 return_as="generator_unordered",
-                initializer=_watch,
+                initializer=_prepare,
                 initargs=(os.getpid(),),
             )
         except BrokenProcessPool as error:
@@ -280,8 +281,13 @@ def batch_size_for(seconds: float, total: int, workers: int) -> int:
     return most if seconds * most <= _BATCH_SECONDS else max(1, round(_BATCH_SECONDS / seconds))
 
 
-def _watch(program: int) -> None:
-    """End this process soon after its parent program has ended."""
+def _prepare(program: int) -> None:
+    """Let this process end soon after its parent program, and not before."""
+    from joblib.externals.loky import process_executor
+
+    # loky replaces processes that grow by 300 MB, with a warning. Ours grow as they remember what
+    # they have computed, and another process would compute it again.
+    process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
     if os.name == "posix":
         threading.Thread(target=_end_with, args=(program,), daemon=True).start()
 

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from bnmind._workers import WorkersEndedError, batch_size_for, finished_of, results_of
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
 from bnmind.lab import Backend, Cluster, Processes
 from tests.command_line import ROOT
-from tests.worker_tasks import ends_once, half, waits, waits_for
+from tests.worker_tasks import ends_once, half, remembers, waits, waits_for
 
 PROGRAM = """
 import os, sys, time
@@ -181,6 +182,17 @@ def test_results_may_be_left_unread(recwarn: pytest.WarningsRecorder) -> None:
     results = results_of([partial(waits, number) for number in range(40)], Processes(2))
     assert [next(results), next(results)] == [0, 1]
     results.close()
+    assert list(recwarn) == []
+
+
+@pytest.mark.slow
+def test_processes_stay_though_they_remember_much(recwarn: pytest.WarningsRecorder) -> None:
+    try:
+        results = list(results_of([partial(remembers, 60) for _ in range(14)], Processes(2)))
+    finally:
+        get_reusable_executor().shutdown(wait=True)  # gives the memory back
+    assert len({process for process, _ in results}) == 2
+    assert max(megabytes for _, megabytes in results) >= 420
     assert list(recwarn) == []
 
 

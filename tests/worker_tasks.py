@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bnmind.errors import InvalidCodeError
 
-__all__ = ["ends_once", "half", "refuse", "square", "waits", "waits_for"]
+__all__ = ["ends_once", "half", "refuse", "remembers", "square", "waits", "waits_for"]
 
 
 def half(number: int) -> int:
@@ -33,6 +33,16 @@ def ends_once(directory: Path, number: int) -> int:
         flag.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return half(2 * number)
+
+
+REMEMBERED: list[bytes] = []
+
+
+def remembers(megabytes: int) -> tuple[int, int]:
+    """Remember some megabytes more; return the process, and all that it remembers."""
+    REMEMBERED.append(bytes(range(1, 251)) * (4000 * megabytes))
+    time.sleep(0.6)  # loky looks once a second
+    return os.getpid(), sum(map(len, REMEMBERED)) // 10**6
 
 
 def waits(number: int) -> int:
