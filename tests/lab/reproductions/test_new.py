@@ -75,7 +75,9 @@ def points(name: str) -> list[Figure]:
     """Return figures for every curve of a plot."""
     rng = np.random.default_rng(1)
     curves = {
-        "new-noise-levels": (*noise._MODELING, *noise._TRUSTING, *noise._SEARCHING, "lower bound"),
+        "new-noise-modeling": (*noise._MODELING, "lower bound"),
+        "new-noise-trusting": noise._TRUSTING,
+        "new-noise-searching": noise._SEARCHING,
         "new-assumed-noise": tuple(
             f"{noise._curve(kind, real)}{end}"
             for kind in noise._KINDS

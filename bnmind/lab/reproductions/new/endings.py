@@ -65,8 +65,8 @@ def _curve(name: str, p: float) -> str:
 
 
 def _parts(setting: Setting) -> Sequence[Part]:
-    games = {name: setting.of(400, 20_000) for name in _PLAYERS}
-    games["lookahead"] = setting.of(150, 10_000)
+    games = {name: setting.of(200, 20_000) for name in _PLAYERS}
+    games["lookahead"] = setting.of(60, 10_000)
     parts = [Part("determining", _determining)]
     for name in _PLAYERS:
         for p in _LEVELS:

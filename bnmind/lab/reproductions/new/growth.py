@@ -28,7 +28,7 @@ _PLAYERS = (
 )
 _GUESSES, _COST = "guesses", "ms a guess"
 _MOST_LISTED = 40_000
-_TIMED = 8
+_TIMED = 4
 """The number of games whose time is measured."""
 _SLOW = ("annealing-tuned", "entropy-sampled", "genetic")
 
@@ -65,7 +65,7 @@ def _parts(setting: Setting) -> Sequence[Part]:
 
 
 def _games(name: str) -> tuple[int, int]:
-    return (12, 300) if name in _SLOW else (60, 2000)
+    return (8, 300) if name in _SLOW else (60, 2000)
 
 
 def _draw(figures: Sequence[Figure]) -> Drawing:
