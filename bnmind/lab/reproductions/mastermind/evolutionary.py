@@ -16,7 +16,7 @@ from bnmind.mastermind import Channel
 from bnmind.strategies import strategy_by_name
 from bnmind.strategies.evolutionary import FixedOpening, GeneticElitist, RandomOpening
 
-__all__ = ["ELITIST", "EVOLUTIONARY_MEANS"]
+__all__ = ["ANNEALING_MEANS", "ELITIST", "GENETIC_MEANS", "SAMPLED_MEANS"]
 
 _CODES: Mapping[str, tuple[int, ...]] = {
     "AABB": (1, 1, 2, 2),
@@ -63,21 +63,17 @@ def _elitist_parts(setting: Setting) -> Sequence[Part]:
     return tuple(parts)
 
 
-_PLAYERS: Mapping[str, tuple[str, ...]] = {
-    "4x6": ("genetic",),
-    "5x8": ("genetic", "annealing-tuned"),
-    "5x9": ("genetic",),
-    "6x9": ("genetic", "annealing-tuned", "entropy-sampled"),
-    "6x10": ("genetic",),
-    "7x10": ("genetic", "annealing-tuned", "entropy-sampled"),
-    "8x12": ("genetic", "annealing-tuned", "entropy-sampled"),
+_BOARDS: Mapping[str, tuple[str, ...]] = {
+    "genetic": ("4x6", "5x8", "5x9", "6x9", "6x10", "7x10", "8x12"),
+    "annealing-tuned": ("5x8", "6x9", "7x10", "8x12"),
+    "entropy-sampled": ("6x9", "7x10", "8x12"),
 }
-"""The strategies on each board."""
+"""The boards of each strategy."""
 
 _GAMES: Mapping[str, tuple[int, int]] = {
     "genetic": (100, 1000),
     "annealing-tuned": (16, 500),
-    "entropy-sampled": (50, 800),
+    "entropy-sampled": (25, 800),
 }
 """The number of games of a quick and of a full run."""
 
@@ -93,14 +89,11 @@ def _mean(size: str, name: str, games: int, seed: int) -> Sequence[Figure]:
     return (measured(f"{size}, {name}", ours, theirs[size], why=why),)
 
 
-def _means(setting: Setting) -> Sequence[Part]:
+def _means(name: str, setting: Setting) -> Sequence[Part]:
+    games = setting.of(*_GAMES[name])
     return tuple(
-        Part(
-            f"{size} {name}",
-            partial(_mean, size, name, setting.of(*_GAMES[name]), setting.seed),
-        )
-        for size, names in _PLAYERS.items()
-        for name in names
+        Part(f"{size} {name}", partial(_mean, size, name, games, setting.seed))
+        for size in _BOARDS[name]
     )
 
 
@@ -115,14 +108,32 @@ ELITIST = Reproduction(
     "10x12 only with 10 generations.",
 )
 
-EVOLUTIONARY_MEANS = Reproduction(
-    title="published means of evolutionary players on boards up to 8x12",
-    source="Berghman, Goossens and Leus (2009) for 4x6; the best evolutionary players of "
-    "J. J. Merelo's published run data for the others",
-    quick_minutes=1.5,
-    minutes=60,
-    parts=_means,
-    text="genetic is the algorithm of Berghman, Goossens and Leus; annealing-tuned and "
-    "entropy-sampled are players of bnmind. The standard errors of the published means are not "
-    "known.",
+_SOURCE = "the best evolutionary players of J. J. Merelo's published run data"
+_TEXT = "The standard errors of the published means are not known."
+
+GENETIC_MEANS = Reproduction(
+    title="the genetic algorithm of Berghman, Goossens and Leus up to 8x12",
+    source=f"Berghman, Goossens and Leus (2009) for 4x6; {_SOURCE} for the others",
+    quick_minutes=0.5,
+    minutes=5,
+    parts=partial(_means, "genetic"),
+    text=_TEXT,
+)
+
+ANNEALING_MEANS = Reproduction(
+    title="annealing-tuned beside the best evolutionary players up to 8x12",
+    source=_SOURCE,
+    quick_minutes=0.5,
+    minutes=15,
+    parts=partial(_means, "annealing-tuned"),
+    text=_TEXT,
+)
+
+SAMPLED_MEANS = Reproduction(
+    title="entropy-sampled beside the best evolutionary players up to 8x12",
+    source=_SOURCE,
+    quick_minutes=0.4,
+    minutes=12,
+    parts=partial(_means, "entropy-sampled"),
+    text=_TEXT,
 )
