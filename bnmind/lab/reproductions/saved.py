@@ -90,7 +90,7 @@ def reproduce_into(
 
     Writes ``NAME.json`` after each part, and at the end ``NAME.csv`` and the plot, if there is one,
     as ``NAME.png`` and ``NAME.svg``. Parts that the directory holds from an earlier run of the same
-    version, size and seed are not computed again.
+    version, size and seed are not computed again; a missing table or plot is written again.
 
     Parameters
     ----------
@@ -123,6 +123,7 @@ def reproduce_into(
     with _alone(place):
         run = _resumed(place, run)
         if run.complete:
+            _restore(directory, reproduction, run)
             return run
         parts, known = list(run.parts), len(run.parts)
 
@@ -133,7 +134,7 @@ def reproduce_into(
             if report is not None:
                 report(number - known, total - known)
 
-        figures = reproduction.run(
+        reproduction.run(
             setting, workers=workers, done={part.name: part for part in parts}, report=keep
         )
         today = datetime.now(UTC).date().isoformat()
@@ -141,13 +142,7 @@ def reproduce_into(
         ordered = tuple(found[part.name] for part in reproduction.parts(setting))
         date = today if len(parts) > known or not run.date else run.date
         whole = replace(run, date=date, parts=ordered, complete=True)
-        write_files(
-            {
-                place: _json(whole),
-                directory / f"{name}.csv": figures_csv(figures),
-                **_plots(directory / name, reproduction, figures),
-            }
-        )
+        write_files({place: _json(whole), **_outputs(directory, reproduction, whole)})
     return whole
 
 
@@ -236,6 +231,21 @@ def _ends() -> Iterator[str]:
     """Yield nothing, then numbers from 2, for names of files that may exist."""
     yield ""
     yield from (f"-{number}" for number in count(2))
+
+
+def _restore(directory: Path, reproduction: Reproduction, run: SavedRun) -> None:
+    """Write the table and the plots of a complete run again if one of them is missing."""
+    endings = (".csv",) if reproduction.draw is None else (".csv", ".png", ".svg")
+    if not all((directory / f"{run.name}{ending}").exists() for ending in endings):
+        write_files(_outputs(directory, reproduction, run))
+
+
+def _outputs(directory: Path, reproduction: Reproduction, run: SavedRun) -> dict[Path, str | bytes]:
+    """Return the contents of the table and the plots of a complete run, by their places."""
+    return {
+        directory / f"{run.name}.csv": figures_csv(run.figures),
+        **_plots(directory / run.name, reproduction, run.figures),
+    }
 
 
 def _json(run: SavedRun) -> str:

@@ -85,6 +85,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     assert reproduce_into(out, "x", one, setting()) == whole
     assert len(marks(tmp_path)) == 3
     assert len((out / "x.csv").read_text().splitlines()) == 4
+    (out / "x.csv").unlink()
+    reproduce_into(out, "x", one, setting())
+    assert len((out / "x.csv").read_text().splitlines()) == 4
 
 
 def test_results_of_another_run_are_kept_under_another_name(tmp_path: Path) -> None:

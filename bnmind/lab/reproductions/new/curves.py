@@ -33,7 +33,7 @@ class Panel:
     names: tuple[str, ...] = ()
     """The name of each curve in the legend, which determines its style; by default the curve."""
     levels: tuple[Figure, ...] = ()
-    """Figures without an abscissa, one for each of the first curves, drawn as horizontal lines."""
+    """Figures without an abscissa, one for each of the first curves, drawn to their right."""
     y: str = ""
     """The label of the ordinate; empty if the panels share one."""
     log_y: bool = False
@@ -96,10 +96,15 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
             band(ax, Curve(name=name, x=at, y=mean, low=low, high=high))
         line(ax, name, at, mean, linewidth=1.4, markersize=5)
         if number < len(panel.levels) and (level := panel.levels[number].ours) is not None:
-            spread = _ERRORS * (panel.levels[number].standard_error or 0.0)
-            color = style_of(name).color
-            ax.axhline(level, color=color, linestyle=(0, (1, 2)), linewidth=1.4)
-            ax.axhspan(level - spread, level + spread, color=color, alpha=0.1, linewidth=0)
+            style, step = style_of(name), (at[-1] - at[0]) / 30
+            ax.errorbar(
+                at[-1] + (number + 2) * step,
+                level,
+                yerr=_ERRORS * (panel.levels[number].standard_error or 0.0),
+                fmt=style.marker,
+                color=style.color,
+                capsize=3,
+            )
     handles, labels = ax.get_legend_handles_labels()
     if handles:
         ax.legend(

@@ -158,7 +158,7 @@ def _draw_assumptions(figures: Sequence[Figure]) -> Drawing:
     return draw_panels(
         figures,
         panels,
-        x="assumed probability of an error",
+        x="assumed probability of an error; right: learned while playing",
         y="guesses lost against the right assumption (4x6)",
     )
 
@@ -242,8 +242,8 @@ ASSUMED_NOISE = Reproduction(
     draw=_draw_assumptions,
     abscissa="assumed",
     text="entropy on 4x6 with a wrong level of the noise, against entropy with the right level, "
-    "game by game. Horizontal lines: entropy-unknown-noise, which learns the level during each "
-    "game. Bands are two standard errors to each side.",
+    "game by game. Points to the right of the curves: entropy-unknown-noise, which learns the "
+    "level during each game. Bands and bars are two standard errors to each side.",
 )
 
 INFORMATION = Reproduction(
