@@ -422,7 +422,9 @@ class Failing(MapCode):
 """
 
 
-@pytest.mark.parametrize("more", [[], ["--until", "0.01"]])
+@pytest.mark.parametrize(
+    "more", [[], pytest.param(["--until", "0.01"], marks=pytest.mark.slow)], ids=["all", "until"]
+)
 def test_a_comparison_goes_on_from_its_last_batch(tmp_path: Path, more: list[str]) -> None:
     module = f"failing_{len(more)}"
     (tmp_path / f"{module}.py").write_text(FAILING_AFTER)

@@ -89,7 +89,7 @@ def experiments(draw: st.DrawFn) -> GameExperiment:
 
 @pytest.mark.hypothesis
 @given(experiments())
-@settings(max_examples=examples(25), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_what_is_written_reads_back(experiment: GameExperiment) -> None:
     text = experiment_to_toml(experiment)
     again = experiment_from_text(text)
@@ -120,7 +120,7 @@ VALUES: Any = st.recursive(
 
 @pytest.mark.hypothesis
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), VALUES, max_size=4))
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_plain_values_are_written_as_toml(content: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(content)) == content
 
