@@ -235,12 +235,12 @@ def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions)
     from bnmind._text_files import write_file
     from bnmind.lab import write_files
     from bnmind.lab.reproductions import REPRODUCTIONS
-    from bnmind.lab.reproductions.page import page
+    from bnmind.lab.reproductions.page import page, small_picture
 
     names = " ".join(options.names or ())
     command = f"bnmind reproduce {names}{' --quick' if options.quick else ''}"
     pictures = {
-        f"{run.name}.png": (options.out / f"{run.name}.png").read_bytes()
+        f"{run.name}.png": small_picture((options.out / f"{run.name}.png").read_bytes())
         for run in runs
         if REPRODUCTIONS[run.name].draw is not None and not run.skipped
     }

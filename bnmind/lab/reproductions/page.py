@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from bnmind.lab.reproductions.base.figures import Figure, Verdict
 from bnmind.lab.reproductions.base.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
 
-__all__ = ["COLUMNS", "cells", "duration", "page", "summary", "table"]
+__all__ = ["COLUMNS", "cells", "duration", "page", "small_picture", "summary", "table"]
 
 COLUMNS = ("figure", "published", "ours", "std error", "games", "verdict")
 """The columns of a table of figures."""
@@ -153,6 +154,17 @@ def page(
     for run in runs:
         lines += ["", *_section(run, reproductions[run.name], pictures.get(run.name))]
     return "\n".join(lines) + "\n"
+
+
+@checked
+def small_picture(content: bytes) -> bytes:
+    """Return the content of a PNG file with 128 colors, a third as large."""
+    from PIL import Image
+
+    picture = io.BytesIO()
+    with Image.open(io.BytesIO(content)) as image:
+        image.convert("RGB").quantize(128).save(picture, format="PNG", optimize=True)
+    return picture.getvalue()
 
 
 def _size_text(sizes: Sequence[Size]) -> str:

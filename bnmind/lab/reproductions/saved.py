@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked
 from bnmind._file_locks import locked
@@ -26,9 +25,6 @@ from bnmind._workers import Backend
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure
 from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["SavedRun", "figures_csv", "read_run", "reproduce_into"]
 
@@ -273,20 +269,10 @@ def _plots(
 ) -> Mapping[Path, bytes]:
     if reproduction.draw is None:
         return {}
-    from bnmind.lab.result_files import png
+    from bnmind.lab.result_files import png, svg
 
     drawing = reproduction.draw(figures)
     return {
         stem.with_name(f"{stem.name}.png"): png(drawing),
-        stem.with_name(f"{stem.name}.svg"): _svg(drawing),
+        stem.with_name(f"{stem.name}.svg"): svg(drawing),
     }
-
-
-def _svg(drawing: Drawing) -> bytes:
-    """Return a figure as the content of an SVG file, the same at each run."""
-    import matplotlib as mpl
-
-    picture = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "bnmind"}):
-        drawing.savefig(picture, format="svg", metadata={"Date": None})
-    return picture.getvalue()

@@ -11,6 +11,7 @@ import pytest
 from bnmind.lab.reproductions import REPRODUCTIONS, Estimate, Figure, Setting, Size
 from bnmind.lab.reproductions.base.figures import counted
 from bnmind.lab.reproductions.new import endings, growth, noise, selectors
+from bnmind.lab.reproductions.page import small_picture
 from tests.data_sets import data_set
 
 
@@ -128,5 +129,7 @@ def test_plots_are_written_beside_the_figures(tmp_path: Path) -> None:
     contents = _plots(tmp_path / "x", REPRODUCTIONS["new-look-ahead"], points("new-look-ahead"))
     png, svg = contents[tmp_path / "x.png"], contents[tmp_path / "x.svg"]
     assert png.startswith(b"\x89PNG")
+    assert small_picture(png).startswith(b"\x89PNG")
+    assert len(small_picture(png)) < len(png) / 2
     assert b"<svg" in svg
     assert Setting(Size.QUICK, 0, tmp_path).of(1, 2) == 1

@@ -98,7 +98,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
 DECLARING = Reproduction(
     title="to determine a code, to guess it, or to declare it under noise",
     source="a new experiment",
-    quick_minutes=0.8,
+    quick_minutes=0.4,
     minutes=40,
     parts=_parts,
     draw=_draw,

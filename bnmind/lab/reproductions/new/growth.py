@@ -84,7 +84,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
 GROWTH = Reproduction(
     title="guesses and cost as pegs and colors grow",
     source="a new experiment",
-    quick_minutes=1.5,
+    quick_minutes=0.6,
     minutes=60,
     parts=_parts,
     draw=_draw,
