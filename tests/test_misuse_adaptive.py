@@ -262,6 +262,7 @@ def special() -> dict[str, Any]:
         "AllTold.suffices.half_widths": np.array([1.0]),
         "Contest.comparison.rows": lab.compare([KNUTH], NOISY, games=3).rows,
         "Contest.run.progress": lambda done, total: None,
+        "Store.rows_of.number": 0,
         "GameExperiment.comparisons.rows": lab.run(game_experiment()).rows,
         "RankSumGroups.differ.one": "knuth",
         "RankSumGroups.differ.other": "random",
@@ -544,6 +545,8 @@ def of_functions() -> Iterator[Call]:
         (lab.plot_attributes, {"result": result}),
         (lab.plot_exposure, {"result": result}),
         (lab.plot_lengths, {"comparison": comparison}),
+        (lab.png, {"figure": lab.plot_lengths(comparison)}),
+        (lab.svg, {"figure": lab.plot_lengths(comparison)}),
         (lab.plot_measure, {"result": result, "measure": "accuracy"}),
         (lab.plot_measures, {"result": result}),
         (lab.plot_test_lengths, {"result": result}),
@@ -584,7 +587,10 @@ YOURS = ("gate", "make", "learn", "measure", "progress", "order")
 CALLS = [*of_functions(), *of_methods(), *of_constructors()]
 
 
-NO_FILE = ("Session.start", "Session.load", "Session.save", "Responses.from_csv")
+NO_FILE = (
+    *("Session.start", "Session.load", "Session.save", "Responses.from_csv"),
+    "Store.rows_of",
+)
 """What is called with the name of a file that there is not."""
 
 

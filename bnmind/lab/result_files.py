@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind import _text_files
 from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,6 +57,8 @@ def svg(figure: Figure) -> bytes:
 
 
 def _picture(figure: Figure, **options: Any) -> bytes:
+    if not hasattr(figure, "savefig"):
+        raise InvalidArgumentError(f"expected a figure of matplotlib, got {shown(figure)}", figure)
     picture = io.BytesIO()
     with warnings.catch_warnings():
         # Matplotlib draws a box for a character that no font has.
