@@ -28,8 +28,8 @@ FEW = ("--evaluations", "2")
 WRITERS = ("bnmind._text_files", "bnmind._temporary_files", "bnmind._file_locks")
 """The modules that may write files; all others leave it to them."""
 
-EXCEPTIONS = {("bnmind.lab.result_files", "savefig")}
-"""Where a figure is saved into memory."""
+EXCEPTIONS = {("bnmind.lab.result_files", "savefig"), ("bnmind.lab.reproductions.page", "open")}
+"""Where a figure is saved into memory or opened there."""
 
 ANYWHERE = {
     *("write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "NamedTemporaryFile"),
