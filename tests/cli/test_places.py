@@ -16,7 +16,7 @@ CASES = [
     ("bnmind.strategies.fit_value", ("fit-value", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
-    ("bnmind.lab.Contest.play", ("compare", "knuth", "--out"), ""),
+    ("bnmind.lab.stores.resumed_games", ("compare", "knuth", "--out"), ""),
     (
         "bnmind.lab.reproductions.reproduce_into",
         ("reproduce", "snyder-table-1", "--quick", "--out"),

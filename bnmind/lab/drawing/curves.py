@@ -32,7 +32,7 @@ class Curve(CheckedValue):
     Raises
     ------
     InvalidArgumentError
-        If the points are not finite, not in increasing order of x, or their numbers differ.
+        If the places are not finite and increasing, or the numbers of points differ.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Curve(CheckedValue):
     x: Floats
     """The places, increasing, shape (points,)."""
     y: Floats
-    """The values, shape (points,)."""
+    """The values, shape (points,); one that is not finite, such as an infinite score, is a gap."""
     low: Floats | None = None
     """The lower edge of the band, shape (points,); None if there is no band."""
     high: Floats | None = None
@@ -52,12 +52,11 @@ class Curve(CheckedValue):
             if value is not None or name in "xy":
                 object.__setattr__(self, name, number_array(value, f"{name} of the curve"))
         super().__post_init__()
-        if self.x.ndim != 1 or not len(self.x) or not (np.diff(self.x) > 0).all():
+        increasing = self.x.ndim == 1 and len(self.x) and (np.diff(self.x) > 0).all()
+        if not (increasing and np.isfinite(self.x).all()):
             raise InvalidArgumentError(
-                f"expected increasing places of the curve {self.name}, got {self.x}", self.x
+                f"expected finite, increasing places of the curve {self.name}, got {self.x}", self.x
             )
-        if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
-            raise InvalidArgumentError(f"expected finite points of the curve {self.name}", self.y)
         if (self.low is None) != (self.high is None):
             raise InvalidArgumentError(
                 f"expected both edges of the band of {self.name}, or none", self.low

@@ -151,8 +151,14 @@ def test_wrong_values_are_refused(call: Callable[[], object], message: str) -> N
         call()
 
 
+def test_an_infinite_value_is_a_gap() -> None:
+    y = np.array([1.0, math.inf, 2.0])
+    axes = plot_curves([Curve(name="a", x=np.arange(3.0), y=y, low=y - 1, high=y + 1)]).axes[0]
+    assert all(np.isfinite(axes.get_ylim()))
+
+
 def test_wrong_curves_are_refused() -> None:
-    for x, y, low in (([1, 0], [1, 1], None), ([0], [math.inf], None), ([0], [1], [1, 2])):
+    for x, y, low in (([1, 0], [1, 1], None), ([math.inf], [1], None), ([0], [1], [1, 2])):
         with pytest.raises(InvalidArgumentError, match="of the curve a"):
             Curve(name="a", x=x, y=y, low=low, high=low)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="both edges"):
