@@ -116,7 +116,13 @@ def peak_of(ask: Callable[[Network], object], network: Network) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("asked", ASKED)
+EVERY_DAY = ("plan", "families", "samples")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [name if name in EVERY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in ASKED],
+)
 def test_memory_grows_as_a_chain_does(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the query may be divided and where a core is large: for less, that is."""
     monkeypatch.setattr(parts, "_WORTH_DIVIDING", 500)

@@ -122,7 +122,7 @@ def test_trees_beyond_the_limit_are_not_looked_at() -> None:
     assert SharedSearch(RandomizedGreedy(), limit=10 * cells).order(graph) is not None
 
 
-@pytest.mark.parametrize("n", [400, 1000])
+@pytest.mark.parametrize("n", [400, pytest.param(1000, marks=pytest.mark.slow)])
 def test_hopeless_networks_are_refused_before_a_program_is_put_together(
     n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,7 +83,17 @@ def check_end(strategy: Strategy) -> None:
     assert info.guess == index
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+SEARCHERS = ("genetic", "genetic-elitist", "bernier-genetic", "annealing", "eda")
+"""Strategies that search long; their kernels take seconds to compile, too."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in SEARCHERS else name
+        for name in STRATEGIES
+    ],
+)
 def test_a_registered_strategy_keeps_the_contract(name: str) -> None:
     check_strategy(STRATEGIES[name](), name)
     assert strategy_by_name(name) == STRATEGIES[name]()
