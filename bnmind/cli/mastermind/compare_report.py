@@ -28,6 +28,8 @@ class _Wording:
 
     needs: str
     """What the strategy with fewer guesses, or more right codes, does."""
+    equal: str
+    """What strategies with equal means do."""
     column: str
     """The heading of its column."""
     unit: str
@@ -40,6 +42,7 @@ class _Wording:
 
 _GUESSES = _Wording(
     needs="needs fewer guesses than",
+    equal="need equally many guesses",
     column="fewer guesses",
     unit="guesses a game",
     scale=-1.0,
@@ -47,6 +50,7 @@ _GUESSES = _Wording(
 )
 _RIGHT = _Wording(
     needs="is right more often than",
+    equal="are right equally often",
     column="more often right",
     unit="percentage points",
     scale=100.0,
@@ -206,6 +210,11 @@ def _show_summaries(console: Console, comparison: Comparison) -> None:
 
 def _show_differences(console: Console, comparison: Comparison) -> None:
     """Print which strategy is better than which, by how much, and whether that can be told."""
+    if comparison.first_codes:
+        console.print(
+            "No differences: the first codes in order are no sample of all codes.", soft_wrap=True
+        )
+        return
     differences = comparison.differences()
     _show_pairs(console, comparison, differences, _GUESSES)
     console.print(_verdict(differences, _GUESSES), soft_wrap=True)
@@ -294,7 +303,10 @@ def _told(pair: PairedDifference, comparison: Comparison) -> str:
 
 def _verdict(differences: PairedDifferences, wording: _Wording) -> str:
     """Return in one or two sentences which strategy is the best, as far as that can be told."""
+    from bnmind.lab import ExactMean
+
     best = _best(differences, wording)
+    exact = differences.interval == ExactMean().name
     told: list[str] = []
     untold: list[str] = []
     equal: list[str] = []
@@ -304,7 +316,7 @@ def _verdict(differences: PairedDifferences, wording: _Wording) -> str:
         pair = differences.between(best, name)
         if pair.can_be_told:
             told.append(name)
-        elif pair.standard_error == 0 and pair.mean == 0:
+        elif pair.mean == 0 and (exact or pair.standard_error == 0):
             equal.append(name)
         else:
             untold.append(name)
@@ -312,7 +324,8 @@ def _verdict(differences: PairedDifferences, wording: _Wording) -> str:
     if told:
         sentences.append(f"{best} {wording.needs} {_in_words(told)}.")
     if equal:
-        sentences.append(f"{best} and {_in_words(equal)} were equal in all games.")
+        does = wording.equal if exact else "were equal in all games"
+        sentences.append(f"{_in_words([best, *equal])} {does}.")
     if untold:
         sentences.append(
             f"Whether {best} {wording.needs} {_in_words(untold, 'or')} cannot be told yet."

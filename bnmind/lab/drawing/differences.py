@@ -69,7 +69,7 @@ def plot_differences(
         )
     axes.set_yticks(range(len(pairs)), [plain(f"{one.first} − {one.second}") for one in pairs])
     axes.set_ylim(len(pairs) - 0.4, -0.6)
-    known = "" if differences.interval == "exact" else _known(differences)
+    known = "" if differences.interval in ("exact", "unknown") else _known(differences)
     axes.set_xlabel(f"difference, {unit}{known}")
     axes.set_title(plain(title), loc="left")
     polish(axes, grid="x")

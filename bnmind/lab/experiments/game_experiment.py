@@ -177,9 +177,7 @@ class GameExperiment(Value):
             prior=prior_text(setting.prior),
             assumed_prior=" or ".join(dict.fromkeys(map(prior_text, setting.believed_priors))),
             match=self.match,
-            exhaustive=self.games is None
-            and setting.channel.is_exact
-            and all(player.strategy.deterministic for player in setting.players),
+            exhaustive=self.games is None and setting.are_all_games(self.match),
             rows=tuple(rows),
         )
 

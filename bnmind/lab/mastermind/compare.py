@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
-import numpy as np
-
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import many
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -22,7 +20,7 @@ from bnmind.lab.mastermind.setting import (
     raise_together,
 )
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior, observed
+from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.strategy import Strategy
 
 __all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
@@ -214,11 +212,7 @@ class Contest:
     @property
     def learns(self) -> bool:
         """Whether the assumed prior learns from the earlier codes of a match."""
-        prior = self.setting.believed_priors[0]
-        if self.match == 1 or prior is None:
-            return False
-        code = prior.draw(1, np.random.default_rng(0))[0]
-        return observed(prior, code.tolist()) is not prior
+        return self.setting.learns(self.match)
 
     def play(self) -> Iterator[GameRow]:
         """Play the first game of each strategy, then the second of each strategy, and so on."""
@@ -260,7 +254,7 @@ class Contest:
             match=self.match,
             exhaustive=self.games is None
             and games == self.n_games
-            and self.channel.is_exact
-            and all(strategy.deterministic for strategy in self.strategies),
+            and self.setting.are_all_games(self.match),
+            first_codes=self.games is None and games < self.n_games,
             rows=tuple(rows[: games * len(self.strategies)]),
         )

@@ -14,7 +14,12 @@ from bnmind._values import CheckedValue
 from bnmind.information import Floats
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
 from bnmind.lab.statistics.groups import RankSumGroups, rank_sum_groups
-from bnmind.lab.statistics.intervals import ExactMean, IntervalMethod, StudentInterval
+from bnmind.lab.statistics.intervals import (
+    ExactMean,
+    IntervalMethod,
+    StudentInterval,
+    UnknownInterval,
+)
 from bnmind.lab.statistics.paired import PairedDifferences, paired_differences
 from bnmind.mastermind.priors.uniform import UNIFORM
 
@@ -164,6 +169,9 @@ class Comparison(CheckedValue):
     exhaustive: bool = False
     """Whether these are all games that there are: every code once, true replies, and strategies
     without random choices. The means are then exact."""
+    first_codes: bool = False
+    """Whether every code was to be played once, and only the first codes in order were. They are
+    no sample, so they tell nothing about the means."""
     sequential: bool = False
     """Whether the number of games was decided by looking at the results."""
     rows: tuple[GameRow, ...]
@@ -190,7 +198,9 @@ class Comparison(CheckedValue):
         """Return the paired differences of all strategies.
 
         Games of a match depend on each other if the strategies learn, so a whole match counts as
-        one observation: its mean. Games of an incomplete last match are left out.
+        one observation: its mean. Games of an incomplete last match are left out, unless there is
+        no whole match: then all games are one observation. If these are all games that there are
+        (`exhaustive`), each of them counts.
 
         Parameters
         ----------
@@ -202,7 +212,8 @@ class Comparison(CheckedValue):
         interval
             The method of the intervals. The default depends on how the number of games was
             decided: `StudentInterval` if in advance, `ConfidenceSequence` if by looking at the
-            results (`sequential`), and `ExactMean` if there are no others (`exhaustive`).
+            results (`sequential`), `ExactMean` if there are no others (`exhaustive`), and infinite
+            intervals without tests if the games are no sample (`first_codes`).
 
         Raises
         ------
@@ -221,21 +232,25 @@ class Comparison(CheckedValue):
         random - knuth: -0.12 (-0.2407 to 0.0007441)
         """
         if interval is None:
-            interval = (
-                ExactMean()
-                if self.exhaustive
-                else ConfidenceSequence()
-                if self.sequential
-                else StudentInterval()
-            )
+            interval = self._interval
         value = _guesses if measure is None else measure
         values = {
             name: number_array([value(row) for row in self.rows_of(name)], f"the values of {name}")
             for name in self.strategies
         }
-        if self.games >= 2 * self.match:
-            values = {name: match_means(games, self.match) for name, games in values.items()}
+        if not self.exhaustive:
+            match = min(self.match, self.games)
+            values = {name: match_means(games, match) for name, games in values.items()}
         return paired_differences(values, confidence=confidence, interval=interval)
+
+    @property
+    def _interval(self) -> IntervalMethod:
+        """The interval that fits the way in which the games were chosen."""
+        if self.exhaustive:
+            return ExactMean()
+        if self.first_codes:
+            return UnknownInterval()
+        return ConfidenceSequence() if self.sequential else StudentInterval()
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from bnmind.lab.mastermind.endings import Declared, Ending, Revealed
 from bnmind.lab.mastermind.games import assumed_channel
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior, require_same_board
+from bnmind.mastermind.priors.prior import Prior, observed, require_same_board
 from bnmind.mastermind.priors.uniform import UNIFORM, UniformPrior
 from bnmind.strategies.base.strategy import Strategy
 
@@ -154,6 +154,19 @@ class GameSetting(Value):
             assumed_channel(self.reporting, player.assumed, self.ending) for player in self.players
         )
 
+    def learns(self, match: int) -> bool:
+        """Return whether an assumed prior learns from the earlier codes of a match of games."""
+        return match > 1 and any(map(_learns, self.believed_priors))
+
+    def are_all_games(self, match: int) -> bool:
+        """Return whether one game of each code makes all games that there are.
+
+        It does with true replies, and with strategies that make no random choices and do not learn
+        from the earlier codes of a match.
+        """
+        settled = all(player.strategy.deterministic for player in self.players)
+        return self.channel.is_exact and settled and not self.learns(match)
+
     @cached_property
     def believed_priors(self) -> tuple[Prior | None, ...]:
         """The prior that each player assumes; uniform if None."""
@@ -161,6 +174,13 @@ class GameSetting(Value):
             self.prior if player.assumed_prior is None else player.assumed_prior
             for player in self.players
         )
+
+
+def _learns(prior: Prior | None) -> bool:
+    if prior is None:
+        return False
+    code = prior.draw(1, np.random.default_rng(0))[0]
+    return observed(prior, code.tolist()) is not prior
 
 
 def leads_to(name: str, strategy: Strategy) -> bool:

@@ -22,9 +22,13 @@ __all__ = [
     "IntervalMethod",
     "NormalInterval",
     "StudentInterval",
+    "UnknownInterval",
     "require_error",
     "spread_widths",
 ]
+
+_ROUNDING = 1e-12
+"""Observations with a smaller standard deviation, relative to their mean, are taken as equal."""
 
 
 class IntervalMethod(Protocol):
@@ -153,6 +157,34 @@ class ExactMean:
         return np.zeros(len(moments.means))
 
 
+@dataclass(frozen=True)
+class UnknownInterval:
+    """The whole line, if the observations are no sample and so tell nothing about the mean.
+
+    Examples
+    --------
+    >>> from bnmind.lab import paired_differences
+    >>> print(paired_differences({"a": [3, 4], "b": [4, 6]}, interval=UnknownInterval()))
+    a - b: -1.5 (-inf to inf)
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return "unknown"
+
+    @property
+    def in_advance(self) -> bool:
+        """No test applies."""
+        return False
+
+    @checked
+    def half_widths(self, moments: Moments, error: float) -> Floats:
+        """Return infinity for each series."""
+        require_error(moments.n, error)
+        return np.full(len(moments.means), np.inf)
+
+
 def require_error(n: int, error: float) -> None:
     """Raise unless there are observations and the probability of error is in (0, 1)."""
     if n < 1:
@@ -166,8 +198,9 @@ def require_error(n: int, error: float) -> None:
 def spread_widths(factor: float, moments: Moments) -> Floats:
     """Return a factor times the standard deviations; infinite where observations do not vary.
 
-    Equal observations tell nothing about the spread, so their interval is not a point.
+    Equal observations tell nothing about the spread, so their interval is not a point. Neither do
+    observations that differ by rounding alone, as means of several games may.
     """
     sds = moments.sds
-    vary = sds > 0  # False for nan
+    vary = sds > _ROUNDING * np.maximum(1.0, np.abs(moments.means))  # False for nan
     return np.where(vary, np.where(vary, sds, 1.0) * factor, np.inf)
