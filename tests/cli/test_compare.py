@@ -190,7 +190,7 @@ def test_an_interrupt_keeps_the_games_that_all_have_played(tmp_path: Path, form:
     arguments = ("compare", "knuth", "interrupting_after_3:Interrupting", *SMALL, "--games", "9")
     result = run(*arguments, *form)
     assert result.exit_code == 130
-    assert result.stderr == "interrupted after 3 of 9 games, which are kept\n"
+    assert result.stderr == "interrupted after 3 of 9 games; their rows are in results\n"
     rows = _rows(Path("results", "games.csv"))
     assert [row["strategy"] for row in rows] == ["knuth", "map"] * 3
     whole = run_json("compare", "knuth", "map", *SMALL, "--games", "9", "--out", "whole")
@@ -454,6 +454,18 @@ def test_a_comparison_goes_on_from_its_last_batch(tmp_path: Path, more: list[str
         for name in ("results", "whole")
     ]
     assert tables[0] == tables[1]
+
+
+def test_a_shorter_run_leaves_the_games_that_a_longer_one_kept(tmp_path: Path) -> None:
+    (tmp_path / "failing_longer.py").write_text(FAILING_AFTER)
+    (tmp_path / "fail").touch()
+    arguments = ("compare", "knuth", "failing_longer:Failing", *SMALL, "--games", "330")
+    assert_one_line_error(run(*arguments), "RuntimeError: killed")
+    (tmp_path / "fail").unlink()
+    assert run_json(*arguments, "--until", "3")["games"] < 330
+    assert len(list(Path("results").rglob("part-*.parquet"))) == 2
+    assert run_json(*arguments)["games"] == 330
+    assert not list(Path("results").glob("*unfinished-*"))
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,19 @@ def test_recorded_responses_are_replayed() -> None:
     assert all(row.pattern_accuracy is None for row in run(again).rows)
 
 
+def test_only_its_own_answers_travel_with_a_batch() -> None:
+    experiment = TestExperiment(
+        bank=BANK,
+        selectors={"entropy": MinimalEntropy()},
+        examinees=Responses(PEOPLE.responses, BANK.item_names),
+        batch_examinees=4,
+    )
+    for batch in experiment.batches():
+        sent = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(batch))))
+        assert not isinstance(sent.experiment.examinees, Responses)
+        assert sent.run().rows == batch.run().rows
+
+
 def test_rows_do_not_depend_on_batches() -> None:
     whole = experiment_from_text(TEXT.replace("batch_examinees = 4", ""))
     assert run(whole).rows == run(read_experiment("tests.toml")).rows
@@ -159,6 +173,22 @@ def test_what_is_written_reads_back(stops: list[list[str]], seed: int) -> None:
         (TEXT.replace("random", "entropy"), ("selectors: expected different",)),
         (TEXT.replace("batch_examinees = 4", "batch_examinees = 0"), ("in a batch",)),
         (TEXT.replace("examinees = 11", "responses = {items = []}"), ("responses: ",)),
+        (
+            TEXT.replace(
+                "examinees = 11", 'responses = {items = ["a", "b"], codes = [[0, 1], [1]]}'
+            ),
+            ("codes 2: expected 2 numbers, got 1",),
+        ),
+        (
+            TEXT.replace(
+                "examinees = 11", f'responses = {{items = ["a"], codes = [[{2**63 - 1}]]}}'
+            ),
+            ("codes 1: expected small numbers",),
+        ),
+        (
+            TEXT.replace("examinees = 11", 'responses = {file = "a.csv", codes = [[1]]}'),
+            ("either the name of a CSV file or items and codes, got both",),
+        ),
     ],
 )
 def test_all_faults_are_told_with_their_places(text: str, told: tuple[str, ...]) -> None:

@@ -238,3 +238,11 @@ def test_a_strategy_of_ones_own_is_found_by_its_source(
     experiment = experiment_from_text(text)
     assert '"own_player:make"' in experiment_to_toml(experiment)
     assert {row.strategy for row in run(experiment).rows} == {"mine", "map"}
+
+
+@pytest.mark.parametrize("part", ["matrix = [[1.0]]", 'reports = ["0b0w"]', "ends = true"])
+def test_half_a_channel_is_refused(part: str) -> None:
+    text = TOML.replace('["exact", "false:0.2"]', f'{{name = "exact", {part}}}')
+    name = part.partition(" ")[0]
+    with pytest.raises(ExperimentFileError, match=f"or neither, got only {name}"):
+        experiment_from_text(text)

@@ -187,10 +187,12 @@ def compare(options: CompareOptions) -> None:
     workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
         games = _Games(contest, options.strategies or DEFAULT_STRATEGIES, options.out, workers)
+        begun = games.place is not None and games.place.is_dir()
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
     written = save_comparison(comparison, options.out, vector=options.svg)
-    if not interrupted:
+    # Fewer games than all may suffice; a longer run may then still need those that it kept.
+    if not interrupted and (comparison.games == contest.n_games or not begun):
         forget_unfinished(options.out, games.place)
     if options.as_json:
         tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
@@ -216,7 +218,7 @@ class _Games:
             replace(player, source=name)
             for player, name in zip(setting.players, names, strict=True)
         )
-        self.contest, self.workers = contest, workers
+        self.contest, self.workers, self.out = contest, workers, out
         self.experiment = GameExperiment(
             settings=(replace(setting, players=players),),
             games=contest.games,
@@ -272,8 +274,8 @@ def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
             raise
         comparison = compared(played)
         say_interrupted(
-            f"interrupted after {comparison.games:,} of {contest.n_games:,} games, which are kept"
-            f"{_to_go_on(games.place)}"
+            f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows are"
+            f" in {games.out}{_to_go_on(games.place)}"
         )
         return comparison, True
     return compared(rows), False
@@ -282,7 +284,7 @@ def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
 def _to_go_on(place: Path | None) -> str:
     """Return how to go on, if finished batches are kept."""
     is_kept = place is not None and place.is_dir()
-    return "; the same command goes on from there" if is_kept else ""
+    return ". The same command goes on from the last finished batch." if is_kept else ""
 
 
 def _rule(text: str) -> Enough:

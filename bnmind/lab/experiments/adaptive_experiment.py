@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from typing import Any, ClassVar
@@ -246,8 +246,12 @@ class TestBatch(CheckedValue):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only its own examinees travel with it.
-        people = self.experiment.people.take(np.arange(self.first, self.stop))
-        return _sent, (self.number, self.experiment, self.selector, self.first, people)
+        experiment, people = self.experiment, vars(self).get("_people")
+        if people is None:
+            people = experiment.people.take(np.arange(self.first, self.stop))
+        if isinstance(experiment.examinees, Responses):
+            experiment = replace(experiment, examinees=len(people))
+        return _sent, (self.number, experiment, self.selector, self.first, people)
 
     @cached_property
     def _people(self) -> Examinees:

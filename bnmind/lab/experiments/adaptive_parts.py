@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._messages import shown
 from bnmind.adaptive import ItemBank, Responses, read_bank
 from bnmind.adaptive.items.bank_json import bank_from_json, bank_to_json
 from bnmind.errors import ExperimentFileError
@@ -26,6 +27,9 @@ __all__ = [
     "responses_content",
     "responses_of",
 ]
+
+_TOO_LARGE = 2**31
+"""Smaller codes fit into an array, which checks them; no response has such a code."""
 
 
 def as_list(value: Any) -> list[Any]:
@@ -54,11 +58,25 @@ def bank_of(text: str, directory: Path) -> ItemBank:
 
 def responses_of(record: ResponsesRecord, directory: Path) -> Responses:
     """Return the responses of a record."""
-    if record.items is not None and record.codes is not None:
-        return Responses(np.array(record.codes, dtype=np.int64), tuple(record.items))
-    if record.file is None:
+    has_table = record.items is not None or record.codes is not None
+    if record.file is not None:
+        if has_table:
+            raise ExperimentFileError(
+                ["expected either the name of a CSV file or items and codes, got both"], record
+            )
+        return Responses.from_csv(directory / record.file)
+    if record.items is None or record.codes is None:
         raise ExperimentFileError(["expected the name of a CSV file, or items and codes"], record)
-    return Responses.from_csv(directory / record.file)
+    for number, row in enumerate(record.codes, start=1):
+        if len(row) != len(record.items):
+            raise ExperimentFileError(
+                [f"codes {number}: expected {len(record.items)} numbers, got {len(row)}"], row
+            )
+        if large := [code for code in row if abs(code) >= _TOO_LARGE]:
+            raise ExperimentFileError(
+                [f"codes {number}: expected small numbers, got {shown(large[0])}"], row
+            )
+    return Responses(np.array(record.codes, dtype=np.int64), tuple(record.items))
 
 
 def bank_text(bank: ItemBank) -> str:

@@ -235,6 +235,13 @@ class _Reader:
         if record.matrix is not None and record.reports is not None:
             whole = ChannelRecord(**record.model_dump())
             return read_channel(self.board, whole)
+        parts = {"reports": record.reports, "matrix": record.matrix, "ends": record.ends or None}
+        given = [name for name, value in parts.items() if value is not None]
+        if given:
+            raise ExperimentFileError(
+                [f"expected both reports and matrix, or neither, got only {' and '.join(given)}"],
+                record,
+            )
         channel = parse_noise(self.board, self._located(record.name))
         return replace(channel, name=record.name) if channel.name != record.name else channel
 

@@ -13,7 +13,7 @@ from bnmind._file_locks import locked
 from bnmind._front_door import installed_version
 from bnmind._messages import listed, shown
 from bnmind._text_files import write_file, write_files
-from bnmind.errors import FileWriteError, StoreError
+from bnmind.errors import FileWriteError, StoreError, TooLargeError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Row
 from bnmind.lab.stores.environment import ENVIRONMENT, environment_text, read_environment
 from bnmind.lab.stores.parts import (
@@ -25,7 +25,7 @@ from bnmind.lab.stores.parts import (
 )
 from bnmind.lab.stores.store import DETAILS, EXPERIMENT, digest_of
 
-__all__ = ["alone", "begin", "missing_batches"]
+__all__ = ["alone", "begin", "missing_batches", "require_readable"]
 
 _PATIENCE = 0.5
 """Seconds to wait for another run, which may just be ending."""
@@ -55,6 +55,24 @@ def alone(directory: Path) -> Iterator[None]:
         lock.__exit__(None, None, None)
 
 
+def require_readable(text: str) -> None:
+    """Check, before any work, that the text of an experiment can be read back from its file.
+
+    Raises
+    ------
+    TooLargeError
+        If it is larger than the largest file that is read.
+    """
+    size = len(text.encode())
+    if size > SMALL_FILE:
+        raise TooLargeError(
+            f"the file {EXPERIMENT} would have {size:,} bytes, and only files of up to"
+            f" {SMALL_FILE:,} bytes are read; divide the experiment into several ones",
+            needed=size,
+            budget=SMALL_FILE,
+        )
+
+
 def begin(directory: Path, text: str) -> None:
     """Write the experiment and the environment, or check that they are those of the directory.
 
@@ -72,7 +90,7 @@ def begin(directory: Path, text: str) -> None:
     """
     path = directory / EXPERIMENT
     if not path.exists():
-        for stranger in strange_files(directory, set()):
+        for stranger in _strangers(directory, set()):
             raise StoreError(
                 f"{directory} holds {stranger.name}, but no {EXPERIMENT}; name a new or an empty"
                 " directory",
@@ -102,7 +120,7 @@ def missing_batches(experiment: Experiment, directory: Path) -> list[Batch]:
     batches = experiment.batches()
     digest = digest_of(experiment)
     names = {part_name(batch.number) for batch in batches}
-    for stranger in strange_files(directory, names):
+    for stranger in _strangers(directory, names):
         if not is_part_name(stranger.name):
             raise StoreError(
                 f"{stranger} does not belong to the experiment, and would be read with its rows;"
@@ -132,6 +150,11 @@ def missing_batches(experiment: Experiment, directory: Path) -> list[Batch]:
         if damaged or (batch.has_details and not detail.exists()):
             missing.append(batch)
     return missing
+
+
+def _strangers(directory: Path, known: set[str]) -> list[Path]:
+    """Return the Parquet files whose names are not known, those of details too."""
+    return [*strange_files(directory, known), *strange_files(directory / DETAILS, known)]
 
 
 def _content(text: str, path: Path) -> Any:

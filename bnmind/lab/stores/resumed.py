@@ -13,13 +13,18 @@ from pathlib import Path
 
 from bnmind._text_files import move, naming, remove_directory
 from bnmind._workers import Backend, finished_of
-from bnmind.errors import ExperimentFileError, FileWriteError, MissingLibraryError
+from bnmind.errors import (
+    ExperimentFileError,
+    FileWriteError,
+    MissingLibraryError,
+    TooLargeError,
+)
 from bnmind.lab.experiments.experiment import BatchRows
 from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment
 from bnmind.lab.mastermind.comparison import GameRow
 from bnmind.lab.stores.columns import arrow
-from bnmind.lab.stores.opening import alone, begin, missing_batches
+from bnmind.lab.stores.opening import alone, begin, missing_batches, require_readable
 from bnmind.lab.stores.run_into import write_batch
 from bnmind.lab.stores.store import EXPERIMENT, Store, digest_of
 
@@ -34,13 +39,14 @@ def unfinished_place(experiment: GameExperiment, directory: Path) -> Path | None
     Returns
     -------
     Path or None
-        None if they cannot be kept, because pyarrow is not installed or a player has no name by
-        which a file could refer to it.
+        None if they cannot be kept, because pyarrow is not installed, a player has no name by
+        which a file could refer to it, or the file of the experiment would be too large.
     """
     try:
         arrow()
+        require_readable(experiment_to_toml(experiment))
         return directory / f"{_PREFIX}{digest_of(experiment)}"
-    except (MissingLibraryError, ExperimentFileError):
+    except (MissingLibraryError, ExperimentFileError, TooLargeError):
         return None
 
 
@@ -92,15 +98,18 @@ def resumed_games(
 
         made = _made([batch for batch in batches if batch.number in missing], workers, keep)
         stack.enter_context(closing(made))
+        store = None if place is None else Store(place)
         for batch in batches:
-            if place is not None and batch.number not in missing:
-                yield from Store(place).rows_of(batch.number)
+            if store is not None and batch.number not in missing:
+                yield from store.rows_of(batch.number)
             else:
                 yield from next(made)
 
 
 def forget_unfinished(directory: Path, place: Path | None) -> None:
     """Remove the kept games of an experiment, once all its games are in files of their own."""
+    for left in directory.glob(f".{_PREFIX}*"):
+        remove_directory(left)  # a run was killed here
     if place is not None and place.is_dir():
         # In one step, so that a run that is killed now leaves all or nothing.
         with suppress(FileWriteError):

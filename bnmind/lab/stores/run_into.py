@@ -11,7 +11,7 @@ from bnmind._workers import Backend, finished_of
 from bnmind.lab.experiments.experiment import BatchRows, Experiment
 from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.stores.columns import arrow
-from bnmind.lab.stores.opening import alone, begin, missing_batches
+from bnmind.lab.stores.opening import alone, begin, missing_batches, require_readable
 from bnmind.lab.stores.parts import part_name, write_part
 from bnmind.lab.stores.store import DETAILS, Store, digest_of
 
@@ -59,6 +59,8 @@ def run_into(
         If a part of the experiment has no name.
     FileWriteError
         If a file cannot be written.
+    TooLargeError
+        If the file with the experiment would be larger than the largest that is read.
     MissingLibraryError
         If pyarrow is not installed.
 
@@ -76,6 +78,7 @@ def run_into(
     """
     arrow()  # raises if it is missing
     text = experiment_to_toml(experiment)
+    require_readable(text)
     check_writable_directory(directory)
     with naming(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)

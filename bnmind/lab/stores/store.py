@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import StoreError
-from bnmind.lab.experiments.experiment import Experiment, Results, Row
+from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row
 from bnmind.lab.experiments.files import EXPERIMENTS, experiment_to_toml, read_experiment
 from bnmind.lab.stores.columns import arrow, schema_of
 from bnmind.lab.stores.environment import read_environment
@@ -66,20 +66,18 @@ class Store(CheckedValue):
     @property
     def parts(self) -> tuple[Path, ...]:
         """The files with the rows of finished batches, in their order."""
-        names = [part_name(batch.number) for batch in self.experiment.batches()]
-        return tuple(path for name in names if (path := self.directory / name).is_file())
+        return tuple(
+            self.directory / part_name(batch.number)
+            for batch in self.experiment.batches()
+            if self._has(batch)
+        )
 
     @property
     def n_rows(self) -> int:
         """The number of rows of finished batches."""
         if not (self.directory / EXPERIMENT).is_file():
             return 0
-        batches = self.experiment.batches()
-        return sum(
-            batch.n_rows
-            for batch in batches
-            if (self.directory / part_name(batch.number)).is_file()
-        )
+        return sum(batch.n_rows for batch in self.experiment.batches() if self._has(batch))
 
     @property
     def damaged(self) -> tuple[Path, ...]:
@@ -150,6 +148,13 @@ class Store(CheckedValue):
         columns = [*kind.keys, *kind.measures]
         table = self._table(self.experiment.row_type, self.parts, columns)
         return summary_frame(table, kind.keys, kind.measures)
+
+    def _has(self, batch: Batch) -> bool:
+        """Return whether a batch is finished: its rows are there, and those of its details."""
+        name = part_name(batch.number)
+        if not (self.directory / name).is_file():
+            return False
+        return not batch.has_details or (self.directory / DETAILS / name).is_file()
 
     @property
     def _detail_parts(self) -> tuple[Path, ...]:
