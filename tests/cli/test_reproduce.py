@@ -43,7 +43,7 @@ def test_json_and_a_page() -> None:
     assert {figure["verdict"] for figure in found["figures"]} == {"agrees"}
     page = Path("page.md").read_text()
     assert "bnmind reproduce snyder-table-1 --quick" in page
-    assert "Of 15 figures with a published one, 15 agree." in page
+    assert "Of 15 figures with a published one, 15 agree.\n" in page
     assert "| 1123, share of codes left | 0.1429541 | 0.1429541 | agrees |" in page
 
 
@@ -91,3 +91,14 @@ def test_faults_take_one_line(arguments: list[str], word: str) -> None:
 def test_a_file_in_place_of_the_directory_is_refused() -> None:
     Path("out").touch()
     assert_one_line_error(run("reproduce", "heuristics", "--out", "out"), "directory", "out")
+
+
+def test_a_page_names_its_seed() -> None:
+    run("reproduce", "snyder-table-1", "--quick", "--seed", "3", "--page", "page.md")
+    assert "bnmind reproduce snyder-table-1 --quick --seed 3" in Path("page.md").read_text()
+
+
+def test_without_a_directory_data_sets_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BNMIND_DATA", raising=False)
+    said = run("reproduce", "learned-lsat6", "--quick").stdout
+    assert "Skipped: no data set lsat6; set BNMIND_DATA or --data." in said

@@ -31,9 +31,10 @@ ALL = "all"
 REPRODUCE_HELP = """Compute published figures again, and print them beside the published ones.
 
 Each reproduction prints the published figure, ours, its standard error, and a verdict: agrees
-(within three standard errors; exact figures must be equal), better, or differs. It writes the
-figures to ID.json and ID.csv, and a plot if there is one, in the directory of --out. What the
-directory already holds from the same version, size and seed is not computed again, so after
+(within three standard errors; exact figures equal to the digits that are published, or, against a
+simulated figure, within three of its standard errors), better, or differs. It writes
+the figures to ID.json and ID.csv, and a plot if there is one, in the directory of --out. What the
+directory already holds from the same version, size, seed and data is not computed again, so after
 Ctrl-C the same command goes on. Reproductions whose data sets are missing are skipped.
 
 \b
@@ -239,6 +240,7 @@ def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions)
 
     names = " ".join(options.names or ())
     command = f"bnmind reproduce {names}{' --quick' if options.quick else ''}"
+    command += f" --seed {options.seed}" if options.seed else ""
     pictures = {
         f"{run.name}.png": small_picture((options.out / f"{run.name}.png").read_bytes())
         for run in runs

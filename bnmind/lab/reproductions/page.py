@@ -142,11 +142,11 @@ def page(
         f"Date: {' to '.join(dict.fromkeys((*days[:1], *days[-1:])))}; bnmind {versions};"
         f" {duration(seconds)} of processor time; {_size_text(sizes)}",
         "",
-        f"Of {len(compared)} figures with a published one, {summary(compared)}. "
-        f"{len(figures) - len(compared)} others are new or quoted.",
-        "",
+        *_counts(compared, len(figures) - len(compared)),
         "A simulated figure *agrees* with a published one if they differ by at most three",
-        "standard errors of the difference; an exact figure agrees only if it is equal. *Better*",
+        "standard errors of the difference; an exact figure agrees if it is equal to the digits",
+        "that are published, or, against a simulated figure, within three of its standard errors.",
+        "In a quick run, *agrees* often means that there were too few games to tell. *Better*",
         "means fewer guesses, a higher accuracy or a tighter bound than published. *Quoted*",
         "figures, such as those of human players, have no program. The standard error is ours; the",
         "verdict takes the published one into account where it is known.",
@@ -165,6 +165,17 @@ def small_picture(content: bytes) -> bytes:
     with Image.open(io.BytesIO(content)) as image:
         image.convert("RGB").quantize(128).save(picture, format="PNG", optimize=True)
     return picture.getvalue()
+
+
+def _counts(compared: Sequence[Figure], others: int) -> list[str]:
+    """Return the paragraph with the numbers of verdicts; nothing without published figures."""
+    if not compared:
+        return []
+    figures = "figure" if len(compared) == 1 else "figures"
+    text = f"Of {len(compared)} {figures} with a published one, {summary(compared)}."
+    if others:
+        text += f" {others} {'other is' if others == 1 else 'others are'} new or quoted."
+    return [text, ""]
 
 
 def _size_text(sizes: Sequence[Size]) -> str:
@@ -213,7 +224,7 @@ def _pivot(curves: Mapping[str, Mapping[float, Figure]], abscissa: str) -> list[
         name: {point.games for point in points.values() if point.games is not None}
         for name, points in curves.items()
     }
-    lines = [_line(["", *(f"{abscissa} = {place:,g}" for place in places), "games"])]
+    lines = [_line(["", *(f"{abscissa} = {_number(place)}" for place in places), "games"])]
     lines.append("|---|" + "---:|" * (len(places) + 1))
     for name, points in curves.items():
         row = [_mean(points[place]) if place in points else "" for place in places]
@@ -222,7 +233,9 @@ def _pivot(curves: Mapping[str, Mapping[float, Figure]], abscissa: str) -> list[
 
 
 def _mean(figure: Figure) -> str:
-    """Return a figure with its standard error, as in 4.61 ± 0.02."""
+    """Return a figure with its standard error, as in 4.61 ± 0.02; a time has three digits."""
+    if figure.standard_error == 0 and figure.ours is not None:
+        return _number(float(f"{figure.ours:.3g}"))
     _, _, ours, error, *_ = cells(figure)
     return f"{ours} ± {error}" if figure.standard_error else ours
 

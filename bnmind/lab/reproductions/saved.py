@@ -1,7 +1,8 @@
 """Directories of reproductions: what has been computed is kept, and not computed again.
 
 Each reproduction has a JSON file, which is replaced after each of its parts. A file of another
-version of bnmind, another size or another seed is kept under another name, and so is a damaged one.
+version of bnmind, another size, another seed or other data is kept under another name, and so is a
+damaged one.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class SavedRun(CheckedValue):
     """The size of the run."""
     seed: int
     """The seed of all random numbers."""
+    data: str = ""
+    """A digest of the data sets; empty if the reproduction reads none."""
     date: str = ""
     """The day on which the last part was computed, as YYYY-MM-DD."""
     complete: bool = False
@@ -68,8 +71,8 @@ class SavedRun(CheckedValue):
         return sum(part.seconds for part in self.parts)
 
     def _fits(self, other: SavedRun) -> bool:
-        mine = (self.name, self.version, self.size, self.seed)
-        return mine == (other.name, other.version, other.size, other.seed)
+        mine = (self.name, self.version, self.size, self.seed, self.data)
+        return mine == (other.name, other.version, other.size, other.seed, other.data)
 
 
 @checked
@@ -86,7 +89,7 @@ def reproduce_into(
 
     Writes ``NAME.json`` after each part, and at the end ``NAME.csv`` and the plot, if there is one,
     as ``NAME.png`` and ``NAME.svg``. Parts that the directory holds from an earlier run of the same
-    version, size and seed are not computed again; a missing table or plot is written again.
+    version, size, seed and data are not computed again; a missing table or plot is written again.
 
     Parameters
     ----------
@@ -112,7 +115,9 @@ def reproduce_into(
     """
     run = SavedRun(name=name, version=installed_version(), size=setting.size, seed=setting.seed)
     if missing := reproduction.missing(setting.data):
-        return replace(run, skipped=f"no data set {', '.join(missing)} in {setting.data}")
+        return replace(run, skipped=missing)
+    with naming(str(setting.data)):
+        run = replace(run, data=reproduction.data_digest(setting.data))
     with naming(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
     place = directory / f"{name}.json"
@@ -158,6 +163,7 @@ def read_run(path: Path) -> SavedRun:
             version=record["version"],
             size=Size(record["size"]),
             seed=record["seed"],
+            data=record.get("data", ""),
             date=record["date"],
             complete=record["complete"],
             parts=tuple(
@@ -250,6 +256,7 @@ def _json(run: SavedRun) -> str:
         "version": run.version,
         "size": run.size.value,
         "seed": run.seed,
+        "data": run.data,
         "date": run.date,
         "complete": run.complete,
         "parts": [

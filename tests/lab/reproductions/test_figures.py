@@ -20,7 +20,8 @@ from bnmind.lab.reproductions import (
     published,
 )
 from bnmind.lab.reproductions.base.figures import counted, new, quoted
-from bnmind.lab.reproductions.page import _curves, _pivot, cells, duration, summary
+from bnmind.lab.reproductions.mastermind.runarsson_merelo import _judged
+from bnmind.lab.reproductions.page import _counts, _curves, _pivot, cells, duration, summary
 
 numbers = st.floats(-100, 100, allow_nan=False)
 
@@ -57,6 +58,12 @@ def test_exact_figures_agree_only_if_they_are_equal() -> None:
     assert exact("x", 4.3407, 4.340, digits=3).verdict is Verdict.DIFFERS
     assert exact("x", 3, None).verdict is Verdict.NEW
     assert measured("x", Estimate(3, 1, 2), None).verdict is Verdict.NEW
+
+
+def test_a_figure_that_misses_low_differs_unless_lower_is_better() -> None:
+    low = Estimate(3, 0.1, 100)
+    assert measured("x", low, 4).verdict is Verdict.DIFFERS
+    assert measured("x", low, 4, better=Better.LOWER).verdict is Verdict.BETTER
 
 
 def test_a_single_value_has_no_standard_error() -> None:
@@ -106,4 +113,28 @@ def test_curves_are_a_table_with_a_column_for_each_abscissa() -> None:
         "|---|---:|---:|---:|",
         "| map | 4.500 ± 0.020 | 5.250 ± 0.030 | 50, 100 |",
         "| bound |  | 4 |  |",
+    ]
+    timed = counted("x", Estimate(4.23456, 0.0, 4), curve="ms", at=429_981_696.0)
+    assert _pivot(_curves([timed])[0], "codes")[::2] == [
+        "|  | codes = 429,981,696 | games |",
+        "| ms | 4.23 | 4 |",
+    ]
+
+
+def test_a_page_without_published_figures_counts_none() -> None:
+    assert _counts([], 8) == []
+    assert _counts([exact("x", 1, 1)], 1)[0] == (
+        "Of 1 figure with a published one, 1 agrees. 1 other is new or quoted."
+    )
+
+
+def test_a_claim_is_judged_by_two_standard_errors() -> None:
+    def word(off: float, *, better: bool) -> str:
+        return _judged(Estimate(off, 0.01, 100), better=better).rsplit("; ", 1)[1]
+
+    assert [word(off, better=True) for off in (-0.03, -0.01, 0.01, 0.03)] == [
+        *("confirmed", "cannot be told", "cannot be told", "contradicted")
+    ]
+    assert [word(off, better=False) for off in (-0.03, 0.01, 0.03)] == [
+        *("contradicted", "no difference can be told", "contradicted")
     ]

@@ -132,6 +132,24 @@ def test_a_run_without_its_data_is_skipped(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
     with pytest.raises(InvalidArgumentError, match="people"):
         one.run(setting())
+    nowhere = Setting(Size.QUICK, 0, None)
+    run = reproduce_into(tmp_path / "out", "x", one, nowhere)
+    assert run.skipped == "no data set people; set BNMIND_DATA or --data"
+    with pytest.raises(InvalidArgumentError, match="people; set BNMIND_DATA"):
+        nowhere.data_set("people")
+
+
+def test_results_of_other_data_are_kept_under_another_name(tmp_path: Path) -> None:
+    one = reproduction(tmp_path, ("people",))
+    runs = []
+    for text in ("1", "2", "2"):
+        (tmp_path / text / "people").mkdir(parents=True, exist_ok=True)
+        (tmp_path / text / "people" / "answers.csv").write_text(text)
+        data = Setting(Size.QUICK, 0, tmp_path / text)
+        runs.append(reproduce_into(tmp_path / "out", "x", one, data))
+    assert marks(tmp_path) == "abcabc"
+    assert [bool(run.set_aside) for run in runs] == [False, True, False]
+    assert runs[0].data != runs[1].data == runs[2].data
 
 
 def test_two_runs_at_the_same_time_in_one_directory_are_refused(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def _aced(place: Path) -> Sequence[Figure]:
     both = post.notna()
     n = int(both.sum())
     correlation = float(ours.corr(post))
-    # Fisher's transformation.
+    # The standard error of a correlation in large samples.
     error = (1 - correlation**2) / np.sqrt(n - 3)
     return (
         new("correlation of the mean skill with the authors' scores", ours.corr(theirs["EAP.sgp"])),
@@ -172,7 +172,7 @@ def _aced(place: Path) -> Sequence[Figure]:
 def _one(
     function: Callable[[Path], Sequence[Figure]], name: str, setting: Setting
 ) -> Sequence[Part]:
-    return (Part(name, partial(function, setting.data / name)),)
+    return (Part(name, partial(function, setting.data_set(name))),)
 
 
 LIKELIHOODS = Reproduction(
@@ -181,7 +181,7 @@ LIKELIHOODS = Reproduction(
     quick_minutes=0.5,
     minutes=0.5,
     parts=lambda setting: tuple(
-        Part(name, partial(_likelihood, setting.data / name)) for name in _REACHED
+        Part(name, partial(_likelihood, setting.data_set(name))) for name in _REACHED
     ),
     data=tuple(_REACHED),
 )

@@ -63,7 +63,7 @@ def _replayed(place: Path) -> Sequence[Figure]:
 
 
 def _parts(name: str, setting: Setting) -> Sequence[Part]:
-    return (Part(name, partial(_replayed, setting.data / name)),)
+    return (Part(name, partial(_replayed, setting.data_set(name))),)
 
 
 _TEXT = (

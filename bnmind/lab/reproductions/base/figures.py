@@ -1,7 +1,8 @@
 """Figures beside published ones, and the verdict on each.
 
 A simulated figure agrees with a published one if the two differ by at most three standard errors of
-their difference. An exact figure agrees only if it is equal.
+their difference. An exact figure agrees only if it is equal to the digits that are published, or,
+against a simulated figure, within three of its standard errors.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ def measured(
     published: float | None,
     published_error: float | None = None,
     *,
-    better: Better = Better.LOWER,
+    better: Better = Better.NEITHER,
     why: str = "",
     note: str = "",
 ) -> Figure:
@@ -241,7 +242,8 @@ def measured(
     published_error
         The standard error of the published mean, as far as it is known.
     better
-        The direction in which a different figure is better.
+        The direction in which a different figure is better. A program that plays as the
+        published one did has none: a mean below the published one is a difference, too.
     why
         A known reason for a difference, stated only if there is one.
     note

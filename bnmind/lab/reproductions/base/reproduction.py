@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,8 @@ from bnmind.lab.reproductions.base.figures import Figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+_NO_DATA = "set BNMIND_DATA or --data"
+
 __all__ = ["DonePart", "Part", "Reproduction", "Setting", "Size", "default_data"]
 
 
@@ -33,10 +36,10 @@ class Size(Enum):
 
 
 @checked
-def default_data() -> Path:
-    """Return the directory for data sets: ``BNMIND_DATA``, or ``shared/data`` by the repository."""
+def default_data() -> Path | None:
+    """Return the directory with data sets that ``BNMIND_DATA`` names; None if it names none."""
     named = os.environ.get("BNMIND_DATA")
-    return Path(named) if named else Path(__file__).parents[5] / "shared" / "data"
+    return Path(named) if named else None
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,24 @@ class Setting(CheckedValue):
     """The size of the run."""
     seed: int
     """The seed of all random numbers."""
-    data: Path
-    """The directory with the data sets, which are not part of bnmind."""
+    data: Path | None
+    """The directory with the data sets, which are not part of bnmind; None if there is none."""
 
     def of(self, quick: Any, full: Any) -> Any:
         """Return the first value for a quick run, the second for a full one."""
         return quick if self.size is Size.QUICK else full
+
+    def data_set(self, name: str) -> Path:
+        """Return the directory of a data set, which may be missing.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no directory with data sets.
+        """
+        if self.data is None:
+            raise InvalidArgumentError(f"no data set {name}; {_NO_DATA}", name)
+        return self.data / name
 
 
 @dataclass(frozen=True)
@@ -105,9 +120,23 @@ class Reproduction(Value):
         """The content, in one short line."""
         return self.title
 
-    def missing(self, data: Path) -> tuple[str, ...]:
-        """Return the names of the data sets that a directory lacks."""
-        return tuple(name for name in self.data if not (data / name).is_dir())
+    def missing(self, data: Path | None) -> str:
+        """Return which data sets a directory lacks, in words; empty if it has all."""
+        lacks = [name for name in self.data if data is None or not (data / name).is_dir()]
+        if not lacks:
+            return ""
+        return f"no data set {', '.join(lacks)}{f'; {_NO_DATA}' if data is None else f' in {data}'}"
+
+    def data_digest(self, data: Path | None) -> str:
+        """Return a digest of the names and contents of the data sets; empty if there are none."""
+        if data is None or not self.data:
+            return ""
+        digest = hashlib.sha256()
+        for name in self.data:
+            for path in sorted(path for path in (data / name).rglob("*") if path.is_file()):
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{path.relative_to(data).as_posix()} {content}\n".encode())
+        return digest.hexdigest()[:32]
 
     @checked
     def run(
@@ -139,11 +168,7 @@ class Reproduction(Value):
             If a data set is missing.
         """
         if missing := self.missing(setting.data):
-            raise InvalidArgumentError(
-                f"this reproduction needs the data sets {', '.join(missing)}, which are not in"
-                f" {setting.data}",
-                missing,
-            )
+            raise InvalidArgumentError(missing, setting.data)
         parts, known = self.parts(setting), dict(done or {})
         tasks = [partial(_computed, part) for part in parts if part.name not in known]
         for number, (_, part) in enumerate(finished_of(tasks, workers), start=1):

@@ -93,10 +93,21 @@ def _estimation(opening: str, local: bool, runs: int, seed: int) -> Sequence[Fig
     figures = [counted(label, ours)]
     if opening == "AABC":
         random = published("runarsson_merelo")["exact"]["random"]
-        claim = "better than a random possible code" if local else "like a random possible code"
         less = Estimate(ours.mean - random, ours.standard_error, ours.games)
-        figures.append(counted(f"{label}, minus a random possible code", less, why=claim))
+        name = f"{label}, minus a random possible code"
+        figures.append(counted(name, less, why=_judged(less, better=local)))
     return figures
+
+
+def _judged(less: Estimate, *, better: bool) -> str:
+    """Return the claim of the paper about a difference, and whether two standard errors tell."""
+    claim = "better than" if better else "like"
+    off, tells = less.mean, abs(less.mean) > 2 * less.standard_error
+    if not tells:
+        found = "cannot be told" if better else "no difference can be told"
+    else:
+        found = "confirmed" if better and off < 0 else "contradicted"
+    return f"claim: {claim} a random possible code; {found}"
 
 
 def _estimations(setting: Setting) -> Sequence[Part]:

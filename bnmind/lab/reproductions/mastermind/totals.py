@@ -48,7 +48,8 @@ def _optimal(number: int) -> Sequence[Figure]:
     if "worst" in row:
         worst, k = optimal_in_worst_case(board).value, board.colors
         theirs = 4 + (k - 1) // 3 if board.pegs == 3 and k > 4 and board.repeats else None
-        figures.append(exact(f"{name}, worst case", round(worst), theirs))
+        note = "" if theirs is None else "Jäger and Peczarski (2009)"
+        figures.append(exact(f"{name}, worst case", round(worst), theirs, note=note))
     return figures
 
 
@@ -115,7 +116,8 @@ OPTIMAL_TOTALS = Reproduction(
     quick_minutes=0.2,
     minutes=20,
     parts=_optimal_parts,
-    text="Boards without a source have no publication that we know of. A quick run leaves out the "
+    text='Boards without a source have no publication that we know of; "another program" means an '
+    "unpublished computation. A quick run leaves out the "
     "boards that take longer than some seconds. r: colors may repeat; n: they may not.",
 )
 
@@ -131,7 +133,7 @@ CONSISTENT_ONLY = Reproduction(
 
 HEURISTICS = Reproduction(
     title="totals of published heuristics on 4x6",
-    source="Knuth (1976), Neuwirth (1982), Irving (1979), Kooi (2005), Shapiro (1983); totals "
+    source="Knuth (1976), Neuwirth (1982), Irving (1978–79), Kooi (2005), Shapiro (1983); totals "
     "collected by S. Gür, Mastermind strategies",
     quick_minutes=0.1,
     minutes=0.1,
