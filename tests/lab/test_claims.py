@@ -38,7 +38,7 @@ def test_games_of_fewer_than_two_matches_are_one_observation(games: int) -> None
 
 
 def test_games_of_each_code_are_not_all_games_if_the_players_learn() -> None:
-    players = (Entropy(), MapCode())
+    players = (Entropy(), Knuth())
     contest = Contest(players, EXACT, games=None, match=4, assumed_prior=LEARNED)
     setting = GameSetting(
         channel=EXACT, players=tuple(Player(one, assumed_prior=LEARNED) for one in players)

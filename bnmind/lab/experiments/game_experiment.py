@@ -20,6 +20,7 @@ from bnmind.lab.mastermind.game_series import GameSeries, remembering, series_fa
 from bnmind.lab.mastermind.setting import (
     GameSetting,
     Player,
+    are_all_games,
     ending_text,
     prior_text,
     raise_together,
@@ -177,7 +178,7 @@ class GameExperiment(Value):
             prior=prior_text(setting.prior),
             assumed_prior=" or ".join(dict.fromkeys(map(prior_text, setting.believed_priors))),
             match=self.match,
-            exhaustive=self.games is None and setting.are_all_games(self.match),
+            exhaustive=self.games is None and are_all_games(setting, self.match),
             rows=tuple(rows),
         )
 

@@ -15,7 +15,9 @@ from bnmind.lab.mastermind.game_series import GameSeries, series_faults
 from bnmind.lab.mastermind.setting import (
     GameSetting,
     Player,
+    are_all_games,
     ending_text,
+    learns,
     prior_text,
     raise_together,
 )
@@ -212,7 +214,7 @@ class Contest:
     @property
     def learns(self) -> bool:
         """Whether the assumed prior learns from the earlier codes of a match."""
-        return self.setting.learns(self.match)
+        return learns(self.setting, self.match)
 
     def play(self) -> Iterator[GameRow]:
         """Play the first game of each strategy, then the second of each strategy, and so on."""
@@ -254,7 +256,7 @@ class Contest:
             match=self.match,
             exhaustive=self.games is None
             and games == self.n_games
-            and self.setting.are_all_games(self.match),
+            and are_all_games(self.setting, self.match),
             first_codes=self.games is None and games < self.n_games,
             rows=tuple(rows[: games * len(self.strategies)]),
         )

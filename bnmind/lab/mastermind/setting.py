@@ -22,7 +22,16 @@ from bnmind.mastermind.priors.prior import Prior, observed, require_same_board
 from bnmind.mastermind.priors.uniform import UNIFORM, UniformPrior
 from bnmind.strategies.base.strategy import Strategy
 
-__all__ = ["GameSetting", "Player", "ending_text", "leads_to", "prior_text", "raise_together"]
+__all__ = [
+    "GameSetting",
+    "Player",
+    "are_all_games",
+    "ending_text",
+    "leads_to",
+    "learns",
+    "prior_text",
+    "raise_together",
+]
 
 _LISTED = 2**17  # up to this number of codes, an assumed prior is checked before the games
 
@@ -154,19 +163,6 @@ class GameSetting(Value):
             assumed_channel(self.reporting, player.assumed, self.ending) for player in self.players
         )
 
-    def learns(self, match: int) -> bool:
-        """Return whether an assumed prior learns from the earlier codes of a match of games."""
-        return match > 1 and any(map(_learns, self.believed_priors))
-
-    def are_all_games(self, match: int) -> bool:
-        """Return whether one game of each code makes all games that there are.
-
-        It does with true replies, and with strategies that make no random choices and do not learn
-        from the earlier codes of a match.
-        """
-        settled = all(player.strategy.deterministic for player in self.players)
-        return self.channel.is_exact and settled and not self.learns(match)
-
     @cached_property
     def believed_priors(self) -> tuple[Prior | None, ...]:
         """The prior that each player assumes; uniform if None."""
@@ -174,6 +170,21 @@ class GameSetting(Value):
             self.prior if player.assumed_prior is None else player.assumed_prior
             for player in self.players
         )
+
+
+def learns(setting: GameSetting, match: int) -> bool:
+    """Return whether an assumed prior learns from the earlier codes of a match of games."""
+    return match > 1 and any(map(_learns, setting.believed_priors))
+
+
+def are_all_games(setting: GameSetting, match: int) -> bool:
+    """Return whether one game of each code makes all games that there are.
+
+    It does with true replies, and with strategies that make no random choices and do not learn
+    from the earlier codes of a match.
+    """
+    settled = all(player.strategy.deterministic for player in setting.players)
+    return setting.channel.is_exact and settled and not learns(setting, match)
 
 
 def _learns(prior: Prior | None) -> bool:
