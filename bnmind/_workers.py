@@ -7,7 +7,6 @@ tasks, so they do not depend on the backend.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import threading
@@ -26,7 +25,6 @@ __all__ = [
     "Backend",
     "Processes",
     "WorkersEndedError",
-    "batch_size_for",
     "faults_of_workers",
     "finished_of",
     "results_of",
@@ -40,12 +38,6 @@ _SECONDS = 0.5
 
 _MOST_ENDS = 3
 """Times that workers may end without a result in between; afterwards a task is to blame."""
-
-_BATCH_SECONDS = 2.0
-"""The intended duration of a batch: a hundred times the cost of sending it to a worker."""
-
-_BATCHES_EACH = 8
-"""The least number of batches for each worker, so that all workers end at about the same time."""
 
 
 @runtime_checkable
@@ -243,42 +235,6 @@ class _Call(Generic[_Result]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Call, (self.number, self.task)
-
-
-def batch_size_for(seconds: float, total: int, workers: int) -> int:
-    """Return a number of items for each batch, such that overhead takes little of the time.
-
-    Batches take about two seconds, as sending one to a worker takes some hundredths of a second;
-    and there are several for each worker, if there are enough items. Results must not depend on
-    the batch size, since the measured time differs from run to run.
-
-    Parameters
-    ----------
-    seconds
-        The measured seconds for one item.
-    total
-        The number of all items.
-    workers
-        The number of workers.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a number is out of range.
-
-    Examples
-    --------
-    >>> batch_size_for(0.01, 100_000, workers=2), batch_size_for(0.01, 160, workers=2)
-    (200, 10)
-    """
-    if not (seconds >= 0 and total >= 0 and workers >= 1):
-        raise InvalidArgumentError(
-            "expected a time and a total of at least 0 and at least 1 worker, got"
-            f" {seconds} s, {total} and {workers}",
-            (seconds, total, workers),
-        )
-    most = max(1, math.ceil(total / (_BATCHES_EACH * workers)))
-    return most if seconds * most <= _BATCH_SECONDS else max(1, round(_BATCH_SECONDS / seconds))
 
 
 def _prepare(program: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from typing import Any
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from bnmind._workers import WorkersEndedError, batch_size_for, finished_of, results_of
+from bnmind._workers import WorkersEndedError, finished_of, results_of
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
 from bnmind.lab import Backend, Cluster, Processes
 from tests.command_line import ROOT
@@ -137,29 +136,6 @@ def test_a_task_that_ends_every_worker_is_given_up() -> None:
     with pytest.raises(WorkersError, match="they ended") as caught:
         list(results_of([partial(abs, 1)], Unsteady(0)))
     assert caught.value.place == "processes"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "total", "workers", "size"),
-    [
-        (0.001, 10**6, 2, 2000),
-        (0.001, 1000, 2, 63),
-        (100.0, 1000, 2, 1),
-        (0.0, 1000, 1, 125),
-        (0.1, 0, 4, 1),
-        (3.0, 3, 1, 1),
-    ],
-)
-def test_batches_take_seconds_and_there_are_several_for_each_worker(
-    seconds: float, total: int, workers: int, size: int
-) -> None:
-    assert batch_size_for(seconds, total, workers) == size
-
-
-def test_sizes_of_impossible_batches_are_refused() -> None:
-    for seconds, total, workers in ((-1.0, 1, 1), (1.0, -1, 1), (1.0, 1, 0), (math.nan, 1, 1)):
-        with pytest.raises(InvalidArgumentError, match="expected a time and a total"):
-            batch_size_for(seconds, total, workers)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What ``bnmind compare`` prints: the summary of each strategy, and who is better than whom."""
+"""The report of ``bnmind compare``: a summary of each strategy, and who is better than whom."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class _Wording:
     """How to speak of a measure."""
 
     needs: str
-    """What the strategy with fewer guesses, or more right codes, does."""
+    """The verb for the strategy with fewer guesses, or more right codes."""
     equal: str
-    """What strategies with equal means do."""
+    """The verb for strategies with equal means."""
     column: str
     """The heading of its column."""
     unit: str
@@ -254,7 +254,7 @@ def _show_pairs(
             f" pairs together ({differences.interval}):"
         )
     console.print(heading, soft_wrap=True)
-    intervals = [] if comparison.exhaustive else ["interval", "can that be told?"]
+    intervals = [] if comparison.exhaustive else ["interval", "significant?"]
     table = plain_table(wording.column, "than", "by", *intervals)
     table.columns[1].justify = "left"
     table.columns[-1].justify = "left" if intervals else "right"

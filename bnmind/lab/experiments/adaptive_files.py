@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from bnmind._messages import shown
 from bnmind.adaptive import (
@@ -43,7 +43,7 @@ from bnmind.lab.experiments.adaptive_parts import (
     responses_of,
 )
 from bnmind.lab.experiments.experiment import VERSION
-from bnmind.lab.experiments.faults import Faults, problems_of
+from bnmind.lab.experiments.faults import Faults, record_of
 from bnmind.lab.mastermind.setting_json import Part
 
 __all__ = ["test_content", "test_experiment_from"]
@@ -77,10 +77,7 @@ def test_experiment_from(content: Mapping[str, Any], directory: Path) -> TestExp
     ExperimentFileError
         If the content is not such an experiment. The error lists all faults with their places.
     """
-    try:
-        record = _Experiment.model_validate(dict(content))
-    except ValidationError as error:
-        raise ExperimentFileError(problems_of(error), content) from error
+    record = record_of(_Experiment, content)
     faults = Faults()
     if record.examinees is not None and record.responses is not None:
         faults.found.append("expected either examinees or responses, got both")

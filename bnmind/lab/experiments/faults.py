@@ -5,18 +5,20 @@ This module imports pydantic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 from pydantic import ValidationError
 
 from bnmind._messages import shown
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, ExperimentFileError
+from bnmind.lab.mastermind.setting_json import Part
 
-__all__ = ["Faults", "problems_of"]
+__all__ = ["Faults", "problems_of", "record_of"]
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
+_Record = TypeVar("_Record", bound=Part)
 
 _PLAIN = {
     "missing": "this key is missing",
@@ -49,6 +51,20 @@ class Faults:
             if message not in self.found:
                 self.found.append(message)
             return None
+
+
+def record_of(kind: type[_Record], content: Mapping[str, Any]) -> _Record:
+    """Return the record with the content of a file.
+
+    Raises
+    ------
+    ExperimentFileError
+        If the content is no such record. The error lists all faults with their places.
+    """
+    try:
+        return kind.model_validate(dict(content))
+    except ValidationError as error:
+        raise ExperimentFileError(problems_of(error), content) from error
 
 
 def problems_of(error: ValidationError) -> list[str]:

@@ -24,12 +24,12 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from bnmind._messages import shown
 from bnmind.errors import BnmindError, ExperimentFileError
 from bnmind.lab.experiments.experiment import VERSION
-from bnmind.lab.experiments.faults import Faults, problems_of
+from bnmind.lab.experiments.faults import Faults, record_of
 from bnmind.lab.experiments.game_experiment import GameExperiment
 from bnmind.lab.mastermind.ending_names import parse_ending
 from bnmind.lab.mastermind.endings import Ending
@@ -130,10 +130,7 @@ def game_experiment_from(content: Mapping[str, Any], directory: Path) -> GameExp
     ExperimentFileError
         If the content is not such an experiment. The error lists all faults with their places.
     """
-    try:
-        record = _Experiment.model_validate(_spread(content))
-    except ValidationError as error:
-        raise ExperimentFileError(problems_of(error), content) from error
+    record = record_of(_Experiment, _spread(content))
     faults = Faults()
     settings: list[GameSetting] = []
     for number, entry in enumerate(record.settings, start=1):

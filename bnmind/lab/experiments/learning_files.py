@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator
 
 from bnmind._messages import shown
 from bnmind.adaptive import RESPONSE_MODELS, Bounds, ItemBank, LearningOptions
@@ -35,7 +35,7 @@ from bnmind.lab.experiments.adaptive_parts import (
     responses_of,
 )
 from bnmind.lab.experiments.experiment import VERSION
-from bnmind.lab.experiments.faults import Faults, problems_of
+from bnmind.lab.experiments.faults import Faults, record_of
 from bnmind.lab.experiments.learning_experiment import LearningExperiment
 from bnmind.lab.mastermind.setting_json import Part
 
@@ -75,10 +75,7 @@ def learning_experiment_from(content: Mapping[str, Any], directory: Path) -> Lea
     ExperimentFileError
         If the content is not such an experiment. The error lists all faults with their places.
     """
-    try:
-        record = _Experiment.model_validate(dict(content))
-    except ValidationError as error:
-        raise ExperimentFileError(problems_of(error), content) from error
+    record = record_of(_Experiment, content)
     faults = Faults()
     if (record.bank is None) == (record.qmatrix is None):
         faults.found.append("expected either bank or qmatrix")

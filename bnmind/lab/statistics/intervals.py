@@ -57,8 +57,26 @@ class IntervalMethod(Protocol):
         """
 
 
+class _FixedNumber:
+    """An interval of a number of standard deviations, chosen with the number of observations."""
+
+    @property
+    def in_advance(self) -> bool:
+        """The number of observations is chosen in advance."""
+        return True
+
+    def factor(self, n: int, error: float) -> float:
+        """Return half the width in standard deviations."""
+        raise NotImplementedError
+
+    @checked
+    def half_widths(self, moments: Moments, error: float) -> Floats:
+        """Return half the widths of intervals; infinite where all observations are equal."""
+        return spread_widths(self.factor(moments.n, error), moments)
+
+
 @dataclass(frozen=True)
-class StudentInterval:
+class StudentInterval(_FixedNumber):
     """The interval of Student's t distribution.
 
     It holds for a number of observations chosen in advance, exactly for normal ones and
@@ -79,11 +97,6 @@ class StudentInterval:
         """The name of the method."""
         return "Student's t"
 
-    @property
-    def in_advance(self) -> bool:
-        """The number of observations is chosen in advance."""
-        return True
-
     @checked
     def factor(self, n: int, error: float) -> float:
         """Return half the width in standard deviations; infinite for a single observation."""
@@ -94,14 +107,9 @@ class StudentInterval:
             return math.inf
         return float(-stdtrit(n - 1, error / 2)) / math.sqrt(n)
 
-    @checked
-    def half_widths(self, moments: Moments, error: float) -> Floats:
-        """Return half the widths of intervals; infinite where all observations are equal."""
-        return spread_widths(self.factor(moments.n, error), moments)
-
 
 @dataclass(frozen=True)
-class NormalInterval:
+class NormalInterval(_FixedNumber):
     """The interval of the normal distribution.
 
     It holds for a large number of observations, chosen in advance.
@@ -117,11 +125,6 @@ class NormalInterval:
         """The name of the method."""
         return "normal"
 
-    @property
-    def in_advance(self) -> bool:
-        """The number of observations is chosen in advance."""
-        return True
-
     @checked
     def factor(self, n: int, error: float) -> float:
         """Return half the width in standard deviations; infinite for a single observation."""
@@ -129,11 +132,6 @@ class NormalInterval:
 
         require_error(n, error)
         return math.inf if n == 1 else float(-ndtri(error / 2)) / math.sqrt(n)
-
-    @checked
-    def half_widths(self, moments: Moments, error: float) -> Floats:
-        """Return half the widths of intervals; infinite where all observations are equal."""
-        return spread_widths(self.factor(moments.n, error), moments)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Plots of figures that are points of curves, with bands of two standard errors."""
+"""Plots of figures that are points of curves, with bands or bars of two standard errors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bnmind.information import Floats
 from bnmind.lab.drawing.canvas import line, new_figure, plain, polish
 from bnmind.lab.drawing.curves import Curve, band
 from bnmind.lab.drawing.style import style_of
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "draw_panels"]
 
 _ERRORS = 2
+_MOST_BANDS = 4
+"""More bands than this hide each other: each point then has an error bar."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,9 @@ class Panel:
     curves: tuple[str, ...]
     """The curves, in the order of the legend."""
     names: tuple[str, ...] = ()
-    """The name of each curve in the legend, which determines its style; by default the curve."""
+    """The name of each curve in the legend; by default the curve."""
+    styles: tuple[str, ...] = ()
+    """The strategy in whose style each curve is drawn; by default its name."""
     levels: tuple[Figure, ...] = ()
     """Figures without an abscissa, one for each of the first curves, drawn to their right."""
     y: str = ""
@@ -82,7 +87,8 @@ def draw_panels(
 
 def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
     for number, curve in enumerate(panel.curves):
-        name = panel.names[number] if panel.names else curve
+        label = panel.names[number] if panel.names else curve
+        name = panel.styles[number] if panel.styles else label
         points = sorted(
             (figure.at, figure.ours, figure.standard_error or 0.0)
             for figure in figures
@@ -92,9 +98,13 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
             continue
         at, mean, error = np.array(points, dtype=np.float64).T
         low, high = mean - _ERRORS * error, np.minimum(mean + _ERRORS * error, panel.most)
-        if error.any():
+        if len(panel.curves) > _MOST_BANDS:
+            at = _shifted(ax, at, number, len(panel.curves))
+            sides = (mean - low, high - mean)
+            ax.errorbar(at, mean, sides, fmt="none", ecolor=style_of(name).color, elinewidth=0.9)
+        elif error.any():
             band(ax, Curve(name=name, x=at, y=mean, low=low, high=high))
-        line(ax, name, at, mean, linewidth=1.4, markersize=5)
+        line(ax, name, at, mean, label=plain(label), linewidth=1.4, markersize=5)
         if number < len(panel.levels) and (level := panel.levels[number].ours) is not None:
             style, step = style_of(name), (at[-1] - at[0]) / 30
             ax.errorbar(
@@ -114,3 +124,14 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
             framealpha=0.9,
             handlelength=3.5,
         )
+
+
+def _shifted(ax: Axes, at: Floats, number: int, n: int) -> Floats:
+    """Return the abscissas moved sideways a little, so that the bars of n curves stand apart."""
+    part = (number - (n - 1) / 2) / n
+    if ax.get_xscale() == "log":
+        shifted: Floats = at * 1.5**part
+    else:
+        step = float(np.diff(at).min()) if len(at) > 1 else 1.0
+        shifted = at + 0.35 * step * part
+    return shifted

@@ -147,6 +147,7 @@ def _draw_assumptions(figures: Sequence[Figure]) -> Drawing:
             title="false replies" if kind == "false" else "independent errors",
             curves=tuple(_curve(kind, real) for real in (0.1, 0.2, 0.3)),
             names=tuple(f"{real:g} is real" for real in (0.1, 0.2, 0.3)),
+            styles=("entropy", "map", "knuth"),
             levels=tuple(
                 learned[f"{_curve(kind, real)}, learned"]
                 for real in (0.1, 0.2, 0.3)
