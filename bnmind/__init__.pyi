@@ -7,6 +7,7 @@ from bnmind import junction as junction
 from bnmind import lab as lab
 from bnmind import mastermind as mastermind
 from bnmind import pgm as pgm
+from bnmind import questions as questions
 from bnmind import rank_one as rank_one
 from bnmind import strategies as strategies
 from bnmind import views as views
@@ -24,5 +25,6 @@ from bnmind.mastermind import Board as Board
 from bnmind.mastermind import Channel as Channel
 from bnmind.pgm import Network as Network
 from bnmind.pgm.files import read as read
+from bnmind.questions import rank_questions as rank_questions
 
 __version__: str

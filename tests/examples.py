@@ -20,6 +20,7 @@ import bnmind.junction as junction
 import bnmind.lab as lab
 import bnmind.mastermind as mastermind
 import bnmind.pgm as pgm
+import bnmind.questions as questions
 import bnmind.rank_one as rank_one
 import bnmind.strategies as strategies
 import bnmind.views as views
@@ -48,6 +49,7 @@ PACKAGES = (
     "rank_one",
     "junction",
     "views",
+    "questions",
     "mastermind",
     "adaptive",
     "strategies",
@@ -288,6 +290,15 @@ def _views() -> Any:
         views.network_view(network()),
         views.lay_out([(10.0, 5.0)] * 3, [(0, 1), (0, 2), (1, 2)]),
     ]
+
+
+# --- Questions ---------------------------------------------------------------------------------
+
+
+@_add(questions.QuestionRanking, questions.RankedQuestion, questions.InformationLessCost)
+def _questions() -> Any:
+    ranking = questions.rank_questions(network(), about=["rain"], costs={"wet": 2})
+    return [ranking, ranking.best, questions.InformationLessCost(0.5)]
 
 
 # --- Mastermind -----------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ ORDER = (
     ("junction.queries",),
     ("views.drawing",),
     ("views",),
+    ("questions",),
     ("adaptive.response_models",),
     ("mastermind", "adaptive.items"),
     ("mastermind.masses", "adaptive.beliefs"),

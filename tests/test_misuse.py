@@ -23,6 +23,7 @@ import bnmind.junction as junction
 import bnmind.mastermind as mastermind
 import bnmind.pgm as pgm
 import bnmind.pgm.files as files
+import bnmind.questions as questions
 import bnmind.rank_one as rank_one
 import bnmind.views as views
 from bnmind.errors import BnmindError
@@ -118,6 +119,19 @@ def of_functions() -> Iterator[Call]:
         (
             rank_one.rank_one_form,
             {"cpd": COUNT, "nodes": rank_one.Integers(), "states": {"rain": [0, 1]}, "name": "B"},
+        ),
+        (
+            questions.rank_questions,
+            {
+                "network": network(),
+                "about": ["rain"],
+                "among": ["wet", "slip"],
+                "evidence": {"count": "1"},
+                "costs": {"wet": 2.0},
+                "measure": questions.MarginalEntropies(),
+                "score": questions.InformationLessCost(0.1),
+                "limits": junction.Limits(),
+            },
         ),
         (
             junction.compile_plan,
