@@ -17,6 +17,8 @@ from bnmind.adaptive import learn as learn
 from bnmind.adaptive import simulate as simulate
 from bnmind.errors import BnmindError as BnmindError
 from bnmind.information import choose_question as choose_question
+from bnmind.junction import Engine as Engine
+from bnmind.junction import compile_model as compile_model
 from bnmind.junction import compile_plan as compile_plan
 from bnmind.junction import posterior as posterior
 from bnmind.lab import compare as compare

@@ -237,6 +237,13 @@ def _other_plans() -> Any:
     ]
 
 
+@_add(junction.Engine)
+def _engines() -> Any:
+    engine = junction.compile_model(network(), memory=2**20)
+    engine.posterior("rain", {"count": "1"})
+    return [engine, junction.Engine(model=network(), order=junction.MinFill())]
+
+
 @_add(
     junction.Clique,
     junction.EliminationOrder,

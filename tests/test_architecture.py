@@ -37,6 +37,7 @@ ORDER = (
     ("junction.program",),
     ("junction.inference",),
     ("junction.queries",),
+    ("junction.engine",),
     ("views.drawing",),
     ("views",),
     ("questions",),
@@ -85,9 +86,11 @@ APART = (("mastermind", "adaptive"),)
 DOORS = {
     ("bnmind.pgm.network", "bnmind.views.view"),
     ("bnmind.pgm.network", "bnmind.pgm.formats.pgmpy_bridge"),
+    ("bnmind.pgm.network", "bnmind.junction.engine.one_call"),
+    ("bnmind.pgm.network", "bnmind.junction.inference.posterior"),
 }
-"""The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, and
-a network comes from pgmpy or goes there."""
+"""The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a
+network comes from pgmpy or goes there, and it is queried in one call."""
 
 FRONT_DOOR = ROOT / "__init__.pyi"
 """The names of `import bnmind`, each imported from its room when it is first used."""

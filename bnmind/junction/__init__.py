@@ -1,5 +1,7 @@
 """Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
+from bnmind.junction.engine.engine import DEFAULT_MEMORY, Engine, compile_model
+from bnmind.junction.engine.one_call import posterior
 from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder, OrderFinder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
@@ -11,7 +13,6 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
-from bnmind.junction.queries.single_query import posterior
 from bnmind.junction.triangulation.best_order import BestOrder
 from bnmind.junction.triangulation.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
@@ -20,11 +21,13 @@ from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.junction.triangulation.registry import ORDER_FINDERS
 
 __all__ = [
+    "DEFAULT_MEMORY",
     "ORDER_FINDERS",
     "BatchPosterior",
     "BestOrder",
     "Clique",
     "EliminationOrder",
+    "Engine",
     "ExactOrder",
     "Explanation",
     "ExplanationPlan",
@@ -46,6 +49,7 @@ __all__ = [
     "WeightedMinFill",
     "compile_explanation",
     "compile_marginal_map",
+    "compile_model",
     "compile_plan",
     "compile_sampling",
     "families",

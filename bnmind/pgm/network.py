@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
@@ -16,6 +16,9 @@ from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    from bnmind.junction.inference.posterior import Posterior
 
 __all__ = ["FactorModel", "Network", "Potential", "Replacement"]
 
@@ -99,6 +102,30 @@ class FactorModel(CheckedValue):
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""
         return _named(self._variables_by_name, name)
+
+    def query(self, targets: Any = None, given: Any = None) -> Posterior:
+        """Return the distributions of variables given evidence.
+
+        For other questions, and for options, make an engine with `bnmind.compile_model`. Repeated
+        queries reuse plans: the model keeps an engine with at most 64 MiB for them.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; a tuple of names inside of a list asks for a joint
+            distribution. By default every variable without a state in the evidence.
+        given
+            The evidence: for each variable a state, a likelihood ``{state: weight}``, or a missing
+            value.
+
+        Raises
+        ------
+        UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+            As in `bnmind.junction.Engine.posterior`.
+        """
+        from bnmind.junction.engine.one_call import engine_of
+
+        return engine_of(self).posterior(targets, given)
 
     def __repr__(self) -> str:
         return f"FactorModel({len(self.variables)} variables, {len(self.potentials)} factors)"
@@ -194,6 +221,40 @@ class Network(CheckedValue):
         """Return the conditional distribution of a variable."""
         self.variable(name)
         return self._by_name[name]
+
+    def query(self, targets: Any = None, given: Any = None) -> Posterior:
+        """Return the distributions of variables given evidence.
+
+        For other questions, and for options, make an engine with `bnmind.compile_model`. Repeated
+        queries reuse plans: the network keeps an engine with at most 64 MiB for them.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; a tuple of names inside of a list asks for a joint
+            distribution. By default every variable without a state in the evidence.
+        given
+            The evidence: for each variable a state, a likelihood ``{state: weight}``, or a missing
+            value.
+
+        Raises
+        ------
+        UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+            As in `bnmind.junction.Engine.posterior`.
+
+        Examples
+        --------
+        >>> from bnmind.pgm import TabularCPD
+        >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+        >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+        ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+        >>> network.query("rain", given={"wet": "yes"})
+        Posterior(1 target, log_evidence=-1.34707)
+        rain  no 0.308  yes 0.692
+        """
+        from bnmind.junction.engine.one_call import engine_of
+
+        return engine_of(self).posterior(targets, given)
 
     @classmethod
     def from_pgmpy(cls, model: Any) -> Network:

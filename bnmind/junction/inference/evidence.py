@@ -2,7 +2,8 @@
 
 A finding on an evidence variable is one of its states. A finding on a soft variable of a plan is a
 state, a likelihood of every state (virtual evidence: Pearl, *Probabilistic reasoning in intelligent
-systems*, 1988, section 2.2.2), or missing. None, NaN and missing values of pandas count as missing.
+systems*, 1988, section 2.2.2), or missing. None, NaN, NaT, masked values of NumPy and missing
+values of pandas count as missing.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ def is_missing(finding: Any) -> bool:
         return True
     if isinstance(finding, float | np.floating):
         return bool(np.isnan(finding))
-    return type(finding).__name__ in ("NAType", "NaTType")
+    if isinstance(finding, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(finding))
+    return finding is np.ma.masked or type(finding).__name__ in ("NAType", "NaTType")
 
 
 def is_state(finding: Any) -> bool:

@@ -1,0 +1,1 @@
+"""Engines: a compiled model that answers any question under any evidence."""

@@ -1,0 +1,443 @@
+"""Engines: one object that answers any question about a model, under any evidence.
+
+An engine makes plans when questions need them, and remembers them within a number of bytes. The
+answer to a question does not depend on the questions before it, except for rounding errors.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked
+from bnmind._messages import bytes_text, many
+from bnmind._values import Value
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.information import entropy
+from bnmind.junction.engine.model_entropy import model_entropy
+from bnmind.junction.engine.plan_bytes import plan_bytes
+from bnmind.junction.engine.plan_store import PlanStore, Stored
+from bnmind.junction.engine.question_text import question_text
+from bnmind.junction.engine.reading import Reader, Scopes, Seen, Targets
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.queries.marginal_map import (
+    DEFAULT_JOINT_CELLS,
+    MarginalMapPlan,
+    compile_marginal_map,
+)
+from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
+from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
+from bnmind.pgm.distribution import Distribution
+from bnmind.pgm.network import FactorModel, Network
+
+__all__ = ["DEFAULT_MEMORY", "Engine", "compile_model"]
+
+DEFAULT_MEMORY = 2**28
+"""The default limit for the bytes of all remembered plans: 256 MiB."""
+
+_MOST_LINES = 12
+"""The most plans that the text of an engine lists."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Engine(Value):
+    """A compiled model that answers any question under any evidence.
+
+    `compile_model` makes engines. The evidence of a question is a mapping or a `pandas.Series`: for
+    each variable a state, a likelihood ``{state: weight}``, or a missing value (None, NaN, or a
+    missing value of pandas). States may be numbers or truth values.
+
+    An engine may be used by several threads at once. Copies and pickles of an engine hold the
+    model and the options, and start without plans.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``memory`` is negative.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> engine = compile_model(Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                                 TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]))))
+    >>> engine.posterior("rain", {"wet": "yes"})
+    Posterior(1 target, log_evidence=-1.34707)
+    rain  no 0.308  yes 0.692
+    >>> round(engine.probability({"rain": "yes"}, {"wet": "yes"}), 3)
+    0.692
+    """
+
+    model: Network | FactorModel
+    """The model."""
+    memory: int = DEFAULT_MEMORY
+    """The limit for the bytes of all remembered plans."""
+    order: OrderFinder | None = None
+    """The search for elimination orders; None for the default of each question."""
+    limits: Limits = DEFAULT_LIMITS
+    """The limits of the cost of each answer."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_fields(self)
+        if self.memory < 0:
+            raise InvalidArgumentError(f"memory must be at least 0, got {self.memory}", self.memory)
+
+    def __repr__(self) -> str:
+        plans = self._store.held()
+        used = sum(stored.bytes for stored in plans)
+        return (
+            f"Engine({len(self.model.variables):,} variables, {_plans(len(plans))} in"
+            f" {bytes_text(used)} of at most {bytes_text(self.memory)})"
+        )
+
+    def __str__(self) -> str:
+        plans = self._store.held()
+        used = sum(stored.bytes for stored in plans)
+        states = sum(v.n_states for v in self.model.variables)
+        lines = [
+            f"engine for {len(self.model.variables):,} variables with {states:,} states",
+            f"remembers {_plans(len(plans))} in {bytes_text(used)} of at most"
+            f" {bytes_text(self.memory)}",
+        ]
+        latest = plans[: -_MOST_LINES - 1 : -1]
+        lines += [f"  {stored.title}  {bytes_text(stored.bytes)}" for stored in latest]
+        if len(plans) > _MOST_LINES:
+            lines.append(f"  … and {len(plans) - _MOST_LINES:,} more")
+        lines.append(
+            f"an answer may take {many(self.limits.max_multiplications)} multiplications and"
+            f" {bytes_text(self.limits.max_bytes)}"
+        )
+        return "\n".join(lines)
+
+    @checked
+    def posterior(
+        self, targets: Targets | None = None, evidence: Evidence | None = None
+    ) -> Posterior:
+        """Return the distributions of variables given evidence.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; a tuple of names inside of a list asks for a joint
+            distribution. By default every variable without a state in the evidence.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such variable, or the variable no such state.
+        ImpossibleEvidenceError
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
+        TooLargeError
+            If the answer would exceed the limits. The error is raised before the computation.
+        InvalidArgumentError
+            If the evidence or the targets are not valid.
+        CancellationError
+            As in `Plan.run`.
+        """
+        seen = self._reader.evidence(evidence)
+        return self._posterior(self._reader.scopes(targets, seen), seen)
+
+    @checked
+    def joint(self, targets: Targets, evidence: Evidence | None = None) -> Distribution:
+        """Return the joint distribution of variables given evidence, with axes in their order.
+
+        The distribution of a single variable is indexed by its states, and that of several
+        variables by tuples of states. The errors are those of `posterior`.
+        """
+        names = self._reader.names(targets, "a joint")
+        seen = self._reader.evidence(evidence)
+        return self._posterior((names,), seen)[names]
+
+    @checked
+    def mpe(self, evidence: Evidence | None = None) -> Explanation:
+        """Return the most probable explanation: the most probable states of all other variables.
+
+        Equal questions have equal answers, even if several explanations are equally probable. The
+        errors are those of `posterior`.
+        """
+        seen = self._reader.evidence(evidence)
+
+        def make() -> ExplanationPlan:
+            return compile_explanation(
+                self.model,
+                evidence=seen.states,
+                soft=seen.soft,
+                order=self.order,
+                limits=self.limits,
+            )
+
+        plan: ExplanationPlan = self._planned("mpe", None, seen, make)
+        return plan.run(seen.findings)
+
+    @checked
+    def map(
+        self,
+        targets: Targets,
+        evidence: Evidence | None = None,
+        *,
+        max_joint: int = DEFAULT_JOINT_CELLS,
+    ) -> Explanation:
+        """Return the most probable joint state of some variables, with all others summed out.
+
+        This is the marginal MAP. It differs from `mpe`, which explains all variables, and from the
+        most probable states of the single variables.
+
+        Parameters
+        ----------
+        targets
+            The name or names of the variables to explain, without evidence.
+        evidence
+            As for all questions; see `Engine`.
+        max_joint
+            The most cells of the joint distribution of the targets.
+
+        Raises
+        ------
+        TooLargeError
+            If the joint distribution has more cells, or the answer exceeds the limits.
+        InvalidArgumentError
+            If there are no targets, or a target is evidence.
+        UnknownNameError, ImpossibleEvidenceError, CancellationError
+            As in `posterior`.
+        """
+        names = self._reader.names(targets, "a marginal MAP")
+        seen = self._reader.evidence(evidence)
+        cells = math.prod([self._reader.variables[name].n_states for name in names])
+
+        def make() -> MarginalMapPlan:
+            return compile_marginal_map(
+                self.model,
+                names,
+                evidence=seen.states,
+                soft=seen.soft,
+                order=self.order,
+                limits=self.limits,
+                max_joint=max_joint,
+            )
+
+        # A plan that was made under a larger limit does not serve a smaller one.
+        asked = (names,) if cells <= max_joint else None
+        plan: MarginalMapPlan = self._planned("map", asked, seen, make)
+        return plan.run(seen.findings)
+
+    @checked
+    def sample(
+        self, n_samples: int, rng: np.random.Generator, evidence: Evidence | None = None
+    ) -> Samples:
+        """Return independent samples of all variables given evidence, exactly distributed.
+
+        Parameters
+        ----------
+        n_samples
+            The number of samples, at least 0.
+        rng
+            The random generator. Equal generators give equal samples.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        TooLargeError
+            If there are too many states to draw, or the answer exceeds the limits.
+        InvalidArgumentError
+            If ``n_samples`` is negative, or the evidence is not valid.
+        UnknownNameError, ImpossibleEvidenceError
+            As in `posterior`.
+        """
+        seen = self._reader.evidence(evidence)
+
+        def make() -> SamplingPlan:
+            return compile_sampling(
+                self.model,
+                evidence=seen.states,
+                soft=seen.soft,
+                order=self.order,
+                limits=self.limits,
+            )
+
+        plan: SamplingPlan = self._planned("sample", None, seen, make)
+        return plan.run(seen.findings, n_samples=n_samples, rng=rng)
+
+    @checked
+    def probability(self, event: Evidence, given: Evidence | None = None) -> float:
+        """Return the probability of an event given evidence; 0 if they contradict each other.
+
+        Parameters
+        ----------
+        event
+            The states of some variables at the same time, as ``{"rain": "yes", "wet": "no"}``. For
+            a likelihood, the result is its expected value.
+        given
+            The evidence, as for all questions; see `Engine`.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence ``given`` has probability zero.
+        UnknownNameError, TooLargeError, InvalidArgumentError, CancellationError
+            As in `posterior`.
+        """
+        first, seen = self._reader.event(event), self._reader.evidence(given)
+        if len(first.states) == 1 and not first.soft:
+            (name, state) = next(iter(first.states.items()))
+            return self._posterior(((name,),), seen)[name][state]
+        return math.exp(self._log_probability(first, seen))
+
+    @checked
+    def log_probability(self, event: Evidence, given: Evidence | None = None) -> float:
+        """Return the natural logarithm of the probability of an event given evidence.
+
+        It is −inf if they contradict each other. The arguments and errors are those of
+        `probability`.
+        """
+        first, seen = self._reader.event(event), self._reader.evidence(given)
+        return self._log_probability(first, seen)
+
+    @checked
+    def entropy(self, targets: Targets | None = None, evidence: Evidence | None = None) -> float:
+        """Return the entropy of the joint distribution of variables given evidence, in bits.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; by default all variables. The joint distribution of all
+            variables is not computed, but that of named ones is.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+            As in `posterior`.
+        CancellationError
+            As in `posterior`.
+        """
+        seen = self._reader.evidence(evidence)
+        if targets is None:
+            return model_entropy(self.model, seen, self._posterior)
+        names = self._reader.names(targets, "an entropy")
+        return float(entropy(self._posterior((names,), seen).joints[0].ravel()))
+
+    def _log_probability(self, event: Seen, given: Seen) -> float:
+        """Return ln P(event | given)."""
+        both = event.joined(given, self._reader.variables)
+        total = 0.0
+        if given.states or given.soft or isinstance(self.model, FactorModel):
+            total = self._posterior(((),), given).log_evidence
+        if both is None:
+            return -math.inf
+        try:
+            return min(self._posterior(((),), both).log_evidence - total, _most(event))
+        except ImpossibleEvidenceError:
+            return -math.inf
+
+    def _posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the joint distribution of each target given evidence."""
+
+        def make() -> Any:
+            return compile_plan(
+                self.model,
+                evidence=seen.states,
+                soft=seen.soft,
+                targets=scopes,
+                order=self.order,
+                limits=replace(self.limits, only_restrictions=True),
+            )
+
+        plan = self._planned("posterior", scopes, seen, make)
+        try:
+            return plan.run(seen.findings)  # type: ignore[no-any-return]
+        except TooLargeError:
+            if not seen.states:
+                raise
+        # The plan restricted to the states of the evidence may be much smaller.
+        return plan.restrict(seen.states).run(seen.soft)  # type: ignore[no-any-return]
+
+    def _planned(self, kind: str, asked: Any, seen: Seen, make: Any) -> Any:
+        """Return a plan for questions of a kind about these variables, from memory if possible."""
+        hard, soft = tuple(seen.states), tuple(seen.soft)
+
+        def stored() -> Stored:
+            plan = make()
+            return Stored(plan, plan_bytes(plan), question_text(kind, asked, hard, soft))
+
+        return self._store.get((kind, asked, hard, soft), stored)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.model)
+
+    @property
+    def _store(self) -> PlanStore:
+        """The remembered plans; all threads get the same store."""
+        store: PlanStore | None = self.__dict__.get("_plan_store")
+        if store is None:
+            # Of several threads that make a store at the same time, the first wins.
+            store = self.__dict__.setdefault("_plan_store", PlanStore(self.memory))
+        return store
+
+
+def _most(event: Seen) -> float:
+    """Return the logarithm of the largest expected likelihood of an event."""
+    largest = [float(weights.max()) for weights in event.soft.values()]
+    return math.fsum(map(math.log, largest)) if all(largest) else -math.inf
+
+
+def _plans(number: int) -> str:
+    return "1 plan" if number == 1 else f"{number:,} plans"
+
+
+@checked
+def compile_model(
+    model: Network | FactorModel,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Engine:
+    """Return an engine that answers any question about a model, under any evidence.
+
+    The engine makes its plans when questions first need them.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of factors.
+    memory
+        The limit for the bytes of all remembered plans. Those used least recently are dropped
+        first; a plan that does not fit at all is made for each question anew.
+    order
+        The search for elimination orders, as in `compile_plan`.
+    limits
+        The limits of the cost of each answer, as in `compile_plan`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``memory`` is negative.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> coin = Variable("coin", ("heads", "tails"))
+    >>> call = Variable("call", ("heads", "tails"))
+    >>> engine = compile_model(Network((TabularCPD(coin, (), [0.5, 0.5]),
+    ...                                 TabularCPD(call, (coin,), [[0.9, 0.1], [0.1, 0.9]]))))
+    >>> engine
+    Engine(2 variables, 0 plans in 0 bytes of at most 256 MiB)
+    >>> engine.posterior(["coin"], {"call": "heads"})["coin"]["heads"]
+    0.9
+    """
+    return Engine(model=model, memory=memory, order=order, limits=limits)

@@ -1,0 +1,57 @@
+"""The bytes that plans take between runs: their tables, programs and names.
+
+The tables are counted exactly, and as if no plan shared them with the model. The rest consists of
+small Python objects, a few for each step of the program; they are counted by the upper bounds
+below, since a walk through all of them would take about as long as a run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.queries.marginal_map import MarginalMapPlan
+from bnmind.junction.queries.mpe import ExplanationPlan
+from bnmind.junction.queries.sampling import SamplingPlan
+
+__all__ = ["plan_bytes"]
+
+_PLAN = 16_384
+"""Bytes of a plan without steps."""
+
+_STEP = 1_024
+"""Bytes of a step of a program: an operation, register numbers and scopes."""
+
+_TARGET = 1_024
+"""Bytes of a target or a table: its scopes and the rule for reading it."""
+
+
+def plan_bytes(plan: Any) -> int:
+    """Return the bytes that a plan of any kind takes, from above.
+
+    Parameters
+    ----------
+    plan
+        A `Plan`, `ExplanationPlan`, `MarginalMapPlan` or `SamplingPlan`.
+    """
+    if isinstance(plan, SamplingPlan):
+        return _PLAN + (0 if plan.plan is None else plan_bytes(plan.plan))
+    if isinstance(plan, ExplanationPlan | MarginalMapPlan):
+        return plan_bytes(plan.plan)
+    assert isinstance(plan, Plan)
+    return _query_bytes(plan.compiled)
+
+
+def _query_bytes(compiled: CompiledQuery) -> int:
+    arrays: list[Any] = []
+    for source in compiled.sources:
+        arrays += [value for value in vars(source).values() if isinstance(value, np.ndarray)]
+    cliques = sum([len(tree.cliques) for tree in compiled.trees])
+    parts = len(compiled.targets) + len(compiled.sources) + len(compiled.evidence) + cliques
+    steps = len(compiled.program.steps)
+    if compiled.summed is not None:
+        steps += len(compiled.summed.summands)
+    return _PLAN + sum([int(a.nbytes) for a in arrays]) + _STEP * steps + _TARGET * parts
