@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from bnmind.errors import BnmindError
@@ -19,6 +20,7 @@ from bnmind.lab import (
     game_settings,
     run,
 )
+from bnmind.lab.mastermind.game_series import remembering
 from bnmind.mastermind import Board, Channel, parse_prior
 from bnmind.strategies import Entropy, Knuth, MapCode, RandomCode
 
@@ -52,6 +54,14 @@ def test_rows_do_not_depend_on_batches_or_copies() -> None:
     assert tuple(row for part in alone[::-1] for row in part) == rows
     assert len(rows) == experiment.n_rows == 7 * 3 * 4
     assert run(replace(experiment, seed=1)).rows != rows
+
+
+def test_remembered_choices_hold_no_tables() -> None:
+    (player,) = remembering([Player(Entropy())])
+    belief, rng = player.start(NOISY), np.random.default_rng(0)
+    chosen, again = player.choose(belief, rng), player.choose(belief, rng)
+    assert chosen is again
+    assert chosen[1] == replace(Entropy().choose(belief, rng)[1], plan=None)
 
 
 def test_players_with_other_assumptions_are_told_apart() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,7 +31,8 @@ from bnmind.strategies.base.strategy import GuessInfo, Strategy
 __all__ = ["GameSeries", "game_seed", "remembering", "series_faults"]
 
 _REMEMBERED = 2**16
-"""The number of choices to cache for a strategy: those of the first games recur most."""
+"""The number of choices to cache for a strategy, about 1 KB each: those of the first games recur
+most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,7 +146,9 @@ class _Remembering:
     ) -> tuple[int, GuessInfo]:
         choice = self.remembered.get(belief.history)
         if choice is None:
-            choice = self.strategy.choose(belief, rng, situation)
+            guess, info = self.strategy.choose(belief, rng, situation)
+            # Plans have tables of several KB, and no row needs them.
+            choice = guess, replace(info, plan=None)
             if len(self.remembered) < _REMEMBERED:
                 self.remembered[belief.history] = choice
         return choice
