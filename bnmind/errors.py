@@ -14,6 +14,7 @@ from bnmind._messages import listed, one_line, shown
 __all__ = [
     "BnmindError",
     "CancellationError",
+    "CaseTableError",
     "EvidenceNamesError",
     "ExperimentFileError",
     "FileWriteError",
@@ -126,6 +127,20 @@ class ResponseTableError(InvalidResponseError):
         self.problems = tuple(problems)
         """Every fault found, a sentence each."""
         super().__init__(listed(self.problems), self.problems)
+
+
+class CaseTableError(InvalidArgumentError):
+    """A table of cases is invalid. The message lists the first faults, and their number."""
+
+    def __init__(self, problems: Iterable[str], *, count: int | None = None) -> None:
+        self.problems = tuple(problems)
+        """The first faults found, a sentence each."""
+        self.count = len(self.problems) if count is None else count
+        """The number of all faults."""
+        more = self.count - len(self.problems)
+        super().__init__(
+            f"{listed(self.problems)}{f'; and {more:,} more' if more > 0 else ''}", self.problems
+        )
 
 
 class InvalidHistoryError(_OffendingValueError):

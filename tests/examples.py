@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bnmind.adaptive as adaptive
 import bnmind.junction as junction
@@ -212,6 +213,12 @@ def _plans() -> Any:
         plan().run({"count": "1", "wet": [0.5, 0.5, 1]}, KEPT),
         plan().run_batch(cases, KEPT, allow_impossible=True),
     ]
+
+
+@_add(junction.CaseAnswers)
+def _case_answers() -> Any:
+    frame = pd.DataFrame({"wet": ["no", "yes", None], "wett": [1, 2, 3]}, index=["a", "b", "c"])
+    return [junction.predict(network(), frame, "rain"), junction.log_likelihood(network(), frame)]
 
 
 @_add(

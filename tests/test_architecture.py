@@ -37,6 +37,7 @@ ORDER = (
     ("junction.program",),
     ("junction.inference",),
     ("junction.queries",),
+    ("junction.cases",),
     ("junction.engine",),
     ("views.drawing",),
     ("views",),

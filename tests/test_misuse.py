@@ -187,6 +187,40 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(10**8, 10**8),
             },
         ),
+        (
+            junction.predict,
+            {
+                "model": network(),
+                "cases": pd.DataFrame({"wet": ["no", None]}),
+                "targets": ["rain"],
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
+        (
+            junction.predict_proba,
+            {
+                "model": network(),
+                "cases": pd.DataFrame({"wet": ["no", None]}),
+                "targets": ["rain"],
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
+        (
+            junction.log_likelihood,
+            {
+                "model": network(),
+                "cases": pd.DataFrame({"wet": ["no", None]}),
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
+        (
+            junction.impute,
+            {
+                "model": network(),
+                "cases": pd.DataFrame({"wet": ["no", None]}),
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
         (junction.families, {"network": network()}),
         (
             junction.junction_tree,

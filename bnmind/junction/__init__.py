@@ -1,5 +1,7 @@
 """Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
+from bnmind.junction.cases.answers import CaseAnswers
+from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
 from bnmind.junction.engine.engine import DEFAULT_MEMORY, Engine, compile_model
 from bnmind.junction.engine.one_call import posterior
 from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder, OrderFinder
@@ -25,6 +27,7 @@ __all__ = [
     "ORDER_FINDERS",
     "BatchPosterior",
     "BestOrder",
+    "CaseAnswers",
     "Clique",
     "EliminationOrder",
     "Engine",
@@ -53,6 +56,10 @@ __all__ = [
     "compile_plan",
     "compile_sampling",
     "families",
+    "impute",
     "junction_tree",
+    "log_likelihood",
     "posterior",
+    "predict",
+    "predict_proba",
 ]
