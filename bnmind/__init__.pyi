@@ -31,6 +31,8 @@ from bnmind.mastermind import Board as Board
 from bnmind.mastermind import Channel as Channel
 from bnmind.pgm import Network as Network
 from bnmind.pgm.files import read as read
+from bnmind.questions import Decision as Decision
 from bnmind.questions import rank_questions as rank_questions
+from bnmind.questions import value_of_information as value_of_information
 
 __version__: str

@@ -309,10 +309,21 @@ def _views() -> Any:
 # --- Questions ---------------------------------------------------------------------------------
 
 
-@_add(questions.QuestionRanking, questions.RankedQuestion, questions.InformationLessCost)
+@cache
+def decision() -> questions.Decision:
+    """Return a decision about the example network."""
+    return questions.Decision.of("rain", {"go": {"no": 1, "yes": -3}, "stay": {"no": 0, "yes": 0}})
+
+
+@_add(
+    *(questions.QuestionRanking, questions.RankedQuestion, questions.InformationLessCost),
+    *(questions.Decision, questions.InformationValues, questions.ValuedQuestion),
+)
 def _questions() -> Any:
     ranking = questions.rank_questions(network(), about=["rain"], costs={"wet": 2})
-    return [ranking, ranking.best, questions.InformationLessCost(0.5)]
+    values = questions.value_of_information(network(), decision())
+    less = questions.InformationLessCost(0.5)
+    return [ranking, ranking.best, less, decision(), values, values.best]
 
 
 # --- Mastermind -----------------------------------------------------------------------------------

@@ -30,9 +30,23 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.formats import from_pgmpy
-from tests.examples import BOARD, KEPT, PUBLIC, RAIN, TURN, WET, examples_of, network, plan
+from tests.examples import (
+    BOARD,
+    KEPT,
+    PUBLIC,
+    RAIN,
+    TURN,
+    WET,
+    decision,
+    examples_of,
+    network,
+    plan,
+)
 
-PACKAGES = ("pgm", "pgm.files", "rank_one", "junction", "views", "information", "mastermind")
+PACKAGES = (
+    *("pgm", "pgm.files", "rank_one", "junction", "views", "questions"),
+    *("information", "mastermind"),
+)
 
 JUNK: dict[str, Any] = {
     "None": None,
@@ -132,6 +146,21 @@ def of_functions() -> Iterator[Call]:
                 "score": questions.InformationLessCost(0.1),
                 "limits": junction.Limits(),
             },
+        ),
+        (
+            questions.value_of_information,
+            {
+                "network": network(),
+                "decision": decision(),
+                "among": ["wet", "slip"],
+                "evidence": {"count": "1"},
+                "costs": {"wet": 2.0},
+                "limits": junction.Limits(),
+            },
+        ),
+        (
+            questions.Decision.of,
+            {"about": ["rain"], "utilities": {"go": {"no": 1, "yes": -3}}},
         ),
         (
             junction.compile_plan,

@@ -1,0 +1,239 @@
+r"""The value of information: how much better a decision becomes by an observation.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+U[a, t]    the utility of action a if the targets have configuration t
+EU         ``expected_utility``: max_a Σ_t m(t) U[a, t]
+EU(X)      Σ_x max_a Σ_t m(t) N[t, x] U[a, t]
+value      EU(X) − EU, never negative
+EVPI       ``perfect_information``: Σ_t m(t) max_a U[a, t] − EU
+=========  ==================================================================
+
+with the masses m and the channel N of `bnmind.questions.causes`.
+
+References
+----------
+H. Raiffa and R. Schlaifer, *Applied Statistical Decision Theory*, 1961; R. A. Howard, "Information
+value theory", IEEE Trans. Systems Science and Cybernetics 1966.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.errors import NothingToAskError
+from bnmind.information import Floats, tied_best
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.questions.asked import Costs, candidates_of, costs_of, findings_of, targets_of
+from bnmind.questions.causes import causes_of
+from bnmind.questions.decision import Decision
+from bnmind.questions.ranking import TOLERANCE, ranked_order
+from bnmind.questions.tables import names_text, table_text
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["InformationValues", "ValuedQuestion", "value_of_information"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValuedQuestion(CheckedValue):
+    """The worth of a question for a decision."""
+
+    question: str
+    """The variable to observe."""
+    value: float
+    """The expected gain of utility by the answer, before its cost; never negative."""
+    cost: float
+    """The cost of the observation, in units of utility; 0 if none was given."""
+    net: float
+    """The value minus the cost. The question is worth asking if this is positive."""
+    actions: Mapping[str, str]
+    """The best action after each answer."""
+    predicted: Mapping[str, float]
+    """The probability of each answer."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class InformationValues(CheckedValue, Sequence[ValuedQuestion]):
+    """Questions by their worth for a decision, the best first. Printing shows them as a table."""
+
+    about: tuple[str, ...]
+    """The targets of the decision."""
+    action: str
+    """The best action without another observation."""
+    expected_utility: float
+    """The expected utility of this action."""
+    perfect_information: float
+    """The expected gain of utility if the states of all targets were known."""
+    rows: tuple[ValuedQuestion, ...]
+    """The questions, the largest value after cost first."""
+
+    @property
+    def best(self) -> ValuedQuestion:
+        """The question of the largest value after cost.
+
+        Raises
+        ------
+        NothingToAskError
+            If there is no question.
+        """
+        if not self.rows:
+            raise NothingToAskError("there is no question left to ask")
+        return self.rows[0]
+
+    @property
+    def worth_asking(self) -> tuple[ValuedQuestion, ...]:
+        """The questions whose value exceeds their cost."""
+        return tuple(row for row in self.rows if row.net > 0)
+
+    @overload
+    def __getitem__(self, index: int) -> ValuedQuestion: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ValuedQuestion, ...]: ...
+    def __getitem__(self, index: int | slice) -> ValuedQuestion | tuple[ValuedQuestion, ...]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ValuedQuestion]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        n = len(self)
+        title = (
+            f"{n:,} {'question' if n == 1 else 'questions'} for a decision about"
+            f" {names_text(self.about)}\nnow {self.action}, expected utility"
+            f" {self.expected_utility:.6g}; perfect information is worth"
+            f" {self.perfect_information:.6g}"
+        )
+        rows = [
+            [row.question, f"{row.value:.6g}", f"{row.cost:g}", f"{row.net:.6g}"] for row in self
+        ]
+        return table_text(title, ["question", "value", "cost", "net"], rows)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the questions as a `pandas.DataFrame`, the best first.
+
+        Its columns are ``question``, ``value``, ``cost`` and ``net``.
+        """
+        import pandas
+
+        columns = ("question", "value", "cost", "net")
+        return pandas.DataFrame({c: [getattr(row, c) for row in self.rows] for c in columns})
+
+
+@checked
+def value_of_information(
+    network: Network | FactorModel,
+    decision: Decision,
+    *,
+    among: str | Iterable[str] | None = None,
+    evidence: Evidence | None = None,
+    costs: Costs | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> InformationValues:
+    """Return how much the answer to each question improves a decision, the best first.
+
+    The value of a question is the expected utility of the best action after its answer, minus that
+    of the best action now. One question is asked before the decision; sequences of questions are
+    not searched.
+
+    Parameters
+    ----------
+    network
+        A network, or a product of factors.
+    decision
+        The utilities of the actions.
+    among, evidence, limits
+        As for `rank_questions`.
+    costs
+        The cost of each question, at least 0, in units of utility; questions that are not named
+        cost 0.
+
+    Raises
+    ------
+    UnknownNameError
+        If the network has no such variable, or the variable no such state.
+    InvalidArgumentError
+        If a configuration has no utility, the state of a target is known already, or a cost is
+        negative.
+    ImpossibleEvidenceError, TooLargeError
+        As for `rank_questions`.
+
+    Examples
+    --------
+    An oil wildcatter (Raiffa, 1968) may drill at once, or have the ground sounded before:
+
+    >>> from bnmind.pgm import TabularCPD, Variable
+    >>> oil = Variable("oil", ("dry", "wet", "soaking"))
+    >>> sounding = Variable("sounding", ("closed", "open", "diffuse"))
+    >>> network = Network((TabularCPD(oil, (), [0.5, 0.3, 0.2]),
+    ...                    TabularCPD(sounding, (oil,), [[0.1, 0.3, 0.5],
+    ...                                                  [0.3, 0.4, 0.4],
+    ...                                                  [0.6, 0.3, 0.1]])))
+    >>> drilling = Decision.of("oil", {"drill": {"dry": -70, "wet": 50, "soaking": 200},
+    ...                                "leave": {"dry": 0, "wet": 0, "soaking": 0}})
+    >>> values = value_of_information(network, drilling, costs={"sounding": 10})
+    >>> values
+    1 question for a decision about oil
+    now drill, expected utility 20; perfect information is worth 35
+    question  value  cost  net
+    sounding   12.5    10  2.5
+    >>> dict(values.best.actions)
+    {'closed': 'drill', 'open': 'drill', 'diffuse': 'leave'}
+    """
+    findings = findings_of(network, evidence)
+    targets = targets_of(network, decision.about, findings)
+    utilities = decision.table(network)
+    names = candidates_of(network, among, targets, findings)
+    prices = costs_of(network, costs, names)
+    (causes,) = causes_of(network, [targets], names, findings, limits)
+    scale = float(np.abs(utilities).max())
+    weighted = utilities * causes.masses
+    now = weighted.sum(axis=-1)
+    known = float(weighted.max(axis=0).sum())
+    rows = []
+    for name, price in zip(names, prices.tolist(), strict=True):
+        after = weighted @ causes.channels[name]
+        value = _gain(float(after.max(axis=0).sum() - now.max()), scale)
+        chosen = [decision.actions[_best(column, scale)] for column in after.T]
+        states = causes.states[name]
+        rows.append(
+            ValuedQuestion(
+                question=name,
+                value=value,
+                cost=price,
+                net=value - price,
+                actions=dict(zip(states, chosen, strict=True)),
+                predicted=dict(zip(states, causes.predicted(name).tolist(), strict=True)),
+            )
+        )
+    order = ranked_order(np.array([row.net for row in rows]), TOLERANCE * max(scale, 1e-300))
+    return InformationValues(
+        about=targets,
+        action=decision.actions[_best(now, scale)],
+        expected_utility=float(now.max()),
+        perfect_information=_gain(known - float(now.max()), scale),
+        rows=tuple(rows[i] for i in order),
+    )
+
+
+def _best(utilities: Floats, scale: float) -> int:
+    """Return the position of the best action; the first one of equal ones."""
+    return int(tied_best(utilities, tolerance=TOLERANCE * scale)[0])
+
+
+def _gain(value: float, scale: float) -> float:
+    """Return a gain of utility without rounding errors."""
+    return value if value > 1e-12 * scale else 0.0

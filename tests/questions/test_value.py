@@ -1,0 +1,148 @@
+"""The value of information, against enumeration and against published figures."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import (
+    InvalidArgumentError,
+    NothingToAskError,
+    TooLargeError,
+    UnknownNameError,
+)
+from bnmind.pgm import Network, Variable
+from bnmind.questions import Decision, value_of_information
+from tests.modes import examples
+from tests.questions.enumeration import joint_given, situations, table, table_over
+
+OIL = Variable("oil", ("dry", "wet", "soaking"))
+SOUNDING = Variable("sounding", ("closed", "open", "diffuse"))
+FIELD = Network(
+    (
+        table(OIL, (), [0.5, 0.3, 0.2]),
+        table(SOUNDING, (OIL,), [[0.1, 0.3, 0.5], [0.3, 0.4, 0.4], [0.6, 0.3, 0.1]]),
+    )
+)
+DRILLING = Decision.of(
+    "oil",
+    {
+        "drill": {"dry": -70, "wet": 50, "soaking": 200},
+        "leave": {"dry": 0, "wet": 0, "soaking": 0},
+    },
+)
+
+
+def test_the_oil_wildcatter() -> None:
+    """P. P. Shenoy, "Valuation-based systems for Bayesian decision analysis", Operations Research
+    1992, after H. Raiffa, *Decision Analysis*, 1968: drilling at once is worth 20,000 dollars, and
+    the best strategy, with a sounding for 10,000, is worth 22,500: drill unless the pattern is
+    diffuse."""
+    values = value_of_information(FIELD, DRILLING, costs={"sounding": 10})
+    assert values.action == "drill"
+    assert values.expected_utility == pytest.approx(20)
+    assert values.expected_utility + values.best.net == pytest.approx(22.5)
+    assert values.best.actions == {"closed": "drill", "open": "drill", "diffuse": "leave"}
+    assert values.perfect_information == pytest.approx(0.3 * 50 + 0.2 * 200 - 20)
+    assert values.worth_asking == (values.best,)
+    assert value_of_information(FIELD, DRILLING, costs={"sounding": 13}).worth_asking == ()
+
+
+@settings(max_examples=examples(100))
+@given(situations(most=2), st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_values_equal_those_of_enumeration(
+    situation: tuple[Network, tuple[str, ...], dict[str, Any]], seed: int, n_actions: int
+) -> None:
+    network, about, evidence = situation
+    rng = np.random.default_rng(seed)
+    keys = list(product(*(network.variable(name).states for name in about)))
+    utilities = {
+        f"a{i}": {key: float(rng.integers(-5, 6)) for key in keys} for i in range(n_actions)
+    }
+    values = value_of_information(network, Decision.of(about, utilities), evidence=evidence)
+    joint = joint_given(network, evidence)
+
+    def best(chances: Any) -> float:
+        numbers: list[float] = np.ravel(chances).tolist()
+        return max(
+            sum(p * row[key] for p, key in zip(numbers, keys, strict=True))
+            for row in utilities.values()
+        )
+
+    now = best(table_over(joint, about))
+    assert values.expected_utility == pytest.approx(now, abs=1e-9)
+    perfect = sum(
+        p * max(row[key] for row in utilities.values())
+        for p, key in zip(np.ravel(table_over(joint, about)), keys, strict=True)
+    )
+    assert values.perfect_information == pytest.approx(perfect - now, abs=1e-9)
+    for row in values:
+        after = sum(best(part) for part in table_over(joint, [row.question, *about]))
+        assert row.value == pytest.approx(after - now, abs=1e-9)
+        assert 0 <= row.value <= values.perfect_information + 1e-9
+
+
+def test_frames_and_numbers_are_read_as_states() -> None:
+    level = Variable("level", ("0", "1"))
+    network = Network((*FIELD.cpds, table(level, (), [0.5, 0.5])))
+    frame = pd.DataFrame({0: [1.0, 0.0], 1: [-1.0, 0.0]}, index=["go", "stay"])
+    assert Decision.of("level", frame).table(network).tolist() == [[1.0, -1.0], [0.0, 0.0]]
+    columns = pd.MultiIndex.from_product([OIL.states, level.states])
+    wide = pd.DataFrame(np.arange(6.0)[None], index=["go"], columns=columns)
+    both = Decision.of(["oil", "level"], wide)
+    assert both.table(network).tolist() == [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]]
+    assert both.actions == ("go",)
+
+
+@pytest.mark.parametrize(
+    ("about", "utilities", "text"),
+    [
+        ([], {"go": {"dry": 1}}, "one or more different targets"),
+        ("oil", {}, "at least one action"),
+        ("oil", {"go": {"dry": math.inf}}, "finite"),
+        ("oil", {"go": {"dry": "much"}}, "must be a number"),
+        ("oil", {"go": 3}, "utilities"),
+        ("oil", {"go": {("dry", "wet"): 1}}, "a state of each of oil"),
+    ],
+)
+def test_wrong_decisions_are_refused(about: Any, utilities: Any, text: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=text):
+        Decision.of(about, utilities)
+
+
+def test_each_configuration_needs_one_utility() -> None:
+    with pytest.raises(InvalidArgumentError, match="go has no utility for wet; go has no utility"):
+        value_of_information(FIELD, Decision.of("oil", {"go": {"dry": 1}}))
+    with pytest.raises(UnknownNameError, match="did you mean dry"):
+        value_of_information(FIELD, Decision.of("oil", {"go": {"dri": 1}}))
+    with pytest.raises(UnknownNameError, match="did you mean oil"):
+        value_of_information(FIELD, Decision.of("oill", {"go": {"dry": 1}}))
+    with pytest.raises(InvalidArgumentError, match="oil is in the evidence"):
+        value_of_information(FIELD, DRILLING, evidence={"oil": "dry"})
+
+
+def test_many_configurations_are_refused() -> None:
+    variables = [Variable(f"x{i}", ("0", "1")) for i in range(30)]
+    network = Network(tuple(table(v, (), [0.5, 0.5]) for v in variables))
+    names = [v.name for v in variables]
+    with pytest.raises(TooLargeError, match="1,073,741,824 configurations"):
+        value_of_information(network, Decision.of(names, {"go": {("0",) * 30: 1}}))
+
+
+def test_values_are_a_sequence_and_a_frame() -> None:
+    values = value_of_information(FIELD, DRILLING)
+    assert values[:1] == (values[0],)
+    assert values.to_frame().to_dict("records") == [
+        {"question": "sounding", "value": pytest.approx(12.5), "cost": 0, "net": values.best.net}
+    ]
+    nothing = value_of_information(FIELD, DRILLING, evidence={"sounding": "open"})
+    assert nothing.expected_utility == pytest.approx(1.15 / 0.35 * 10)
+    with pytest.raises(NothingToAskError):
+        _ = nothing.best
