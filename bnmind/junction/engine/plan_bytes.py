@@ -22,10 +22,10 @@ __all__ = ["plan_bytes"]
 _PLAN = 16_384
 """Bytes of a plan without steps."""
 
-_STEP = 1_024
+_STEP = 1_280
 """Bytes of a step of a program: an operation, register numbers and scopes."""
 
-_TARGET = 1_024
+_TARGET = 1_536
 """Bytes of a target or a table: its scopes and the rule for reading it."""
 
 
