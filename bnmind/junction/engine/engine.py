@@ -7,9 +7,8 @@ answer to a question does not depend on the questions before it, except for roun
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,22 +18,18 @@ from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import entropy
 from bnmind.junction.engine.model_entropy import model_entropy
-from bnmind.junction.engine.plan_bytes import plan_bytes
-from bnmind.junction.engine.plan_store import PlanStore, Stored
-from bnmind.junction.engine.question_text import question_text
+from bnmind.junction.engine.plan_store import PlanStore
+from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen, Targets
 from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import (
     DEFAULT_JOINT_CELLS,
-    MarginalMapPlan,
-    compile_marginal_map,
 )
-from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
-from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
+from bnmind.junction.queries.mpe import Explanation
+from bnmind.junction.queries.sampling import Samples
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.network import FactorModel, Network
 
@@ -167,19 +162,7 @@ class Engine(Value):
         Equal questions have equal answers, even if several explanations are equally probable. The
         errors are those of `posterior`.
         """
-        seen = self._reader.evidence(evidence)
-
-        def make() -> ExplanationPlan:
-            return compile_explanation(
-                self.model,
-                evidence=seen.states,
-                soft=seen.soft,
-                order=self.order,
-                limits=self.limits,
-            )
-
-        plan: ExplanationPlan = self._planned("mpe", None, seen, make)
-        return plan.run(seen.findings)
+        return self._planner.explanation(self._reader.evidence(evidence))
 
     @checked
     def map(
@@ -215,22 +198,15 @@ class Engine(Value):
         names = self._reader.names(targets, "a marginal MAP")
         seen = self._reader.evidence(evidence)
         cells = math.prod([self._reader.variables[name].n_states for name in names])
-
-        def make() -> MarginalMapPlan:
-            return compile_marginal_map(
-                self.model,
-                names,
-                evidence=seen.states,
-                soft=seen.soft,
-                order=self.order,
-                limits=self.limits,
-                max_joint=max_joint,
+        if cells > max_joint:
+            raise TooLargeError(
+                f"the joint distribution of these {len(names)} variables has {many(cells)} cells;"
+                f" allowed are max_joint={max_joint:,}. Ask for fewer variables, or for all by mpe,"
+                " or raise max_joint.",
+                needed=cells,
+                budget=max_joint,
             )
-
-        # A plan that was made under a larger limit does not serve a smaller one.
-        asked = (names,) if cells <= max_joint else None
-        plan: MarginalMapPlan = self._planned("map", asked, seen, make)
-        return plan.run(seen.findings)
+        return self._planner.marginal_map(names, seen, max_joint)
 
     @checked
     def sample(
@@ -256,19 +232,8 @@ class Engine(Value):
         UnknownNameError, ImpossibleEvidenceError
             As in `posterior`.
         """
-        seen = self._reader.evidence(evidence)
-
-        def make() -> SamplingPlan:
-            return compile_sampling(
-                self.model,
-                evidence=seen.states,
-                soft=seen.soft,
-                order=self.order,
-                limits=self.limits,
-            )
-
-        plan: SamplingPlan = self._planned("sample", None, seen, make)
-        return plan.run(seen.findings, n_samples=n_samples, rng=rng)
+        plan, findings = self._planner.sampling(self._reader.evidence(evidence))
+        return plan.run(findings, n_samples=n_samples, rng=rng)
 
     @checked
     def probability(self, event: Evidence, given: Evidence | None = None) -> float:
@@ -290,9 +255,9 @@ class Engine(Value):
             As in `posterior`.
         """
         first, seen = self._reader.event(event), self._reader.evidence(given)
-        if len(first.states) == 1 and not first.soft:
-            (name, state) = next(iter(first.states.items()))
-            return self._posterior(((name,),), seen)[name][state]
+        if len(first.positions) == 1 and not first.soft:
+            ((name, place),) = first.positions.items()
+            return float(self._posterior(((name,),), seen).joints[0][place])
         return math.exp(self._log_probability(first, seen))
 
     @checked
@@ -332,9 +297,9 @@ class Engine(Value):
 
     def _log_probability(self, event: Seen, given: Seen) -> float:
         """Return ln P(event | given)."""
-        both = event.joined(given, self._reader.variables)
+        both = event.joined(given)
         total = 0.0
-        if given.states or given.soft or isinstance(self.model, FactorModel):
+        if given.positions or given.soft or isinstance(self.model, FactorModel):
             total = self._posterior(((),), given).log_evidence
         if both is None:
             return -math.inf
@@ -345,35 +310,11 @@ class Engine(Value):
 
     def _posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
+        return self._planner.posterior(scopes, seen)
 
-        def make() -> Any:
-            return compile_plan(
-                self.model,
-                evidence=seen.states,
-                soft=seen.soft,
-                targets=scopes,
-                order=self.order,
-                limits=replace(self.limits, only_restrictions=True),
-            )
-
-        plan = self._planned("posterior", scopes, seen, make)
-        try:
-            return plan.run(seen.findings)  # type: ignore[no-any-return]
-        except TooLargeError:
-            if not seen.states:
-                raise
-        # The plan restricted to the states of the evidence may be much smaller.
-        return plan.restrict(seen.states).run(seen.soft)  # type: ignore[no-any-return]
-
-    def _planned(self, kind: str, asked: Any, seen: Seen, make: Any) -> Any:
-        """Return a plan for questions of a kind about these variables, from memory if possible."""
-        hard, soft = tuple(seen.states), tuple(seen.soft)
-
-        def stored() -> Stored:
-            plan = make()
-            return Stored(plan, plan_bytes(plan), question_text(kind, asked, hard, soft))
-
-        return self._store.get((kind, asked, hard, soft), stored)
+    @cached_property
+    def _planner(self) -> Planner:
+        return Planner(self.model, self.order, self.limits, self._store)
 
     @cached_property
     def _reader(self) -> Reader:

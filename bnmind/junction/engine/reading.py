@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from bnmind._messages import shown
-from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import by_name, is_missing, is_state, likelihood
@@ -22,34 +22,42 @@ Targets: TypeAlias = "str | Iterable[str | Iterable[str]]"
 Scopes: TypeAlias = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Seen(Sealed):
-    """The evidence of a question, without missing findings, in the order of the model."""
+class Seen(NamedTuple):
+    """The evidence of a question, without missing findings."""
 
-    states: Mapping[str, str]
-    """The states of the variables with hard evidence."""
+    positions: Mapping[str, int]
+    """The state positions of the variables with hard evidence."""
     soft: Mapping[str, Floats]
     """The likelihoods of the variables with soft evidence."""
+    variables: Mapping[str, Variable]
+    """All variables of the model, in its order."""
 
-    @property
-    def findings(self) -> dict[str, Any]:
-        """Hard and soft evidence together, as for `Plan.run`."""
-        return {**self.states, **self.soft}
+    def in_order(self) -> tuple[dict[str, str], dict[str, Floats]]:
+        """Return the states and the likelihoods in the order of the model.
 
-    def joined(self, other: Seen, variables: Mapping[str, Variable]) -> Seen | None:
+        Equal evidence then gives equal plans.
+        """
+        states = {name: self.variables[name].states[i] for name, i in self.positions.items()}
+        return _in_order(states, self.variables), _in_order(self.soft, self.variables)
+
+    def joined(self, other: Seen) -> Seen | None:
         """Return both pieces of evidence as one; None if they contradict each other.
 
         They contradict each other if one variable is in two states.
         """
-        states, soft = {**self.states, **other.states}, dict(self.soft)
-        if any(self.states.get(name, state) != state for name, state in other.states.items()):
+        mine = self.positions
+        if any(mine.get(name, place) != place for name, place in other.positions.items()):
             return None
+        positions, soft = {**mine, **other.positions}, dict(self.soft)
         for name, weights in other.soft.items():
             soft[name] = soft[name] * weights if name in soft else weights
         # A state with a likelihood is a likelihood of that state alone.
-        for name in states.keys() & soft.keys():
-            soft[name] = soft[name] * likelihood(variables[name], states.pop(name))
-        return Seen(_in_order(states, variables), _in_order(soft, variables))
+        for name in positions.keys() & soft.keys():
+            alone = np.zeros(self.variables[name].n_states)
+            place = positions.pop(name)
+            alone[place] = soft[name][place]
+            soft[name] = alone
+        return Seen(positions, soft, self.variables)
 
 
 class Reader:
@@ -58,13 +66,15 @@ class Reader:
     def __init__(self, model: Network | FactorModel) -> None:
         self.model = model
         self.variables = {v.name: v for v in model.variables}
+        self.places = {
+            v.name: {state: i for i, state in enumerate(v.states)} for v in model.variables
+        }
 
     def event(self, given: Any) -> Seen:
         """Return an event, which is read like evidence but must be given."""
         if given is None:
             raise InvalidArgumentError(
-                "expected an event, such as {'rain': 'yes'}, got None; {} is the certain event",
-                given,
+                "expected an event, such as {'rain': 'yes'}, got None; {} is the certain event"
             )
         return self.evidence(given, "the event")
 
@@ -86,19 +96,20 @@ class Reader:
         InvalidArgumentError
             If it is not a mapping, or a likelihood is not valid.
         """
-        states: dict[str, str] = {}
+        positions: dict[str, int] = {}
         soft: dict[str, Floats] = {}
         for name, finding in by_name(given, what).items():
-            v = self.variables.get(name) or self.model.variable(name)
-            if type(finding) is str and finding in v.states:
-                states[name] = finding
-            elif is_missing(finding):
+            if type(finding) is str and name in self.places and finding in self.places[name]:
+                positions[name] = self.places[name][finding]
                 continue
-            elif is_state(finding):
-                states[name] = v.states[v.index(finding)]
+            v = self.variables.get(name) or self.model.variable(name)
+            if is_missing(finding):
+                continue
+            if is_state(finding):
+                positions[name] = v.index(finding)
             else:
                 soft[name] = likelihood(v, finding)
-        return Seen(_in_order(states, self.variables), _in_order(soft, self.variables))
+        return Seen(positions, soft, self.variables)
 
     def scopes(self, targets: Targets | None, seen: Seen) -> Scopes:
         """Return the variables of each target; None asks for all without a state.
@@ -111,7 +122,7 @@ class Reader:
             If the argument holds anything but names, or a target names a variable twice.
         """
         if targets is None:
-            return tuple([(name,) for name in self.variables if name not in seen.states])
+            return tuple([(name,) for name in self.variables if name not in seen.positions])
         if isinstance(targets, str):
             return ((self._name(targets),),)
         if not isinstance(targets, Iterable) or isinstance(targets, bytes | Mapping):
@@ -128,7 +139,7 @@ class Reader:
         UnknownNameError, InvalidArgumentError
             As for `scopes`, and if there are no names.
         """
-        scopes = self.scopes(targets, _NOTHING)
+        scopes = self.scopes(targets, self.evidence(None))
         names = tuple([name for scope in scopes for name in scope])
         if not names:
             raise InvalidArgumentError(f"{what} needs at least one variable", targets)
@@ -153,18 +164,15 @@ class Reader:
         return text if text in self.variables else self.model.variable(text).name
 
 
-_NOTHING = Seen({}, {})
-
-
 def _check_different(names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         raise InvalidArgumentError(f"expected each variable once, got {', '.join(names)}", names)
 
 
-def _in_order(findings: dict[str, Any], variables: Mapping[str, Variable]) -> dict[str, Any]:
-    """Return findings in the order of the model, so that equal evidence gives equal plans."""
+def _in_order(findings: Mapping[str, Any], variables: Mapping[str, Variable]) -> dict[str, Any]:
+    """Return findings in the order of the model."""
     if len(findings) < 2:
-        return findings
+        return dict(findings)
     if 4 * len(findings) > len(variables):
         return {name: findings[name] for name in variables if name in findings}
     number = {name: i for i, name in enumerate(variables)}

@@ -1,0 +1,139 @@
+"""The plans of an engine: each is made when a question first needs it, and then remembered.
+
+A plan serves one kind of question about one choice of targets and of variables with hard and with
+soft evidence, in any states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from bnmind.errors import TooLargeError
+from bnmind.junction.engine.plan_bytes import plan_bytes
+from bnmind.junction.engine.plan_store import PlanStore, Stored
+from bnmind.junction.engine.question_text import question_text
+from bnmind.junction.engine.reading import Scopes, Seen
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.limits import Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
+from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
+from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
+from bnmind.pgm.network import FactorModel, Network
+
+__all__ = ["Planner"]
+
+
+class Planner:
+    """Makes, remembers and runs plans for a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    order, limits
+        As for `bnmind.junction.compile_plan`.
+    store
+        Where the plans are remembered.
+    """
+
+    def __init__(
+        self,
+        model: Network | FactorModel,
+        order: OrderFinder | None,
+        limits: Limits,
+        store: PlanStore,
+    ) -> None:
+        self.model = model
+        self.order = order
+        self.limits = limits
+        self.store = store
+
+    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the joint distribution of each target given evidence.
+
+        If the plan exceeds the limits, it is restricted to the states of the evidence.
+        """
+        states, soft = seen.in_order()
+
+        def make() -> Plan:
+            return compile_plan(
+                self.model,
+                evidence=states,
+                soft=soft,
+                targets=scopes,
+                order=self.order,
+                limits=replace(self.limits, only_restrictions=True),
+            )
+
+        plan: Plan = self._planned(("posterior", scopes, tuple(states), tuple(soft)), make)
+        try:
+            return plan.run({**states, **soft})
+        except TooLargeError:
+            if not states:
+                raise
+        return plan.restrict(states).run(soft)
+
+    def explanation(self, seen: Seen) -> Explanation:
+        """Return the most probable states of all variables without hard evidence."""
+        states, soft = seen.in_order()
+
+        def make() -> ExplanationPlan:
+            return compile_explanation(
+                self.model, evidence=states, soft=soft, order=self.order, limits=self.limits
+            )
+
+        plan: ExplanationPlan = self._planned(("mpe", None, tuple(states), tuple(soft)), make)
+        return plan.run({**states, **soft})
+
+    def marginal_map(self, names: tuple[str, ...], seen: Seen, max_joint: int) -> Explanation:
+        """Return the most probable joint state of some variables."""
+        states, soft = seen.in_order()
+
+        def make() -> MarginalMapPlan:
+            return compile_marginal_map(
+                self.model,
+                names,
+                evidence=states,
+                soft=soft,
+                order=self.order,
+                limits=self.limits,
+                max_joint=max_joint,
+            )
+
+        key = ("map", (names,), tuple(states), tuple(soft))
+        plan: MarginalMapPlan = self._planned(key, make)
+        return plan.run({**states, **soft})
+
+    def sampling(self, seen: Seen) -> tuple[SamplingPlan, dict[str, Any]]:
+        """Return a plan that draws samples, and the findings of its runs."""
+        states, soft = seen.in_order()
+
+        def make() -> SamplingPlan:
+            return compile_sampling(
+                self.model, evidence=states, soft=soft, order=self.order, limits=self.limits
+            )
+
+        plan: SamplingPlan = self._planned(("sample", None, tuple(states), tuple(soft)), make)
+        return plan, {**states, **soft}
+
+    def _planned(
+        self,
+        key: tuple[str, Scopes | None, tuple[str, ...], tuple[str, ...]],
+        make: Callable[[], Any],
+    ) -> Any:
+        """Return the plan of a question, from memory if possible.
+
+        The key is the kind of the question, its targets, and the variables of hard and of soft
+        evidence.
+        """
+
+        def stored() -> Stored:
+            plan = make()
+            return Stored(plan, plan_bytes(plan), question_text(*key))
+
+        return self.store.get(key, stored)
