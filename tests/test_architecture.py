@@ -30,6 +30,7 @@ ORDER = (
     ),
     ("pgm",),
     ("pgm.formats",),
+    ("pgm.bridges",),
     ("rank_one",),
     ("junction.graphs",),
     ("junction.triangulation",),
@@ -89,9 +90,15 @@ DOORS = {
     ("bnmind.pgm.network", "bnmind.pgm.formats.pgmpy_bridge"),
     ("bnmind.pgm.network", "bnmind.junction.engine.one_call"),
     ("bnmind.pgm.network", "bnmind.junction.inference.posterior"),
+    ("bnmind.pgm.factor_model", "bnmind.junction.engine.one_call"),
+    ("bnmind.pgm.factor_model", "bnmind.junction.inference.posterior"),
+    ("bnmind.pgm.network", "bnmind.pgm.bridges.networkx_bridge"),
+    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pgmpy_markov"),
+    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pyagrum_bridge"),
+    ("bnmind.pgm.network", "bnmind.pgm.bridges.pyagrum_bridge"),
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a
-network comes from pgmpy or goes there, and it is queried in one call."""
+model comes from another library or goes there, and it is queried in one call."""
 
 FRONT_DOOR = ROOT / "__init__.pyi"
 """The names of `import bnmind`, each imported from its room when it is first used."""

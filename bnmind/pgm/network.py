@@ -1,4 +1,4 @@
-"""Bayesian networks and, more generally, products of factors."""
+"""Bayesian networks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, UnknownNameError
+from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
 from bnmind.pgm.cpd import CPD, FunctionalCPD
-from bnmind.pgm.factor import Factor
+from bnmind.pgm.factor_model import (
+    FactorModel,
+    Potential,
+    Replacement,
+    variable_named,
+    variables_of_potentials,
+)
+from bnmind.pgm.structure import Structure
 from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.pgm.variable import Variable
 
@@ -21,114 +28,6 @@ if TYPE_CHECKING:
     from bnmind.junction.inference.posterior import Posterior
 
 __all__ = ["FactorModel", "Network", "Potential", "Replacement"]
-
-Potential: TypeAlias = Factor | CPD
-"""A factor or a conditional distribution; a model is a product of potentials."""
-
-
-def _collect(potentials: Iterable[Potential]) -> tuple[dict[str, Variable], list[str]]:
-    """Return the variables by name, and a list of faults."""
-    variables: dict[str, Variable] = {}
-    problems = []
-    for potential in potentials:
-        for variable in potential.scope:
-            known = variables.setdefault(variable.name, variable)
-            if known != variable:
-                problems.append(
-                    f"expected one set of states of {variable.name},"
-                    f" got {known.states} and {variable.states}"
-                )
-    return variables, problems
-
-
-@dataclass(frozen=True, eq=False)
-class Replacement(CheckedValue):
-    """Factors that represent a conditional distribution.
-
-    The distribution is the product of the factors, summed over all other variables.
-    """
-
-    cpd: CPD
-    """The distribution that the factors represent."""
-    factors: tuple[Factor, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class FactorModel(CheckedValue):
-    """A product of factors, which need not be probabilities.
-
-    Parameters
-    ----------
-    potentials
-        Factors and conditional distributions; the model is their product.
-    variables
-        All variables in the wanted order; by default in the order of the potentials. A model from
-        a file has the order of the file.
-    replacements
-        The distributions that some of the potentials represent. If terms of the potentials
-        cancel, a query uses the distributions instead.
-
-    Raises
-    ------
-    InvalidModelError
-        If it is empty, two potentials disagree on a variable's states, or the variables are
-        not those of the potentials; all faults at once.
-    """
-
-    potentials: tuple[Potential, ...]
-    variables: tuple[Variable, ...] = ()
-    replacements: tuple[Replacement, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        used, problems = _collect(self.potentials)
-        if not self.potentials:
-            problems.append("a model must have at least one factor")
-        variables = tuple(self.variables) or tuple(used.values())
-        if not problems and (len(variables) != len(used) or set(variables) != set(used.values())):
-            problems.append(
-                f"expected the variables {', '.join(used)} of the potentials, each once, got"
-                f" {', '.join(v.name for v in variables)}"
-            )
-        if problems:
-            raise InvalidModelError(problems)
-        object.__setattr__(self, "variables", variables)
-
-    @cached_property
-    def _variables_by_name(self) -> dict[str, Variable]:
-        return {v.name: v for v in self.variables}
-
-    @checked
-    def variable(self, name: str) -> Variable:
-        """Return a variable by name."""
-        return _named(self._variables_by_name, name)
-
-    def query(self, targets: Any = None, given: Any = None) -> Posterior:
-        """Return the distributions of variables given evidence.
-
-        For other questions, and for options, make an engine with `bnmind.compile_model`. Repeated
-        queries reuse plans: the model keeps an engine with at most 64 MiB for them.
-
-        Parameters
-        ----------
-        targets
-            A name or a list of names; a tuple of names inside of a list asks for a joint
-            distribution. By default every variable without a state in the evidence.
-        given
-            The evidence: for each variable a state, a likelihood ``{state: weight}``, or a missing
-            value.
-
-        Raises
-        ------
-        UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
-            As in `bnmind.junction.Engine.posterior`.
-        """
-        from bnmind.junction.engine.one_call import engine_of
-
-        return engine_of(self).posterior(targets, given)
-
-    def __repr__(self) -> str:
-        return f"FactorModel({len(self.variables)} variables, {len(self.potentials)} factors)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +61,7 @@ class Network(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         cpds = tuple(self.cpds)
-        variables, problems = _collect(cpds)
+        variables, problems = variables_of_potentials(cpds)
         children = Counter(cpd.variable.name for cpd in cpds)
         if not cpds:
             problems.append("a network must have at least one variable")
@@ -214,7 +113,7 @@ class Network(CheckedValue):
     @checked
     def variable(self, name: str) -> Variable:
         """Return a variable by name."""
-        return _named(self._variables_by_name, name)
+        return variable_named(self._variables_by_name, name)
 
     @checked
     def cpd(self, name: str) -> CPD:
@@ -256,17 +155,104 @@ class Network(CheckedValue):
 
         return engine_of(self).posterior(targets, given)
 
+    @cached_property
+    def _structure(self) -> Structure:
+        return Structure({cpd.variable.name: [v.name for v in cpd.parents] for cpd in self.cpds})
+
+    @checked
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the names of the parents of a variable, in the order of its table."""
+        return self._structure.parents(name)
+
+    @checked
+    def children(self, name: str) -> tuple[str, ...]:
+        """Return the names of the children of a variable, in the order of the network."""
+        return self._structure.children(name)
+
+    @checked
+    def ancestors(self, names: str | Iterable[str]) -> tuple[str, ...]:
+        """Return the names of all ancestors of a variable or of several, without these."""
+        return self._structure.ancestors(names)
+
+    @checked
+    def descendants(self, names: str | Iterable[str]) -> tuple[str, ...]:
+        """Return the names of all descendants of a variable or of several, without these."""
+        return self._structure.descendants(names)
+
+    @checked
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Return the names of the parents, the children, and the children's other parents.
+
+        Given these variables, the variable is independent of all others.
+        """
+        return self._structure.markov_blanket(name)
+
+    @checked
+    def d_connected(
+        self, names: str | Iterable[str], given: str | Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the names of the variables that are not d-separated from some variables.
+
+        Given the variables ``given``, all others are independent of ``names``, whatever the numbers
+        in the tables are.
+        """
+        return self._structure.d_connected(names, given)
+
+    @checked
+    def is_d_separated(
+        self,
+        first: str | Iterable[str],
+        second: str | Iterable[str],
+        given: str | Iterable[str] = (),
+    ) -> bool:
+        """Return whether two variables, or sets of variables, are d-separated given a third set.
+
+        They are then independent given the third set, whatever the numbers in the tables are.
+        `InvalidArgumentError` if a variable is in two of the sets.
+        """
+        return self._structure.is_d_separated(first, second, given)
+
+    def moral_graph(self) -> Any:
+        """Return the moral graph as a ``networkx.Graph``: arcs undirected, parents joined.
+
+        Two variables are adjacent if a table contains both.
+        """
+        from bnmind.pgm.bridges.networkx_bridge import moral_graph
+
+        return moral_graph(self)
+
+    def to_networkx(self) -> Any:
+        """Return the network as a ``networkx.DiGraph``; see `bnmind.pgm.bridges.to_networkx`."""
+        from bnmind.pgm.bridges.networkx_bridge import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Network:
+        """Return the network in a ``networkx.DiGraph``; see `bnmind.pgm.bridges.from_networkx`."""
+        from bnmind.pgm.bridges.networkx_bridge import from_networkx
+
+        return from_networkx(graph)
+
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> Network:
+        """Return the network of a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.from_pyagrum`."""
+        from bnmind.pgm.bridges.pyagrum_bridge import from_pyagrum
+
+        return from_pyagrum(model)
+
+    @checked
+    def to_pyagrum(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
+        """Return the network as a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.to_pyagrum`."""
+        from bnmind.pgm.bridges.pyagrum_bridge import to_pyagrum
+
+        return to_pyagrum(self, max_cells=max_cells)
+
     @classmethod
     def from_pgmpy(cls, model: Any) -> Network:
         """Return the network of a pgmpy ``DiscreteBayesianNetwork``.
 
-        States become strings; tables within 1e-6 of summing to one are normalized.
-
-        Raises
-        ------
-        InvalidModelError
-            If ``model`` is not such a network, or not valid. The error lists all faults; see
-            `bnmind.pgm.formats.pgmpy_bridge.from_pgmpy`.
+        See `bnmind.pgm.formats.from_pgmpy`.
         """
         from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
 
@@ -276,16 +262,7 @@ class Network(CheckedValue):
     def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
         """Return the network as a pgmpy ``DiscreteBayesianNetwork``.
 
-        Parameters
-        ----------
-        max_cells
-            Most cells of the largest table; functions are expanded.
-
-        Raises
-        ------
-        TooLargeError
-            If the largest table has more than ``max_cells`` cells. The error names the table, and
-            nothing is allocated.
+        See `bnmind.pgm.formats.to_pgmpy`.
         """
         from bnmind.pgm.formats.pgmpy_bridge import to_pgmpy
 
@@ -356,9 +333,3 @@ class Network(CheckedValue):
         return Network(
             tuple(cpd.restrict(states) for cpd in self.cpds if cpd.variable.name not in single)
         )
-
-
-def _named(variables: Mapping[str, Variable], name: str) -> Variable:
-    if name in variables:
-        return variables[name]
-    raise UnknownNameError("variable", name, variables)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue, made
@@ -107,6 +107,30 @@ class JunctionTree(CheckedValue):
     def largest(self) -> int:
         """The size of the largest clique, in cells."""
         return max((clique.size for clique in self.cliques), default=0)
+
+    def to_networkx(self) -> Any:
+        """Return the tree as a ``networkx.Graph`` whose nodes are the cliques as tuples of names.
+
+        The node attribute ``size`` holds the number of cells, and the edge attribute ``separator``
+        the variables of both cliques.
+
+        Examples
+        --------
+        >>> from bnmind.junction.graphs.elimination_order import GivenOrder
+        >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")])
+        >>> tree = JunctionTree.from_order(graph, GivenOrder(("a", "b", "c"))(graph))
+        >>> list(tree.to_networkx().edges(data=True))
+        [(('a', 'b'), ('b', 'c'), {'separator': ('b',)})]
+        """
+        import networkx  # type: ignore[import-untyped]
+
+        graph = networkx.Graph()
+        for clique in self.cliques:
+            graph.add_node(clique.variables, size=clique.size)
+        for edge in self.edges:
+            first, second = (self.cliques[i].variables for i in (edge.first, edge.second))
+            graph.add_edge(first, second, separator=edge.separator)
+        return graph
 
     def __str__(self) -> str:
         ranked = sorted(self.cliques, key=lambda clique: -clique.size)

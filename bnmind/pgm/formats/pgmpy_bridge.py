@@ -24,7 +24,14 @@ from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.network import Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["check_tables_fit", "from_pgmpy", "pgmpy_object", "quiet_pgmpy", "to_pgmpy"]
+__all__ = [
+    "check_tables_fit",
+    "from_pgmpy",
+    "pgmpy_object",
+    "quiet_pgmpy",
+    "states_from_pgmpy",
+    "to_pgmpy",
+]
 
 
 @contextmanager
@@ -162,23 +169,32 @@ def from_pgmpy(model: Any) -> Network:
     raise InvalidModelError(problems)
 
 
+def states_from_pgmpy(table: Any, name: Any) -> tuple[str, ...]:
+    """Return the states of a variable of a pgmpy factor as text.
+
+    Raises
+    ------
+    InvalidModelError
+        If there are none, or two of them are equal when written.
+    """
+    states = (table.state_names or {}).get(name)
+    if states is None:
+        over = getattr(table, "variable", None) or ", ".join(map(str, table.variables))
+        raise InvalidModelError([f"expected states of {name} in the table of {over}, got none"])
+    named = tuple(str(state) for state in states)
+    if len(set(named)) < len(named):
+        raise InvalidModelError(
+            [f"expected states of {name} that differ when written, got {str(list(states))[:80]}"]
+        )
+    return named
+
+
 def _from_table(table: Any) -> TabularCPD:
-    problems = []
+    problems: list[str] = []
     scope = []
     for name in table.variables:
-        states = (table.state_names or {}).get(name)
-        if states is None:
-            problems.append(f"expected states of {name} in the table of {table.variable}, got none")
-            continue
-        states = list(states)
-        named = tuple(str(state) for state in states)
-        if len(set(named)) < len(named):
-            problems.append(
-                f"expected states of {name} that differ when written, got {str(states)[:80]}"
-            )
-            continue
         try:
-            scope.append(Variable(name, named))
+            scope.append(Variable(name, states_from_pgmpy(table, name)))
         except InvalidModelError as fault:
             problems += fault.problems
     if problems:

@@ -1,0 +1,178 @@
+"""Products of factors, of which Bayesian networks are a special case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.pgm.cpd import CPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.tabular import DEFAULT_CELLS
+from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    from bnmind.junction.inference.posterior import Posterior
+
+__all__ = ["FactorModel", "Potential", "Replacement", "variable_named", "variables_of_potentials"]
+
+Potential: TypeAlias = Factor | CPD
+"""A factor or a conditional distribution; a model is a product of potentials."""
+
+
+def variables_of_potentials(
+    potentials: Iterable[Potential],
+) -> tuple[dict[str, Variable], list[str]]:
+    """Return the variables by name, and a list of faults."""
+    variables: dict[str, Variable] = {}
+    problems = []
+    for potential in potentials:
+        for variable in potential.scope:
+            known = variables.setdefault(variable.name, variable)
+            if known != variable:
+                problems.append(
+                    f"expected one set of states of {variable.name},"
+                    f" got {known.states} and {variable.states}"
+                )
+    return variables, problems
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement(CheckedValue):
+    """Factors that represent a conditional distribution.
+
+    The distribution is the product of the factors, summed over all other variables.
+    """
+
+    cpd: CPD
+    """The distribution that the factors represent."""
+    factors: tuple[Factor, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorModel(CheckedValue):
+    """A product of factors, which need not be probabilities.
+
+    Parameters
+    ----------
+    potentials
+        Factors and conditional distributions; the model is their product.
+    variables
+        All variables in the wanted order; by default in the order of the potentials. A model from
+        a file has the order of the file.
+    replacements
+        The distributions that some of the potentials represent. If terms of the potentials
+        cancel, a query uses the distributions instead.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is empty, two potentials disagree on a variable's states, or the variables are
+        not those of the potentials; all faults at once.
+    """
+
+    potentials: tuple[Potential, ...]
+    variables: tuple[Variable, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        used, problems = variables_of_potentials(self.potentials)
+        if not self.potentials:
+            problems.append("a model must have at least one factor")
+        variables = tuple(self.variables) or tuple(used.values())
+        if not problems and (len(variables) != len(used) or set(variables) != set(used.values())):
+            problems.append(
+                f"expected the variables {', '.join(used)} of the potentials, each once, got"
+                f" {', '.join(v.name for v in variables)}"
+            )
+        if problems:
+            raise InvalidModelError(problems)
+        object.__setattr__(self, "variables", variables)
+
+    @cached_property
+    def _variables_by_name(self) -> dict[str, Variable]:
+        return {v.name: v for v in self.variables}
+
+    @checked
+    def variable(self, name: str) -> Variable:
+        """Return a variable by name."""
+        return variable_named(self._variables_by_name, name)
+
+    def query(self, targets: Any = None, given: Any = None) -> Posterior:
+        """Return the distributions of variables given evidence.
+
+        For other questions, and for options, make an engine with `bnmind.compile_model`. Repeated
+        queries reuse plans: the model keeps an engine with at most 64 MiB for them.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; a tuple of names inside of a list asks for a joint
+            distribution. By default every variable without a state in the evidence.
+        given
+            The evidence: for each variable a state, a likelihood ``{state: weight}``, or a missing
+            value.
+
+        Raises
+        ------
+        UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+            As in `bnmind.junction.Engine.posterior`.
+        """
+        from bnmind.junction.engine.one_call import engine_of
+
+        return engine_of(self).posterior(targets, given)
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> FactorModel:
+        """Return the factors of a pgmpy ``DiscreteMarkovNetwork`` or ``FactorGraph``.
+
+        See `bnmind.pgm.bridges.factors_from_pgmpy`.
+        """
+        from bnmind.pgm.bridges.pgmpy_markov import factors_from_pgmpy
+
+        return factors_from_pgmpy(model)
+
+    @checked
+    def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
+        """Return the model as a pgmpy ``DiscreteMarkovNetwork``.
+
+        See `bnmind.pgm.bridges.factors_to_pgmpy`.
+        """
+        from bnmind.pgm.bridges.pgmpy_markov import factors_to_pgmpy
+
+        return factors_to_pgmpy(self, max_cells=max_cells)
+
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> FactorModel:
+        """Return the factors of a pyAgrum ``MarkovRandomField``.
+
+        See `bnmind.pgm.bridges.factors_from_pyagrum`.
+        """
+        from bnmind.pgm.bridges.pyagrum_bridge import factors_from_pyagrum
+
+        return factors_from_pyagrum(model)
+
+    @checked
+    def to_pyagrum(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
+        """Return the model as a pyAgrum ``MarkovRandomField``.
+
+        See `bnmind.pgm.bridges.factors_to_pyagrum`.
+        """
+        from bnmind.pgm.bridges.pyagrum_bridge import factors_to_pyagrum
+
+        return factors_to_pyagrum(self, max_cells=max_cells)
+
+    def __repr__(self) -> str:
+        return f"FactorModel({len(self.variables)} variables, {len(self.potentials)} factors)"
+
+
+def variable_named(variables: Mapping[str, Variable], name: str) -> Variable:
+    """Return a variable by name; raise `UnknownNameError` if there is none."""
+    if name in variables:
+        return variables[name]
+    raise UnknownNameError("variable", name, variables)
