@@ -15,7 +15,7 @@ UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 def examples(number: int) -> int:
     """Return how many examples of a property to try under the profile in use.
 
-    `number` is for the everyday profile, whose tests without a number try 100.
-    ``pytest -m hypothesis --hypothesis-profile=thorough`` tries several times as many.
+    `number` is in proportion to 100 for a property without a number. The everyday profile tries
+    half as many, and ``pytest -m hypothesis --hypothesis-profile=thorough`` five times as many.
     """
     return max(1, number * settings().max_examples // 100)

@@ -42,7 +42,14 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+SHAPES = [
+    pytest.param(name, marks=() if name in ("values", "fields", "variables") else pytest.mark.slow)
+    for name in BOMBS
+]
+"""A list of values, a mapping and a list of mappings every day; the others among the slow tests."""
+
+
+@pytest.mark.parametrize("name", SHAPES)
 def test_faults_of_a_large_model_take_little_memory(name: str) -> None:
     with pytest.raises(ModelFileError) as caught:
         network_or_model_from_json(BOMBS[name], max_cells=2**20)

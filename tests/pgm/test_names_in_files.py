@@ -28,6 +28,7 @@ from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy
 from bnmind.pgm.variable import name_fault
 from tests.data_sets import DATA, absent
 from tests.modes import examples
+from tests.pgmpy_bif import bif_reader
 
 ROOT = Path(__file__).parents[2]
 BNREP = DATA / "bnrep"
@@ -91,7 +92,6 @@ def test_any_name_reads_back(tmp_path: Path, network: Network, suffix: str) -> N
 
 
 READERS = {
-    ".bif": "BIFReader",
     ".xdsl": "XDSLReader",
     ".xml": "XMLBIFReader",
     ".net": "NETReader",
@@ -134,8 +134,9 @@ def test_names_that_a_format_cannot_hold_are_encoded_for_other_programs(
     assert names
     assert_same(network, read_network(path))
     written = names.variables.get(name, name)
+    reader = bif_reader() if suffix == ".bif" else pgmpy_object("pgmpy.readwrite", READERS[suffix])
     with quiet_pgmpy():
-        theirs = pgmpy_object("pgmpy.readwrite", READERS[suffix])(str(path)).get_model()
+        theirs = reader(str(path)).get_model()
     table = theirs.get_cpds(names.variables.get("B", "B"))
     assert set(table.variables[1:]) == {written}
     known = names.states.get(name, {})
