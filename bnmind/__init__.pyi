@@ -2,6 +2,7 @@
 
 from bnmind import adaptive as adaptive
 from bnmind import errors as errors
+from bnmind import fitting as fitting
 from bnmind import information as information
 from bnmind import junction as junction
 from bnmind import lab as lab
@@ -16,6 +17,7 @@ from bnmind.adaptive import Session as Session
 from bnmind.adaptive import learn as learn
 from bnmind.adaptive import simulate as simulate
 from bnmind.errors import BnmindError as BnmindError
+from bnmind.fitting import fit as fit
 from bnmind.information import choose_question as choose_question
 from bnmind.junction import Engine as Engine
 from bnmind.junction import compile_model as compile_model

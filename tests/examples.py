@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 import bnmind.adaptive as adaptive
+import bnmind.fitting as fitting
 import bnmind.junction as junction
 import bnmind.lab as lab
 import bnmind.mastermind as mastermind
@@ -51,6 +52,7 @@ PACKAGES = (
     "junction",
     "views",
     "questions",
+    "fitting",
     "mastermind",
     "adaptive",
     "strategies",
@@ -303,6 +305,43 @@ def _views() -> Any:
         views.side_by_side(first, second, titles=["a", "b"]),
         views.network_view(network()),
         views.lay_out([(10.0, 5.0)] * 3, [(0, 1), (0, 2), (1, 2)]),
+    ]
+
+
+# --- Learning of tables ------------------------------------------------------------------------
+
+
+@cache
+def fitted() -> fitting.Fit:
+    """Return a network of every kind of distribution, learned from a few cases."""
+    cases = {
+        "rain": ["no", "yes", None, "no"],
+        "wet": ["no", None, "damp", "no"],
+        "slip": [None, "yes", "no", "no"],
+        "fall": ["no", "yes", "no", "no"],
+    }
+    options = fitting.FitOptions(max_iterations=5, starts=2)
+    return fitting.fit(
+        network(), cases, prior=fitting.BDeu(2), fixed=["rain"], hidden=["count"], options=options
+    )
+
+
+@_add(
+    fitting.Dirichlet,
+    fitting.EM,
+    fitting.EMInfo,
+    fitting.EMState,
+    fitting.Fit,
+    fitting.FitRecord,
+)
+def _fitting() -> Any:
+    found = fitted()
+    return [
+        fitting.Dirichlet({"rain": [1, 2], "wet": 0.5}, fitting.Laplace(2)),
+        found,
+        found.em,
+        found.record,
+        *found.em.step(found.em.start()),
     ]
 
 

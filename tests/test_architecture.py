@@ -40,6 +40,7 @@ ORDER = (
     ("junction.queries",),
     ("junction.cases",),
     ("junction.engine",),
+    ("fitting",),
     ("views.drawing",),
     ("views",),
     ("questions",),

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bnmind.fitting as fitting
 import bnmind.information as information
 import bnmind.junction as junction
 import bnmind.mastermind as mastermind
@@ -133,6 +134,12 @@ def of_functions() -> Iterator[Call]:
         (
             rank_one.rank_one_form,
             {"cpd": COUNT, "nodes": rank_one.Integers(), "states": {"rain": [0, 1]}, "name": "B"},
+        ),
+        (fitting.fit, {**LEARNING, "options": FEW_STEPS}),
+        (fitting.expectation_maximization, LEARNING),
+        (
+            fitting.network_of_structure,
+            {"structure": [("rain", "wet")], "cases": {"wet": [0, 1]}, "hidden": {"rain": 2}},
         ),
         (
             questions.rank_questions,
@@ -337,6 +344,16 @@ def of_functions() -> Iterator[Call]:
 
 
 NO = Variable("no", ("a", "b"))
+LEARNING: dict[str, Any] = {
+    "network": network(),
+    "cases": {"rain": ["no", None], "wet": ["no", "damp"], "slip": [0, -1], "fall": [0, 1]},
+    "prior": fitting.BDeu(1),
+    "fixed": ["rain"],
+    "tied": (),
+    "hidden": ["count"],
+}
+FEW_STEPS = fitting.FitOptions(max_iterations=3, starts=2)
+EM = fitting.expectation_maximization(**LEARNING)
 COUNT = network().cpd("count")
 NOISY = Channel.false_reply(BOARD, 0.2)
 UNIFORM = mastermind.CodeDistribution.uniform(BOARD)
@@ -370,6 +387,10 @@ def of_methods() -> Iterator[Call]:
         (Variable.of_integers, {"name": "n", "values": range(3)}),
         (RAIN.index, {"state": "yes"}),
         (RAIN.keep, {"positions": [0]}),
+        (EM.start, {"rng": _rng()}),
+        (EM.step, {"state": EM.start()}),
+        (EM.network, {"state": EM.start()}),
+        (fitting.BDeu(2).pseudo_counts, {"variable": RAIN, "parents": (WET,)}),
         (PAIR.axis, {"name": "rain"}),
         (PAIR.transpose, {"names": ["wet", "rain"]}),
         (PAIR.sum_to, {"names": ["wet"]}),

@@ -29,9 +29,9 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expected
-from bnmind.adaptive.learning.em.squarem import Place, climb, expected_steps, extrapolation
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import ImpossibleEvidenceError
+from bnmind.fitting.squarem import Place, climb, expected_steps, extrapolation
 from bnmind.information import Floats
 from tests.banks import banks
 from tests.modes import examples

@@ -23,13 +23,14 @@ from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.em.e_step_tree import PlanExpectation
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, Patterns, ResponseLayout
-from bnmind.adaptive.learning.em.squarem import Climb, climb
 from bnmind.adaptive.learning.model import bank_to_learn, item_blocks
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
+from bnmind.fitting.all_starts import AllStarts
+from bnmind.fitting.squarem import Climb, climb
 from bnmind.information import Floats
 from bnmind.pgm import Network
 
@@ -273,7 +274,7 @@ def learn(
     layout = LearningModel.of(bank, asked)
     ascent = BankAscent(layout.layout, layout.skills, layout.expectation(data, asked))
     alone = asked.workers == 1
-    told = _AllStarts(progress, asked.starts)
+    told = AllStarts(progress, asked.starts)
     tasks = [
         partial(
             climb,
@@ -320,28 +321,6 @@ def learn_from_start(
         progress=None,
     )
     return _learned(layout, data, options, [way], (None, None))
-
-
-class _AllStarts:
-    """The progress of all starts together, as far as it is known."""
-
-    def __init__(self, progress: Callable[[int, int], None] | None, starts: int) -> None:
-        self._progress, self._starts = progress, starts
-        self._steps: list[int] = []
-
-    def during_a_start(self, steps: int, expected: int) -> None:
-        """Report the steps of a start, and how many it is expected to take."""
-        if self._progress is not None:
-            before = sum(self._steps)
-            mean = (before + expected) / (len(self._steps) + 1)
-            self._progress(before + steps, round(mean * self._starts))
-
-    def after_a_start(self, steps: int) -> None:
-        """Report the steps that a start took."""
-        self._steps.append(steps)
-        if self._progress is not None:
-            done = sum(self._steps)
-            self._progress(done, round(done / len(self._steps) * self._starts))
 
 
 def _learned(

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
-from bnmind.adaptive.learning.em.squarem import Place
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.fitting.squarem import Place
 from bnmind.information import Floats
 
 __all__ = ["BankAscent", "Parameters"]

@@ -1,0 +1,178 @@
+"""The E-step: the expected counts of all families, for all cases.
+
+Families without missing cells are counted once, before the first step. Cases whose missing cells
+fall into small components are completed component by component; a junction tree does the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.components import Components, relevant_cells
+from bnmind.fitting.components_kernel import ComponentArrays, complete
+from bnmind.fitting.layout import Layout
+from bnmind.fitting.tree_expectation import TreeExpectation
+from bnmind.information import Floats
+
+__all__ = ["Expectation", "Expected"]
+
+SMALL = 2**12
+"""The most joint states of a component that are always visited one by one."""
+
+TOGETHER = 2**20
+"""The most joint states of all larger components together that are visited one by one. If there
+are more, a junction tree is faster."""
+
+
+class Expected(NamedTuple):
+    """The result of an E-step."""
+
+    log_likelihood: float
+    counts: Floats
+    """``(cells,)``: the expected counts."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Expectation(Sealed):
+    """An E-step, prepared for some cases."""
+
+    layout: Layout
+    cases: CaseTable
+    complete: Floats
+    """``(cells,)``: the counts of families without missing cells."""
+    components: Components
+    tree: TreeExpectation | None
+    """The E-step of cases with larger components; None if there are none."""
+
+    @classmethod
+    def of(
+        cls, layout: Layout, cases: CaseTable, *, small: int = SMALL, together: int = TOGETHER
+    ) -> Expectation:
+        """Prepare the E-step.
+
+        Raises
+        ------
+        TooLargeError
+            If the junction tree is too large.
+        """
+        components, large = Components.of(layout, cases, small=small, together=together)
+        return cls(
+            layout=layout,
+            cases=cases,
+            complete=_complete_counts(layout, cases, ~large),
+            components=components,
+            tree=TreeExpectation.of(layout, cases, large) if large.any() else None,
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing relevant is missing, so that the counts do not depend on the tables."""
+        return not len(self.components) and self.tree is None
+
+    def start_counts(self) -> Floats:
+        """Return the counts of families without missing cells, of all cases, ``(cells,)``."""
+        everything = np.ones(len(self.cases.states), dtype=np.bool_)
+        return _complete_counts(self.layout, self.cases, everything)
+
+    def at(self, cells: Floats) -> Expected:
+        """Do the E-step with some tables.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If a case is impossible. The error names it.
+        """
+        with np.errstate(divide="ignore"):
+            logs = np.log(cells)
+        counted = self.complete > 0
+        if np.isneginf(logs[counted]).any():
+            raise self._impossible(self._row_with_zero(logs))
+        total = float(self.complete[counted] @ logs[counted])
+        counts = self.complete.copy()
+        if len(self.components):
+            likelihoods = np.empty(len(self.components))
+            wrong = complete(logs, self._arrays, self._most_states, counts, likelihoods)
+            if wrong >= 0:
+                raise self._impossible(int(self.components.rows[wrong]))
+            total += float(self.components.weights @ likelihoods)
+        if self.tree is not None:
+            likelihood, wrong = self.tree.add(cells, counts)
+            if wrong >= 0:
+                raise self._impossible(wrong)
+            total += likelihood
+        return Expected(total, counts)
+
+    @property
+    def _arrays(self) -> ComponentArrays:
+        parts = self.components
+        return ComponentArrays(
+            parts.members,
+            parts.member_starts,
+            parts.families,
+            parts.bases,
+            parts.family_starts,
+            parts.weights,
+            np.array([v.n_states for v in self.layout.network.variables], dtype=np.int64),
+            self.layout.strides,
+        )
+
+    @property
+    def _most_states(self) -> int:
+        """The joint states of the largest component."""
+        parts = self.components
+        sizes = np.array([v.n_states for v in self.layout.network.variables], dtype=np.float64)
+        return round(
+            float(np.multiply.reduceat(sizes[parts.members], parts.member_starts[:-1]).max())
+        )
+
+    def _row_with_zero(self, logs: Floats) -> int:
+        """Return the first row with a family without missing cells that is impossible."""
+        relevant = relevant_cells(self.layout, self.cases.states)
+        found = [len(self.cases.states)]
+        for family in range(len(self.layout.scopes)):
+            rows, cells = _cells_of(self.layout, self.cases, relevant, family)
+            found += rows[np.isneginf(logs[cells])][:1].tolist()
+        return min(found)
+
+    def _impossible(self, row: int) -> ImpossibleEvidenceError:
+        number = int(self.cases.numbers[row])
+        findings = {
+            v.name: v.states[state]
+            for v, state in zip(
+                self.layout.network.variables, self.cases.states[row].tolist(), strict=True
+            )
+            if state >= 0
+        }
+        return ImpossibleEvidenceError(
+            f"the case in row {number} is impossible under the tables that are fixed, the functions"
+            " and the zeros of noisy nodes",
+            findings,
+        )
+
+
+def _cells_of(
+    layout: Layout, cases: CaseTable, relevant: NDArray[np.bool_], family: int
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the rows in which a family has no missing cells, and its cell in each."""
+    scope = list(layout.scopes[family])
+    states = cases.states[:, scope]
+    rows = np.flatnonzero((states >= 0).all(axis=1) & relevant[:, family])
+    steps = layout.strides[family, scope]
+    return rows, layout.offsets[family] + states[rows].astype(np.int64) @ steps
+
+
+def _complete_counts(layout: Layout, cases: CaseTable, rows: NDArray[np.bool_]) -> Floats:
+    """Return the counts of families without missing cells in some rows, ``(cells,)``."""
+    relevant = np.broadcast_to(rows[:, None], cases.states.shape)
+    counts = np.zeros(layout.n_cells)
+    for family in range(len(layout.scopes)):
+        found, cells = _cells_of(layout, cases, relevant, family)
+        counts += np.bincount(cells, weights=cases.weights[found], minlength=layout.n_cells)
+    return counts

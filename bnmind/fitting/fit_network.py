@@ -1,0 +1,250 @@
+"""Learning the tables of a network from cases: counts if the cases are complete, EM otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._workers import results_of
+from bnmind.fitting.all_starts import AllStarts
+from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.em import EM, EMState, TablesAscent
+from bnmind.fitting.expectation import Expectation
+from bnmind.fitting.fitted import Fit, FitOptions, FitRecord
+from bnmind.fitting.layout import Layout
+from bnmind.fitting.priors import NoPrior, Prior
+from bnmind.fitting.squarem import Climb, climb
+from bnmind.fitting.structure import network_of_structure
+from bnmind.information import Floats
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import Network
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["expectation_maximization", "fit"]
+
+_NONE = 1e-9
+"""Expected counts below this count as none."""
+
+
+@checked
+def fit(
+    network: Any,
+    cases: Mapping[str, Any] | pandas.DataFrame,
+    *,
+    prior: Prior | None = None,
+    fixed: Iterable[str] = (),
+    tied: Sequence[Sequence[str]] = (),
+    hidden: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
+    options: FitOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """Learn the tables of a network from cases, which may have missing cells.
+
+    Complete cases are counted. Missing cells are completed by EM, which is valid if the reason why
+    a cell is missing does not depend on its value. Functional nodes keep their functions, and noisy
+    nodes are learned as noisy nodes: their links and leaks, of which zeros stay zero.
+
+    Parameters
+    ----------
+    network
+        A `Network`; or its structure: pairs (parent, child), a `networkx.DiGraph`, or a pgmpy DAG
+        or network. The states are those of the cases then, see `network_of_structure`. The tables
+        of a network are where the first start begins.
+    cases
+        A data frame, or a mapping from names to columns. None and NaN are missing cells. Columns
+        that are no variables are ignored, with a warning in the result.
+    prior
+        The pseudo-counts of the tables, such as ``BDeu(10)``; by default `NoPrior`, maximum
+        likelihood.
+    fixed
+        Variables that keep their tables.
+    tied
+        Groups of variables that share one table, such as ``[("x2", "x3")]``. The tables must have
+        the same shape. The pseudo-counts are those of the first variable in the network's order.
+    hidden
+        Variables without a column. For a structure, with the number of their states or the names:
+        ``{"class": 2}``.
+    options
+        Starts, seed, the criterion of convergence, and workers.
+    progress
+        Called from time to time with the number of steps done and an estimate of the number of all
+        steps. With several workers, called after each start.
+
+    Returns
+    -------
+    Fit
+        The new network, with the likelihood, the expected counts and a record of the iterations.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If columns are missing or states unknown (with row and column), or fixed and tied variables
+        do not fit the network. The message lists all faults.
+    InvalidModelError
+        If the structure is invalid.
+    ImpossibleEvidenceError
+        If a case is impossible under fixed tables, functions, or the zeros of noisy nodes.
+    TooLargeError
+        If the tables, or the junction tree of cases with many missing cells, are too large.
+
+    References
+    ----------
+    S. Lauritzen, "The EM algorithm for graphical association models with missing data", Comput.
+    Stat. Data Anal. 1995.
+
+    Examples
+    --------
+    >>> cases = {"rain": ["no", "no", "yes", "yes"], "wet": ["no", None, "yes", "yes"]}
+    >>> fitted = fit([("rain", "wet")], cases)
+    >>> fitted.network.cpd("wet").values.round(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    asked = options or FitOptions()
+    em, is_structure = _prepared(network, cases, prior, fixed=fixed, tied=tied, hidden=hidden)
+    layout, expectation = em.layout, em.expectation
+    counts = expectation.start_counts()
+    ascent = TablesAscent(layout, expectation)
+    at_once = expectation.is_complete and not layout.noisy
+    told = AllStarts(progress, asked.starts)
+    tasks = [
+        partial(
+            climb,
+            ascent,
+            layout.start(counts, _generator(asked.seed, number, draw=is_structure or number > 0)),
+            max_iterations=asked.max_iterations,
+            tolerance=asked.tolerance,
+            # Complete cases need one step, and no extrapolation that would round it.
+            accelerate=asked.accelerate and not at_once,
+            progress=told.during_a_start if asked.workers == 1 else None,
+        )
+        for number in range(1 if at_once else asked.starts)
+    ]
+    climbs: list[Climb[Floats]] = []
+    for one in results_of(tasks, asked.workers):
+        climbs.append(one)
+        told.after_a_start(one.steps)
+    return _fit(em, climbs, asked)
+
+
+@checked
+def expectation_maximization(
+    network: Any,
+    cases: Mapping[str, Any] | pandas.DataFrame,
+    *,
+    prior: Prior | None = None,
+    fixed: Iterable[str] = (),
+    tied: Sequence[Sequence[str]] = (),
+    hidden: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
+) -> EM:
+    """Return EM for a network and some cases, to take steps one by one.
+
+    The parameters and the errors are those of `fit`. The start of a structure, which has no tables,
+    should be drawn: ``em.start(np.random.default_rng(1))``.
+    """
+    return _prepared(network, cases, prior, fixed=fixed, tied=tied, hidden=hidden)[0]
+
+
+def _prepared(
+    network: Any,
+    cases: Mapping[str, Any] | pandas.DataFrame,
+    prior: Prior | None,
+    *,
+    fixed: Iterable[str],
+    tied: Sequence[Sequence[str]],
+    hidden: Mapping[str, int | Sequence[Any]] | Iterable[str],
+) -> tuple[EM, bool]:
+    """Return EM, and whether the tables were made up, for a structure."""
+    if not isinstance(hidden, Mapping):
+        hidden = dict.fromkeys(hidden, ())
+    is_structure = False
+    if not isinstance(network, Network) and getattr(network, "cpds", None):
+        network = Network.from_pgmpy(network)
+    elif not isinstance(network, Network):
+        network = network_of_structure(network, cases, hidden)
+        cases = _as_states(cases)
+        is_structure = True
+    layout = Layout.of(network, prior or NoPrior(), fixed=fixed, tied=tied)
+    table = CaseTable.of(network, cases, hidden)
+    return EM(layout, Expectation.of(layout, table)), is_structure
+
+
+def _as_states(cases: Any) -> Any:
+    """Return columns whose values are states, not positions: a data frame."""
+    if hasattr(cases, "columns"):
+        return cases
+    import pandas
+
+    return pandas.DataFrame(dict(cases))
+
+
+def _generator(seed: int, number: int, *, draw: bool) -> np.random.Generator | None:
+    # Each start has its own generator, so it does not depend on the number of starts.
+    return np.random.default_rng([seed, number]) if draw else None
+
+
+def _fit(em: EM, climbs: Sequence[Climb[Floats]], options: FitOptions) -> Fit:
+    ends = [way.objectives[-1] for way in climbs]
+    best = int(np.argmax(ends))
+    way = climbs[best]
+    record = FitRecord(
+        log_likelihoods=way.log_likelihoods,
+        objectives=way.objectives,
+        converged=way.converged,
+        steps=way.steps,
+        starts=tuple(ends),
+        best_start=best,
+        seed=options.seed,
+    )
+    layout = em.layout
+    counts = em.expectation.at(layout.cells(way.parameters)).counts
+    return Fit(
+        network=layout.network_of(way.parameters),
+        counts={
+            cpd.variable.name: Factor(cpd.scope, layout.table(counts, family))
+            for family, cpd in enumerate(layout.network.cpds)
+        },
+        warnings=tuple(_warnings(em, counts, record)),
+        record=record,
+        em=em,
+        state=EMState(way.parameters),
+    )
+
+
+def _warnings(em: EM, counts: Floats, record: FitRecord) -> list[str]:
+    layout, cases = em.layout, em.expectation.cases
+    found = []
+    if cases.ignored:
+        found.append(f"columns that are no variables were ignored: {', '.join(cases.ignored[:12])}")
+    if not record.converged:
+        found.append(f"EM has not converged after {record.steps} steps")
+    never = np.all(cases.states < 0, axis=0).tolist()
+    for family, cpd in enumerate(layout.network.cpds):
+        name = cpd.variable.name
+        if never[family] and layout.free[family]:
+            found.append(
+                f"{name} is never observed: its states may be exchanged without a change of the"
+                " likelihood, unless fixed tables tell them apart"
+            )
+        if not layout.free[family] or any(block.family == family for block in layout.noisy):
+            continue
+        start = int(layout.offsets[family])
+        table = layout.table(counts, family).reshape(cpd.variable.n_states, -1)
+        unseen = table.sum(axis=0) < _NONE
+        if unseen.any():
+            pseudo = layout.pseudo_counts[start : start + table.size].reshape(table.shape)
+            uniform = (pseudo.sum(axis=0) == 0)[unseen].any()
+            found.append(
+                f"{name}: {int(unseen.sum()):,} of {len(unseen):,} configurations of the parents"
+                " have no cases; their distributions are"
+                f" {'uniform' if uniform else 'those of the prior'}"
+                if cpd.parents
+                else f"{name} has no cases; its distribution is"
+                f" {'uniform' if uniform else 'that of the prior'}"
+            )
+    return found

@@ -1,0 +1,146 @@
+"""The result of learning the tables of a network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bnmind._arguments import check_fields
+from bnmind._messages import listed
+from bnmind._values import CheckedValue
+from bnmind._workers import Backend, faults_of_workers
+from bnmind.errors import InvalidArgumentError
+from bnmind.fitting.em import EM, EMState
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import Network
+
+__all__ = ["Fit", "FitOptions", "FitRecord"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """Options of `fit`.
+
+    Parameters
+    ----------
+    starts
+        The number of starts. The first one is the given network; the others have random tables.
+        The best result is returned.
+    seed
+        At least 0; determines the random tables.
+    max_iterations
+        The largest number of steps from one start. A step is one M-step and the E-step that
+        evaluates it.
+    tolerance
+        A start has converged if an M-step raises the objective by no more than this.
+    accelerate
+        Whether to extrapolate steps (SQUAREM) if this raises the objective.
+    workers
+        The number of processes for the starts; −1 for one process for each core. Or a backend, such
+        as `bnmind.lab.Cluster`. The result does not depend on it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is out of range.
+    """
+
+    starts: int = 1
+    seed: int = 0
+    max_iterations: int = 1000
+    tolerance: float = 1e-4
+    accelerate: bool = True
+    workers: int | Backend = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        problems = [
+            f"expected {name} of at least {least}, got {value}"
+            for name, value, least in (
+                ("starts", self.starts, 1),
+                ("seed", self.seed, 0),
+                ("max_iterations", self.max_iterations, 1),
+                ("tolerance", self.tolerance, 0),
+            )
+            if not value >= least
+        ]
+        problems += faults_of_workers(self.workers)
+        if problems:
+            raise InvalidArgumentError(listed(problems), tuple(problems))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRecord(CheckedValue):
+    """The record of the EM iterations."""
+
+    log_likelihoods: tuple[float, ...]
+    """Natural logarithm of the likelihood at the best start, and after each accepted step from it.
+    It never decreases without a prior."""
+    objectives: tuple[float, ...]
+    """The log-likelihoods plus Σ α log θ for the pseudo-counts α; they never decrease."""
+    converged: bool
+    """Whether an M-step raised the objective by no more than the tolerance."""
+    steps: int
+    """The number of EM steps from the best start, including rejected extrapolations."""
+    starts: tuple[float, ...]
+    """The objective at the end of each start."""
+    best_start: int
+    """The number of the best start, from 0."""
+    seed: int
+    """The seed of the random starts."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fit(CheckedValue):
+    """A network whose tables were learned from cases. Created by `fit`."""
+
+    network: Network
+    """The network with the learned tables."""
+    counts: Mapping[str, Factor]
+    """For each variable, the expected counts of its table, given the learned network. Tied tables
+    have common counts. Cases in which a variable and all its descendants are missing do not count
+    for its table."""
+    warnings: tuple[str, ...]
+    """Remarks about the result, such as configurations of parents without cases."""
+    record: FitRecord
+    em: EM
+    """The model and the cases, for further steps."""
+    state: EMState
+    """The learned parameters."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Fit({len(self.network.variables)} variables, {self.n_cases:,} cases: log-likelihood"
+            f" {self.log_likelihood:.2f}, {self.n_parameters:,} parameters)"
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        """Natural logarithm of the probability of all cases."""
+        return self.record.log_likelihoods[-1]
+
+    @property
+    def bits_per_case(self) -> float:
+        """The mean of −log2 of the probability of a case."""
+        return -self.log_likelihood / math.log(2) / self.n_cases
+
+    @property
+    def n_cases(self) -> int:
+        """The number of cases."""
+        return self.em.expectation.cases.n_cases
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters; tied tables count once."""
+        return self.em.layout.n_parameters
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 · parameters − 2 · log-likelihood."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, parameters · ln cases − 2 · log-likelihood."""
+        return self.n_parameters * math.log(self.n_cases) - 2 * self.log_likelihood

@@ -1,0 +1,311 @@
+"""The parameters of a network, arranged for learning in one array.
+
+Every table of the network is a part of one array of *cells*, in C-order with the child first; tied
+tables are the same part. The cells of free tables come first, and are parameters themselves. Then
+come the cells that do not change (fixed tables, functions), and those of noisy nodes, which are
+computed from the parameters of their links.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import listed
+from bnmind._values import Sealed
+from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
+from bnmind.fitting.noisy import NoisyBlock
+from bnmind.fitting.priors import Prior, checked_counts
+from bnmind.information import Floats
+from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.network import Network
+from bnmind.pgm.tabular import TabularCPD
+
+__all__ = ["MOST_CELLS", "Layout"]
+
+MOST_CELLS = 2**24
+"""The most cells of all tables together, functions and noisy nodes expanded."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Layout(Sealed):
+    """The arrangement of a network's tables in arrays of parameters and of cells.
+
+    Families and variables have the same numbers: the order of ``network.variables``.
+    """
+
+    network: Network
+    scopes: tuple[tuple[int, ...], ...]
+    """For each family, the numbers of the child and its parents."""
+    offsets: NDArray[np.int64]
+    """``(families,)``: where the table starts in the cells; the same for tied tables."""
+    strides: NDArray[np.int64]
+    """``(families, variables)``: the step of a variable's states in the table, 0 if not in it."""
+    free: NDArray[np.bool_]
+    """``(families,)``: whether the family has parameters of its own or shared ones."""
+    columns: NDArray[np.intp]
+    """``(free cells,)``: the configuration of parents, numbered over all free tables."""
+    uniform: Floats
+    """``(free cells,)``: one over the number of states of the child."""
+    pseudo_counts: Floats
+    """``(free cells,)``."""
+    constant: Floats
+    """All cells, with zeros for those that are learned."""
+    noisy: tuple[NoisyBlock, ...]
+    """The noisy nodes that are learned."""
+
+    @classmethod
+    def of(
+        cls,
+        network: Network,
+        prior: Prior,
+        *,
+        fixed: Iterable[str] = (),
+        tied: Sequence[Sequence[str]] = (),
+    ) -> Layout:
+        """Return the layout of a network; see `bnmind.fit` for the arguments.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``fixed`` or ``tied`` do not fit the network; the message lists all faults.
+        TooLargeError
+            If the tables have more than `MOST_CELLS` cells.
+        """
+        kept = tuple(fixed)
+        groups = tuple(tuple(group) for group in tied)
+        if problems := _faults(network, kept, groups):
+            raise InvalidArgumentError(listed(problems), tuple(problems))
+        cells = sum(math.prod(v.n_states for v in cpd.scope) for cpd in network.cpds)
+        if cells > MOST_CELLS:
+            raise TooLargeError(
+                f"expected tables of at most {MOST_CELLS:,} cells together, got {cells:,}",
+                needed=cells,
+                budget=MOST_CELLS,
+            )
+        return _laid_out(network, prior, frozenset(kept), groups)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.constant)
+
+    @property
+    def n_free_cells(self) -> int:
+        """The number of cells of free tables."""
+        return len(self.columns)
+
+    @property
+    def n_values(self) -> int:
+        """The length of the array of parameters."""
+        return self.n_free_cells + sum(block.n_values for block in self.noisy)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: those of each distribution but one."""
+        in_tables = self.n_free_cells - (int(self.columns.max()) + 1 if len(self.columns) else 0)
+        return in_tables + sum(block.n_parameters for block in self.noisy)
+
+    def start(self, counts: Floats, rng: np.random.Generator | None) -> Floats:
+        """Return parameters to start from.
+
+        Parameters
+        ----------
+        counts
+            The counts of the families that are complete in a case, ``(cells,)``.
+        rng
+            Draws distributions that count as one case in each configuration of the parents. If
+            None, those of the network are used.
+        """
+        n = self.n_free_cells
+        if rng is None:
+            before = np.concatenate(
+                [
+                    self.network.cpds[family].to_tabular().values.reshape(-1)
+                    for family in self._first_families()
+                ]
+                or [np.zeros(0)]
+            )
+            before = 0.99 * before + 0.01 * self.uniform
+        else:
+            before = self.normalized(rng.standard_exponential(n))
+        tables = self.normalized(before + counts[:n])
+        rest = [block.parameters if rng is None else block.draw(rng) for block in self.noisy]
+        return np.concatenate([tables, *rest])
+
+    def _first_families(self) -> list[int]:
+        """Return the first family of each free table, in the order of the cells."""
+        first: dict[int, int] = {}
+        noisy = {block.family for block in self.noisy}
+        for family in np.flatnonzero(self.free).tolist():
+            if family not in noisy:
+                first.setdefault(int(self.offsets[family]), family)
+        return [first[offset] for offset in sorted(first)]
+
+    def normalized(self, counts: Floats) -> Floats:
+        """Return the distributions of free tables in proportion to counts; uniform where zero."""
+        sums = np.bincount(self.columns, weights=counts)[self.columns] if len(counts) else counts
+        share: Floats = np.divide(counts, sums, out=self.uniform.copy(), where=sums > 0)
+        return share
+
+    def cells(self, parameters: Floats) -> Floats:
+        """Return all tables."""
+        cells = self.constant.copy()
+        cells[: self.n_free_cells] = parameters[: self.n_free_cells]
+        for block, values in self._of_noisy(parameters):
+            cells[block.cells] = block.table(values)
+        return cells
+
+    def maximize(self, parameters: Floats, counts: Floats) -> Floats:
+        """Return the parameters after an M-step with expected counts ``(cells,)``."""
+        n = self.n_free_cells
+        rest = [
+            block.maximize(values, counts[block.cells])
+            for block, values in self._of_noisy(parameters)
+        ]
+        return np.concatenate([self.normalized(counts[:n] + self.pseudo_counts), *rest])
+
+    def log_prior(self, parameters: Floats) -> float:
+        """Return Σ α log θ over all parameters with a pseudo-count α > 0."""
+        some = self.pseudo_counts > 0
+        with np.errstate(divide="ignore"):
+            logs = np.log(parameters[: self.n_free_cells][some])
+        return float(self.pseudo_counts[some] @ logs) + sum(
+            block.log_prior(values) for block, values in self._of_noisy(parameters)
+        )
+
+    def within(self, numbers: Floats, known: Floats) -> Floats:
+        """Return valid parameters near some numbers; parameters of zero stay zero."""
+        # No step of EM leaves a probability of zero, so that an extrapolation must not reach it.
+        positive = np.where(known > 0, np.where(numbers > 0, numbers, known * 0.5), 0.0)
+        tables = self.normalized(positive[: self.n_free_cells])
+        rest = [block.normalized(values) for block, values in self._of_noisy(positive)]
+        return np.concatenate([tables, *rest])
+
+    def _of_noisy(self, parameters: Floats) -> list[tuple[NoisyBlock, Floats]]:
+        end = self.n_free_cells
+        parts = []
+        for block in self.noisy:
+            parts.append((block, parameters[end : end + block.n_values]))
+            end += block.n_values
+        return parts
+
+    def network_of(self, parameters: Floats) -> Network:
+        """Return the network with some parameters; other distributions are the same objects."""
+        cells = self.cells(parameters)
+        learned: dict[int, CPD] = {
+            block.family: block.cpd_of(values) for block, values in self._of_noisy(parameters)
+        }
+        for family, cpd in enumerate(self.network.cpds):
+            if self.free[family] and family not in learned:
+                values = self.table(cells, family)
+                learned[family] = TabularCPD(cpd.variable, cpd.parents, values)
+        return Network(tuple(learned.get(f, cpd) for f, cpd in enumerate(self.network.cpds)))
+
+    def table(self, cells: Floats, family: int) -> Floats:
+        """Return the part of the cells that belongs to a family, with an axis for each variable."""
+        shape = tuple(v.n_states for v in self.network.cpds[family].scope)
+        start = int(self.offsets[family])
+        return cells[start : start + math.prod(shape)].reshape(shape)
+
+
+def _faults(
+    network: Network, fixed: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
+) -> list[str]:
+    known = {cpd.variable.name: cpd for cpd in network.cpds}
+    names = [*fixed, *(name for group in tied for name in group)]
+    problems = [
+        str(UnknownNameError("variable", name, known))
+        for name in dict.fromkeys(names)
+        if name not in known
+    ]
+    if problems:
+        return problems
+    problems += [
+        f"expected {name} in one place of fixed and tied, got it twice"
+        for name in sorted({name for name in names if names.count(name) > 1})
+    ]
+    for group in tied:
+        if len(group) < 2:
+            problems.append(f"expected at least two variables with a tied table, got {group}")
+        cpds = [known[name] for name in group]
+        problems += [
+            f"only tables can be tied, and {cpd.variable.name} is not given by a table"
+            for cpd in cpds
+            if not isinstance(cpd, TabularCPD)
+        ]
+        shapes = {tuple(v.n_states for v in cpd.scope) for cpd in cpds}
+        if len(shapes) > 1:
+            problems.append(
+                f"expected tied tables of one shape for {', '.join(group)}, got"
+                f" {' and '.join(map(str, sorted(shapes)))}"
+            )
+    return problems
+
+
+def _laid_out(
+    network: Network, prior: Prior, fixed: frozenset[str], tied: tuple[tuple[str, ...], ...]
+) -> Layout:
+    number = {v.name: i for i, v in enumerate(network.variables)}
+    first_of = {name: group[0] for group in tied for name in group}
+    # Tied families share the table of the first of them in the network.
+    in_order = sorted(number[name] for name in first_of)
+    lead: dict[str, int] = {}
+    for family in in_order:
+        lead.setdefault(first_of[network.variables[family].name], family)
+    leader = [
+        lead[first_of[v.name]] if v.name in first_of else i for i, v in enumerate(network.variables)
+    ]
+    learned = [
+        not isinstance(cpd, FunctionalCPD) and cpd.variable.name not in fixed
+        for cpd in network.cpds
+    ]
+    rank = [
+        0 if learned[f] and isinstance(cpd, TabularCPD) else 1 for f, cpd in enumerate(network.cpds)
+    ]
+    offsets = np.zeros(len(network.cpds), dtype=np.int64)
+    strides = np.zeros((len(network.cpds), len(network.cpds)), dtype=np.int64)
+    columns, uniform, pseudo, constant, noisy = [], [], [], [], []
+    end = n_columns = 0
+    for family in sorted(range(len(network.cpds)), key=lambda f: (rank[f], f)):
+        cpd = network.cpds[family]
+        if leader[family] != family:
+            continue
+        size = math.prod(v.n_states for v in cpd.scope)
+        offsets[family] = end
+        if rank[family] == 0:
+            n = cpd.variable.n_states
+            columns.append(n_columns + np.tile(np.arange(size // n, dtype=np.intp), n))
+            n_columns += size // n
+            uniform.append(np.full(size, 1 / n))
+            pseudo.append(checked_counts(prior, cpd.variable, cpd.parents).reshape(-1))
+            constant.append(np.zeros(size))
+        elif learned[family]:
+            assert not isinstance(cpd, TabularCPD | FunctionalCPD)
+            noisy.append(NoisyBlock.of(cpd, family, end, prior))
+            constant.append(np.zeros(size))
+        else:
+            constant.append(np.real(cpd.to_factor(max_cells=size).values).reshape(-1))
+        end += size
+    for family, cpd in enumerate(network.cpds):
+        offsets[family] = offsets[leader[family]]
+        step = 1
+        for v in reversed(cpd.scope):
+            strides[family, number[v.name]] = step
+            step *= v.n_states
+    return Layout(
+        network=network,
+        scopes=tuple(tuple(number[v.name] for v in cpd.scope) for cpd in network.cpds),
+        offsets=offsets,
+        strides=strides,
+        free=np.array(learned, dtype=np.bool_),
+        columns=np.concatenate([np.zeros(0, dtype=np.intp), *columns]),
+        uniform=np.concatenate([np.zeros(0), *uniform]),
+        pseudo_counts=np.concatenate([np.zeros(0), *pseudo]),
+        constant=np.concatenate([np.zeros(0), *constant]),
+        noisy=tuple(noisy),
+    )

@@ -1,0 +1,224 @@
+"""Dirichlet priors of tables, given by their pseudo-counts.
+
+A prior adds pseudo-counts to the counts of a table. The table of the fitted network is the mean of
+the posterior distribution, (n + α) / Σ (n + α), in each configuration of the parents. EM with such
+a prior maximizes the log-likelihood plus Σ α log θ, and this objective never decreases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from bnmind._arguments import check_fields, checked
+from bnmind._registry import NUMBER, Registered
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+from bnmind.pgm.variable import Variable
+
+__all__ = ["PRIORS", "BDeu", "Dirichlet", "Laplace", "NoPrior", "Prior", "checked_counts"]
+
+
+@runtime_checkable
+class Prior(Protocol):
+    """The interface of priors: a function from a family to pseudo-counts."""
+
+    def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
+        """Return the pseudo-counts of a table.
+
+        Parameters
+        ----------
+        variable, parents
+            The child of the table and its parents, in the order of the axes. For a link of a
+            noisy maximum or minimum, the child and a single parent; for its leak, no parent.
+
+        Returns
+        -------
+        numpy.ndarray
+            Finite numbers of at least 0, ``(states of the child, states of parent 1, …)``.
+        """
+
+
+@dataclass(frozen=True)
+class NoPrior(CheckedValue):
+    """No pseudo-counts: maximum likelihood.
+
+    The distribution is uniform in configurations of the parents that the cases do not contain.
+    """
+
+    @checked
+    def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
+        """Return zeros; see `Prior.pseudo_counts`."""
+        return np.zeros([v.n_states for v in (variable, *parents)])
+
+
+@dataclass(frozen=True)
+class Laplace(CheckedValue):
+    """The same pseudo-count in every cell of every table.
+
+    Parameters
+    ----------
+    count
+        The pseudo-count; 1 is the rule of succession of Laplace, and the prior of K2.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is negative or not finite.
+
+    References
+    ----------
+    G. Cooper and E. Herskovits, "A Bayesian method for the induction of probabilistic networks
+    from data", Machine Learning 1992.
+    """
+
+    count: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not (math.isfinite(self.count) and self.count >= 0):
+            raise InvalidArgumentError(
+                f"expected a pseudo-count of at least 0, got {self.count}", self.count
+            )
+
+    @checked
+    def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
+        """Return the count in all cells; see `Prior.pseudo_counts`."""
+        return np.full([v.n_states for v in (variable, *parents)], float(self.count))
+
+
+@dataclass(frozen=True)
+class BDeu(CheckedValue):
+    """Pseudo-counts that sum to the same number in every table, uniform in the table (BDeu).
+
+    Parameters
+    ----------
+    equivalent_sample_size
+        The sum of the pseudo-counts of a table. Tables of more cells have smaller pseudo-counts.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not positive or not finite.
+
+    References
+    ----------
+    D. Heckerman, D. Geiger and D. Chickering, "Learning Bayesian networks: the combination of
+    knowledge and statistical data", Machine Learning 1995.
+
+    Examples
+    --------
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> BDeu(10).pseudo_counts(wet, (rain,)).tolist()
+    [[2.5, 2.5], [2.5, 2.5]]
+    """
+
+    equivalent_sample_size: float = 10.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        size = self.equivalent_sample_size
+        if not (math.isfinite(size) and size > 0):
+            raise InvalidArgumentError(
+                f"expected a positive equivalent sample size, got {size}", size
+            )
+
+    @checked
+    def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
+        """Return the equivalent sample size over the number of cells; see `Prior`."""
+        shape = [v.n_states for v in (variable, *parents)]
+        return np.full(shape, self.equivalent_sample_size / math.prod(shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet(CheckedValue):
+    """Pseudo-counts of some variables as given, and another prior for the others.
+
+    Parameters
+    ----------
+    counts
+        For some variables, the pseudo-counts of the table: an array of its shape, or one number
+        for all its cells.
+    other
+        The prior of the tables of all other variables, and of links of noisy nodes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a pseudo-count is negative or not finite.
+
+    Examples
+    --------
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> Dirichlet({"rain": [8, 2]}).pseudo_counts(rain, ()).tolist()
+    [8.0, 2.0]
+    """
+
+    counts: Mapping[str, Any]
+    other: Prior = NoPrior()
+
+    def __post_init__(self) -> None:
+        arrays = {}
+        problems = []
+        for name, count in dict(self.counts).items():
+            try:
+                arrays[name] = np.array(count, dtype=np.float64)
+            except (TypeError, ValueError):
+                problems.append(f"expected pseudo-counts of {name} as numbers, got {count!r}")
+                continue
+            if not np.all(np.isfinite(arrays[name]) & (arrays[name] >= 0)):
+                problems.append(f"expected pseudo-counts of at least 0 for {name}")
+        if problems:
+            raise InvalidArgumentError("; ".join(problems), tuple(problems))
+        object.__setattr__(self, "counts", arrays)
+        super().__post_init__()
+
+    @checked
+    def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
+        """Return the given counts of the variable; see `Prior.pseudo_counts`."""
+        counts = self.counts.get(variable.name)
+        if counts is None:
+            return self.other.pseudo_counts(variable, parents)
+        shape = tuple(v.n_states for v in (variable, *parents))
+        if counts.ndim and counts.shape != shape:
+            raise InvalidArgumentError(
+                f"expected pseudo-counts of shape {shape} for {variable.name}, got {counts.shape}",
+                counts,
+            )
+        return np.array(np.broadcast_to(counts, shape), dtype=np.float64)
+
+
+@checked
+def checked_counts(prior: Prior, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
+    """Return the pseudo-counts of a table, checked.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the prior returns anything but finite numbers of at least 0 in the table's shape.
+    """
+    counts = np.asarray(prior.pseudo_counts(variable, parents), dtype=np.float64)
+    shape = tuple(v.n_states for v in (variable, *parents))
+    if counts.shape != shape or not np.all(np.isfinite(counts) & (counts >= 0)):
+        raise InvalidArgumentError(
+            f"the prior must return finite pseudo-counts of at least 0 in the shape {shape} for"
+            f" {variable.name}, got an array of shape {counts.shape}",
+            counts,
+        )
+    return counts
+
+
+PRIORS: Mapping[str, Registered[Prior]] = MappingProxyType(
+    {
+        "none": Registered("no pseudo-counts: maximum likelihood", NoPrior),
+        "laplace": Registered("pseudo-counts of 1, or of N", Laplace, NUMBER, Laplace),
+        "bdeu": Registered("an equivalent sample of 10 cases, or of N", BDeu, NUMBER, BDeu),
+    }
+)
+"""The priors by the names of the command line."""

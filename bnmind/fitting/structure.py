@@ -1,0 +1,144 @@
+"""Networks with uniform tables, from a structure and the states in the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.junction.inference.evidence import by_name, is_missing
+from bnmind.pgm.network import Network
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.pgm.variable import Variable, name_text
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Hidden", "Structure", "network_of_structure"]
+
+Structure: TypeAlias = Any
+"""Edges as pairs (parent, child); or a graph with ``nodes()`` and ``edges()``, such as a
+`networkx.DiGraph` or a DAG of pgmpy."""
+
+Hidden: TypeAlias = "Mapping[str, int | Sequence[Any]] | Iterable[str]"
+"""Variables without a column, with the number of their states or the names of these."""
+
+
+@checked
+def network_of_structure(
+    structure: Structure,
+    cases: Mapping[str, Any] | pandas.DataFrame,
+    hidden: Mapping[str, int | Sequence[Any]] | None = None,
+) -> Network:
+    """Return a network with uniform tables, whose states are those of the cases.
+
+    Parameters
+    ----------
+    structure
+        Pairs (parent, child), or a graph with ``nodes()`` and ``edges()``: a `networkx.DiGraph`, or
+        a DAG or a network of pgmpy. Isolated nodes of a graph are kept.
+    cases
+        A data frame, or a mapping from names to columns of states. The states of a categorical
+        column are its categories in their order; those of other columns are sorted.
+    hidden
+        The variables without a column, with their number of states or the names of the states.
+
+    Raises
+    ------
+    InvalidModelError
+        If a variable has no column and is not hidden, a column has no states, there is a cycle, or
+        the structure is none. The error lists all faults.
+
+    Examples
+    --------
+    >>> cases = {"rain": ["no", "yes", "no"], "wet": ["no", "yes", None]}
+    >>> network_of_structure([("rain", "wet")], cases).cpd("wet").values.tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    nodes, edges = _nodes_and_edges(structure)
+    columns = by_name(cases, "the cases")
+    known = dict(hidden or {})
+    problems = [
+        f"the hidden variable {name} is not in the structure" for name in known if name not in nodes
+    ]
+    variables: dict[str, Variable] = {}
+    for name in nodes:
+        try:
+            variables[name] = _variable(name, columns, known)
+        except (InvalidModelError, InvalidArgumentError) as fault:
+            problems.append(str(fault))
+    if problems:
+        raise InvalidModelError(problems)
+    cpds = []
+    for name, variable in variables.items():
+        parents = tuple(variables[a] for a, b in edges if b == name)
+        shape = [v.n_states for v in (variable, *parents)]
+        cpds.append(TabularCPD(variable, parents, np.full(shape, 1 / shape[0])))
+    return Network(tuple(cpds))
+
+
+def _nodes_and_edges(structure: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the names of the nodes, and the distinct edges."""
+    nodes: list[Any] = []
+    if callable(getattr(structure, "nodes", None)) and callable(getattr(structure, "edges", None)):
+        nodes, given = list(structure.nodes()), list(structure.edges())
+    elif isinstance(structure, Iterable) and not isinstance(structure, str | bytes | Mapping):
+        given = list(structure)
+    else:
+        given = [structure]
+    wrong: list[Any] = [edge for edge in given if not _is_pair(edge)]
+    nodes += [name for edge in given if _is_pair(edge) for name in edge]
+    wrong += [name for name in nodes if not isinstance(name_text(name), str)]
+    if wrong or not nodes:
+        raise InvalidArgumentError(
+            "expected a Network, a graph, or a structure as pairs (parent, child) of names, such as"
+            f" [('rain', 'wet')]; got {shown(wrong[0] if wrong else structure)}",
+            structure,
+        )
+    edges = [(name_text(edge[0]), name_text(edge[1])) for edge in given]
+    return list(dict.fromkeys(map(name_text, nodes))), list(dict.fromkeys(edges))
+
+
+def _is_pair(edge: Any) -> bool:
+    return isinstance(edge, tuple | list) and len(edge) == 2
+
+
+def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) -> Variable:
+    """Return a variable with the states that it was given, or those in its column."""
+    if name in hidden:
+        states = hidden[name]
+        if isinstance(states, int) and not isinstance(states, bool):
+            return Variable.of_integers(name, range(states))
+        return Variable(name, states)
+    if name not in columns:
+        problem = (
+            f"expected a column {name} in the cases, got none; give the states of a hidden variable"
+            f" as hidden={{{name!r}: 2}}"
+        )
+        raise InvalidModelError([problem])
+    return Variable(name, tuple(column_states(columns[name])))
+
+
+def column_states(column: Any) -> list[Any]:
+    """Return the distinct states of a column: categories in their order, other values sorted.
+
+    >>> column_states(["yes", None, "no", "yes"]), column_states([10, 9, float("nan")])
+    (['no', 'yes'], [9, 10])
+    """
+    categories = getattr(getattr(column, "cat", None), "categories", None)
+    if categories is not None:
+        return list(categories)
+    values = column.tolist() if hasattr(column, "tolist") else list(column)
+    faulty = [value for value in values if not isinstance(value, Hashable)]
+    if faulty:
+        raise InvalidArgumentError(f"expected states in a column, got {shown(faulty[0])}", faulty)
+    found = [value for value in dict.fromkeys(values) if not is_missing(value)]
+    whole = all(isinstance(value, int | float) for value in found)
+    if whole:
+        # A column of whole numbers with missing cells holds floating-point numbers.
+        found = [int(v) if isinstance(v, float) and v.is_integer() else v for v in found]
+    return sorted(found) if whole else sorted(found, key=str)

@@ -1,0 +1,396 @@
+"""Learning of tables: counts, EM against a twin that enumerates, fixed, tied and hidden tables."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx  # type: ignore[import-untyped]
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnmind
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    InvalidModelError,
+)
+from bnmind.fitting import (
+    BDeu,
+    Dirichlet,
+    EMState,
+    FitOptions,
+    Laplace,
+    NoPrior,
+    Prior,
+    expectation_maximization,
+    fit,
+    network_of_structure,
+)
+from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.expectation import Expectation
+from bnmind.fitting.layout import Layout
+from bnmind.pgm import FunctionalCPD, Listed, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
+from tests.fitting.twin import cases_of, expected_counts
+from tests.modes import examples
+from tests.networks import networks
+
+RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+SUN = Variable("sun", ("no", "yes"))
+GARDEN = Network(
+    (
+        TabularCPD(RAIN, (), np.array([0.8, 0.2])),
+        TabularCPD(WET, (RAIN,), np.array([[0.9, 0.1], [0.1, 0.9]])),
+    )
+)
+COMPLETE = pd.DataFrame(
+    {"rain": ["no", "no", "no", "yes"], "wet": ["no", "no", "yes", "yes"], "day": [1, 2, 3, 4]}
+)
+OPTIONS = FitOptions(max_iterations=30, tolerance=0.0)
+
+
+def as_mapping(network: Network, table: Any) -> dict[str, Any]:
+    """Return columns of positions."""
+    return {v.name: table[:, i].astype(int) for i, v in enumerate(network.variables)}
+
+
+def table_of(network: Network, name: str) -> Any:
+    """Return the values of a table."""
+    cpd = network.cpd(name)
+    assert isinstance(cpd, TabularCPD)
+    return cpd.values
+
+
+def observed(network: Network, table: Any) -> list[dict[str, int]]:
+    """Return the observed cells of each case."""
+    names = [v.name for v in network.variables]
+    return [
+        {name: int(state) for name, state in zip(names, row, strict=True) if state >= 0}
+        for row in table
+    ]
+
+
+# --- The E-step -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(60))
+@given(st.data())
+def test_expected_counts_are_those_of_enumeration(data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=6, max_states=3))
+    table = data.draw(cases_of(network))
+    layout = Layout.of(network, NoPrior(), fixed=[v.name for v in network.variables])
+    likelihood, counts = expected_counts(network, observed(network, table))
+    for small in data.draw(st.sampled_from([(4096, 4), (4, 1)])):
+        expectation = Expectation.of(layout, CaseTable.of_positions(table), small=small, together=0)
+        found = expectation.at(layout.constant)
+        assert math.isclose(found.log_likelihood, likelihood, abs_tol=1e-9)
+        for family, cpd in enumerate(network.cpds):
+            np.testing.assert_allclose(
+                layout.table(found.counts, family), counts[cpd.variable.name], atol=1e-9
+            )
+
+
+def test_equal_components_of_different_cases_are_computed_once() -> None:
+    a, b = (Variable(name, ("0", "1")) for name in "ab")
+    network = network_of_structure([("a", "b"), ("b", "c")], {name: [0, 1] for name in "abc"})
+    cases = {"a": [0, 0, 1, 0], "b": [None] * 4, "c": [1, 1, 0, 1]}
+    em = expectation_maximization(network, pd.DataFrame(cases))
+    assert (a, b) == network.variables[:2]
+    assert len(em.expectation.components) == 2
+    assert em.expectation.components.weights.tolist() in ([3.0, 1.0], [1.0, 3.0])
+
+
+# --- Complete cases -------------------------------------------------------------------------------
+
+
+def test_complete_cases_are_counted() -> None:
+    fitted = bnmind.fit(GARDEN, COMPLETE)
+    np.testing.assert_array_equal(table_of(fitted.network, "rain"), [0.75, 0.25])
+    np.testing.assert_array_equal(table_of(fitted.network, "wet"), [[2 / 3, 0], [1 / 3, 1]])
+    np.testing.assert_array_equal(fitted.counts["wet"].values, [[2, 0], [1, 1]])
+    likelihood = 3 * math.log(0.75) + math.log(0.25) + 2 * math.log(2 / 3) + math.log(1 / 3)
+    assert fitted.log_likelihood == pytest.approx(likelihood, abs=1e-12)
+    assert fitted.bits_per_case == pytest.approx(-likelihood / math.log(2) / 4)
+    assert (fitted.n_cases, fitted.n_parameters, fitted.record.converged) == (4, 3, True)
+    assert fitted.aic == pytest.approx(6 - 2 * likelihood)
+    assert fitted.warnings == ("columns that are no variables were ignored: day",)
+
+
+@pytest.mark.parametrize(
+    ("prior", "rain"),
+    [
+        (Laplace(1), [4 / 6, 2 / 6]),
+        (BDeu(4), [5 / 8, 3 / 8]),
+        (Dirichlet({"rain": [0, 6]}), [3 / 10, 7 / 10]),
+        (Dirichlet({"wet": 3}, other=Laplace(2)), [5 / 8, 3 / 8]),
+    ],
+)
+def test_priors_add_their_counts(prior: Prior, rain: list[float]) -> None:
+    fitted = fit(GARDEN, COMPLETE, prior=prior)
+    np.testing.assert_allclose(table_of(fitted.network, "rain"), rain, atol=1e-15)
+
+
+def test_configurations_without_cases_are_reported() -> None:
+    dry = COMPLETE[COMPLETE["rain"] == "no"].drop(columns="day")
+    fitted = fit(GARDEN, dry)
+    assert np.allclose(table_of(fitted.network, "wet")[:, 1], 0.5)
+    (warning,) = fitted.warnings
+    assert "wet: 1 of 2 configurations" in warning
+    assert "uniform" in warning
+    with_prior = fit(GARDEN, dry, prior=Dirichlet({"wet": [[1, 1], [1, 3]]}))
+    assert table_of(with_prior.network, "wet")[:, 1].tolist() == [0.25, 0.75]
+    assert "those of the prior" in with_prior.warnings[0]
+
+
+@pytest.fixture(scope="module")
+def complete_frame() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    columns = {"a": rng.choice(["x", "y", "z"], 60), "b": rng.choice(["p", "q"], 60)}
+    columns["c"] = np.where(rng.random(60) < 0.7, columns["b"], "p")
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bdeu", [None, 7.0])
+def test_counts_are_those_of_pgmpy(complete_frame: pd.DataFrame, bdeu: float | None) -> None:
+    from pgmpy.models import DiscreteBayesianNetwork
+    from pgmpy.parameter_estimator import DiscreteBayesianEstimator, DiscreteMLE
+
+    edges = [("a", "c"), ("b", "c")]
+    theirs = DiscreteBayesianNetwork(edges)
+    structure = DiscreteBayesianNetwork(edges)
+    estimator = (
+        DiscreteMLE()
+        if bdeu is None
+        else DiscreteBayesianEstimator(prior_type="BDeu", equivalent_sample_size=bdeu)
+    )
+    theirs.fit(complete_frame, estimator)
+    ours = fit(structure, complete_frame, prior=None if bdeu is None else BDeu(bdeu)).network
+    expected = Network.from_pgmpy(theirs)
+    for v in expected.variables:
+        names = tuple(w.name for w in expected.cpd(v.name).scope)
+        got = ours.cpd(v.name).to_factor().transpose(names)
+        np.testing.assert_allclose(got.values, expected.cpd(v.name).to_factor().values, atol=1e-12)
+
+
+# --- EM -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(40))
+@given(st.data())
+def test_em_never_lowers_the_objective(data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=5, max_states=3))
+    table = data.draw(cases_of(network))
+    names = [v.name for v in network.variables]
+    fixed = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
+    priors: list[Prior] = [NoPrior(), BDeu(2.0), Laplace(0.5)]
+    prior = data.draw(st.sampled_from(priors))
+    accelerate = data.draw(st.booleans())
+    options = FitOptions(max_iterations=12, tolerance=0.0, accelerate=accelerate)
+    fitted = fit(network, as_mapping(network, table), prior=prior, fixed=fixed, options=options)
+    assert np.diff(fitted.record.objectives).min(initial=0.0) >= 0
+    likelihood, counts = expected_counts(fitted.network, observed(network, table))
+    assert fitted.log_likelihood == pytest.approx(likelihood, abs=1e-8)
+    for cpd in network.cpds:
+        name = cpd.variable.name
+        learned = fitted.network.cpd(name)
+        np.testing.assert_allclose(fitted.counts[name].values, counts[name], atol=1e-8)
+        assert type(learned) is type(cpd)
+        if name in fixed or isinstance(cpd, FunctionalCPD):
+            assert learned is cpd
+
+
+@settings(max_examples=examples(30))
+@given(st.data())
+def test_a_step_normalizes_the_expected_counts(data: st.DataObject) -> None:
+    network = data.draw(networks(max_variables=5, max_states=3, functional=False))
+    table = data.draw(cases_of(network))
+    em = expectation_maximization(network, as_mapping(network, table), prior=BDeu(1.0))
+    start = em.start(np.random.default_rng(1))
+    after, info = em.step(start)
+    likelihood, counts = expected_counts(em.network(start), observed(network, table))
+    assert info.log_likelihood == pytest.approx(likelihood, abs=1e-9)
+    for cpd in em.network(after).cpds:
+        count = counts[cpd.variable.name]
+        count = count + 1 / count.size
+        np.testing.assert_allclose(cpd.to_factor().values, count / count.sum(axis=0), atol=1e-9)
+
+
+def test_the_linkage_example_of_dempster_laird_and_rubin() -> None:
+    """J. R. Stat. Soc. B 1977, section 1: 197 animals in four classes; θ = 0.626821."""
+    half, other, which = (Variable(name, ("0", "1")) for name in ("half", "other", "which"))
+    kind = Variable("class", ("1", "2", "3", "4"))
+    # P(class 1) = 1/2 + θ/4, P(2) = P(3) = (1 - θ)/4, P(4) = θ/4.
+    results = np.array([[[1, 2], [0, 3]], [[0, 0], [0, 0]]])
+    network = Network(
+        (
+            TabularCPD(half, (), np.array([0.5, 0.5])),
+            TabularCPD(other, (), np.array([0.5, 0.5])),
+            TabularCPD(which, (), np.array([0.5, 0.5])),
+            FunctionalCPD(kind, (half, other, which), Listed(results)),
+        )
+    )
+    animals = pd.DataFrame({"class": np.repeat([1, 2, 3, 4], [125, 18, 20, 34])})
+    fitted = fit(
+        network,
+        animals,
+        fixed=("half", "which"),
+        hidden=("half", "other", "which"),
+        options=FitOptions(tolerance=1e-12),
+    )
+    assert table_of(fitted.network, "other")[1] == pytest.approx(0.6268214978, abs=1e-6)
+    assert any("other is never observed" in warning for warning in fitted.warnings)
+
+
+def test_a_hidden_class_is_found() -> None:
+    rng = np.random.default_rng(5)
+    kind = rng.random(600) < 0.4
+    chance = np.where(kind[:, None], 0.9, 0.15)
+    frame = pd.DataFrame(rng.random((600, 5)) < chance, columns=list("abcde"))
+    edges = [("class", name) for name in "abcde"]
+    options = FitOptions(starts=3, seed=1)
+    fitted = fit(edges, frame, hidden={"class": 2}, options=options)
+    share = sorted(table_of(fitted.network, "class").tolist())
+    assert share == pytest.approx([0.4, 0.6], abs=0.06)
+    assert len(fitted.record.starts) == 3
+    assert fitted.record.objectives[-1] == max(fitted.record.starts)
+    # A start does not depend on the number of starts.
+    again = fit(edges, frame, hidden={"class": 2}, options=FitOptions(starts=1, seed=1))
+    assert again.record.starts[0] == fitted.record.starts[0]
+
+
+def test_tied_tables_are_one_table() -> None:
+    frame = pd.DataFrame({"a": [0, 1, 1, None], "b": [0, 0, 1, 1], "c": [1, 0, None, 1]})
+    network = network_of_structure([("a", "b"), ("b", "c")], frame)
+    fitted = fit(network, frame, tied=[("c", "b")], options=OPTIONS)
+    first, second = (table_of(fitted.network, name) for name in "bc")
+    np.testing.assert_array_equal(first, second)
+    assert fitted.n_parameters == 3
+    free = fit(network, frame, options=OPTIONS)
+    assert free.log_likelihood > fitted.log_likelihood
+    assert np.diff(fitted.record.objectives).min() >= 0
+
+
+def test_noisy_nodes_stay_noisy_and_find_their_links() -> None:
+    truth = noisy_or(WET, (RAIN, SUN), [0.9, 0.3], leak=0.1)
+    table = truth.to_factor().values
+    rows = []
+    for rain in (0, 1):
+        for sun in (0, 1):
+            for wet in (0, 1):
+                rows += [(rain, sun, wet)] * round(1000 * float(table[wet, rain, sun]))
+    columns = np.array(rows)
+    start = Network(
+        (
+            TabularCPD(RAIN, (), np.array([0.5, 0.5])),
+            TabularCPD(SUN, (), np.array([0.5, 0.5])),
+            noisy_or(WET, (RAIN, SUN), [0.5, 0.5], leak=0.5),
+        )
+    )
+    cases = {"rain": columns[:, 0], "sun": columns[:, 1], "wet": columns[:, 2]}
+    fitted = fit(start, cases, options=FitOptions(tolerance=1e-10, max_iterations=5000))
+    learned = fitted.network.cpd("wet")
+    assert isinstance(learned, NoisyMaximum)
+    for link, true in zip(learned.contributions, truth.contributions, strict=True):
+        np.testing.assert_allclose(link, true, atol=1e-4)
+    assert fitted.n_parameters == 2 + 3
+    np.testing.assert_array_equal(learned.links[0][:, 0], [1, 0])  # zeros stay
+
+
+@pytest.mark.slow
+def test_random_starts_are_the_same_with_workers() -> None:
+    frame = pd.DataFrame({"a": [0, 1, 1, 0, 1], "b": [0, None, 1, 1, 0]})
+    found = [
+        fit(
+            [("h", "a"), ("h", "b")],
+            frame,
+            hidden={"h": 2},
+            options=FitOptions(starts=2, workers=workers),
+        ).record.starts
+        for workers in (1, 2)
+    ]
+    assert found[0] == found[1]
+
+
+# --- Structures, and errors -----------------------------------------------------------------------
+
+
+def test_states_come_from_the_frame() -> None:
+    frame = pd.DataFrame(
+        {
+            "n": [10, 9, None],
+            "flag": [True, False, True],
+            "level": pd.Categorical(["low", None, "low"], categories=["low", "high"]),
+        }
+    )
+    graph = nx.DiGraph([("n", "level")])
+    graph.add_node("flag")
+    fitted = fit(graph, frame, prior=Laplace())
+    states = {v.name: v.states for v in fitted.network.variables}
+    assert states == {"n": ("9", "10"), "flag": ("False", "True"), "level": ("low", "high")}
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "arguments"),
+    [
+        (InvalidArgumentError, ["column wet", "hidden"], {"cases": {"rain": ["no"]}}),
+        (
+            InvalidArgumentError,
+            ["column rain", "'maybe'", "case 1", "column wet", "'wett'"],
+            {"cases": {"rain": ["no", "maybe"], "wet": ["no", "wett"]}},
+        ),
+        (InvalidArgumentError, ["one length"], {"cases": {"rain": ["no"], "wet": ["no"] * 2}}),
+        (InvalidArgumentError, ["at least one case"], {"cases": {"rain": [], "wet": []}}),
+        (InvalidArgumentError, ["rian", "rain", "wett"], {"fixed": ["rian"], "tied": [["wett"]]}),
+        (InvalidArgumentError, ["one shape"], {"tied": [["rain", "wet"]]}),
+        (InvalidArgumentError, ["twice"], {"tied": [["wet", "wet"]]}),
+        (InvalidArgumentError, ["snow"], {"hidden": ["snow"]}),
+        (InvalidModelError, ["cycle"], {"network": [("rain", "wet"), ("wet", "rain")]}),
+        (InvalidArgumentError, ["pairs (parent, child)"], {"network": [("rain",)]}),
+        (InvalidArgumentError, ["pairs (parent, child)"], {"network": 3}),
+        (InvalidModelError, ["column snow", "hidden={'snow': 2}"], {"network": [("snow", "wet")]}),
+        (InvalidArgumentError, ["shape (2, 2)"], {"prior": Dirichlet({"wet": [1, 2]})}),
+    ],
+)
+def test_errors_say_what_to_do(
+    error: type[Exception], words: list[str], arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(error) as caught:
+        fit(**{"network": GARDEN, "cases": COMPLETE, **arguments})
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("rain", ["yes", None])
+def test_an_impossible_case_is_named(rain: str | None) -> None:
+    never = Network(
+        (
+            TabularCPD(RAIN, (), np.array([1.0, 0.0])),
+            TabularCPD(WET, (RAIN,), np.array([[1.0, 0.5], [0.0, 0.5]])),
+        )
+    )
+    cases = {"rain": ["no", "no", rain], "wet": ["no", "no", "yes"]}
+    with pytest.raises(ImpossibleEvidenceError, match="row 2"):
+        fit(never, cases, fixed=("rain", "wet"))
+
+
+def test_states_of_other_networks_are_refused() -> None:
+    em = expectation_maximization(GARDEN, COMPLETE)
+    with pytest.raises(InvalidArgumentError, match="6 parameters"):
+        em.step(EMState(np.zeros(3)))
+
+
+def test_progress_counts_steps() -> None:
+    told: list[tuple[int, int]] = []
+    cases = {"rain": ["no", None, "yes"], "wet": ["no", "yes", None]}
+    fit(
+        GARDEN,
+        cases,
+        options=FitOptions(starts=2),
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told
+    assert told[-1][0] == told[-1][1]
+    assert all(done <= total for done, total in told)
