@@ -223,6 +223,13 @@ def _case_answers() -> Any:
     return [junction.predict(network(), frame, "rain"), junction.log_likelihood(network(), frame)]
 
 
+@_add(junction.LightModel, junction.LightQuery)
+def _light() -> Any:
+    model = junction.LightModel.of(network())
+    seen = {"count": "1", "wet": [0.5, 0.5, 1]}
+    return [model, junction.light_query(model, ["rain", ("slip", "fall")], seen)]
+
+
 @_add(
     junction.Explanation,
     junction.ExplanationPlan,

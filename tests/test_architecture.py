@@ -38,6 +38,7 @@ ORDER = (
     ("junction.program",),
     ("junction.inference",),
     ("junction.queries",),
+    ("junction.single",),
     ("junction.cases",),
     ("junction.engine",),
     ("fitting",),

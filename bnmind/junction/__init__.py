@@ -15,6 +15,8 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
+from bnmind.junction.single.light_model import LightModel
+from bnmind.junction.single.light_query import LightQuery, light_posterior, light_query
 from bnmind.junction.triangulation.best_order import BestOrder
 from bnmind.junction.triangulation.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
@@ -37,6 +39,8 @@ __all__ = [
     "GivenOrder",
     "InteractionGraph",
     "JunctionTree",
+    "LightModel",
+    "LightQuery",
     "Limits",
     "LocalSearch",
     "MarginalMapPlan",
@@ -58,6 +62,8 @@ __all__ = [
     "families",
     "impute",
     "junction_tree",
+    "light_posterior",
+    "light_query",
     "log_likelihood",
     "posterior",
     "predict",

@@ -11,6 +11,7 @@ import numpy as np
 
 from bnmind._jit import njit
 from bnmind.errors import InvalidArgumentError
+from bnmind.junction.triangulation.bit_words import lowest_bit
 from bnmind.junction.triangulation.greedy_arrays import (
     CoreArrays,
     Floats,
@@ -83,16 +84,6 @@ def _adjacent(rows: Words, a: int, b: int) -> bool:
 
 
 @njit
-def _lowest(word: int) -> int:
-    """Return the number of the lowest bit of a word that is not zero."""
-    below = (word & (~word + np.uint64(1))) - np.uint64(1)
-    x = below - ((below >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit
 def _is_covered(v: int, degree: int, waiting: Words, pending: Words, clique_sizes: Ints) -> bool:
     """Return whether the clique of v lies in an earlier one; its cliques are no longer pending."""
     is_covered = False
@@ -101,7 +92,7 @@ def _is_covered(v: int, degree: int, waiting: Words, pending: Words, clique_size
         if word:
             pending[w] &= ~word
             while word:
-                c = (w << 6) + _lowest(word)
+                c = (w << 6) + lowest_bit(word)
                 word &= word - np.uint64(1)
                 if clique_sizes[c] == degree + 1:
                     is_covered = True
@@ -177,7 +168,7 @@ def _clique(v: int, rows: Words, sizes: Floats, members: Lists) -> float:
     for w in range(rows.shape[1]):
         word = rows[v, w]
         while word:
-            u = (w << 6) + _lowest(word)
+            u = (w << 6) + lowest_bit(word)
             word &= word - np.uint64(1)
             members[d] = u
             d += 1

@@ -1,0 +1,367 @@
+"""The plan of one query: the variables that matter, their order of elimination, and its cost.
+
+A query matters to its targets, its evidence and their ancestors; all others are barren (Shachter
+1986). Hard evidence removes its variables from the graph, so that its parts fall apart where
+d-separation says so (S. L. Lauritzen, *Graphical models*, 1996, section 3.2.2). Each step takes
+the variable whose clique has the fewest cells. Scores are whole numbers, so ties do not depend on
+rounding; the first variable wins.
+
+=========  ==================================================================
+name       of
+=========  ==================================================================
+number     a variable, in the order of the network
+place      a hidden variable, in the order of elimination; targets come last
+bucket     the factors that are multiplied when the variable of a place is
+           eliminated; the last bucket holds the factors of the targets
+=========  ==================================================================
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.junction.triangulation.bit_words import lowest_bit
+
+__all__ = ["Case", "Ints", "LightArrays", "Steps", "steps_of"]
+
+Ints: TypeAlias = NDArray[np.int64]
+Words: TypeAlias = NDArray[np.uint64]
+Floats: TypeAlias = NDArray[np.float64]
+
+_GONE = 0x7FFFFFFFFFFFFFFF
+"""The score of a variable that cannot be eliminated, or not any more."""
+
+
+class LightArrays(NamedTuple):
+    """A network as flat arrays, by the numbers of variables."""
+
+    n_states: Ints
+    logarithms: Ints
+    """Binary logarithms of the numbers of states, in fixed-point numbers."""
+    starts: Ints
+    """``(n + 1,)`` the first entry of each variable in `parents`."""
+    parents: Ints
+    """The parents of each variable, in the order of the axes of its table."""
+    table_starts: Ints
+    """The first cell of each table in `tables`; -1 if the table is too large to be written out."""
+    tables: Floats
+    """All tables; the axis of the child comes first, the last axis varies fastest."""
+
+
+class Case(NamedTuple):
+    """The evidence and the target of one query."""
+
+    states: Ints
+    """The position of the observed state of each variable, or -1."""
+    soft: Ints
+    """The first cell of the likelihood of each variable among the messages, or -1."""
+    targets: Ints
+    """The numbers of the hidden target variables, in order."""
+    whole: bool
+    """Whether parts that are separated from the targets count, for the probability of the
+    evidence."""
+
+
+class Steps(NamedTuple):
+    """The plan of one query."""
+
+    order: Ints
+    """The numbers of the hidden variables by their places."""
+    places: Ints
+    """The places of all variables by their numbers, or -1."""
+    scope_starts: Ints
+    """``(places + 1,)`` the first entry of each place in `scopes`."""
+    scopes: Ints
+    """The places with which each variable is connected when it is eliminated, descending."""
+    bucket_starts: Ints
+    """``(eliminated + 2,)`` the first entry of each bucket in `buckets`."""
+    buckets: Ints
+    """Factors: with n variables, below n the table of a variable, below 2n the likelihood of a
+    variable, from 2n on the message of a place."""
+    message_starts: Ints
+    """``(eliminated + 1,)`` the first cell of each message, and the end."""
+    cells: Floats
+    """``(eliminated + 1,)`` the cells of the clique of each place, and of the targets."""
+    missing: int
+    """The number of a variable that matters, but whose table is not written out, or -1."""
+
+
+@njit
+def steps_of(net: LightArrays, case: Case, first_message: int) -> Steps:
+    """Return the plan of a query; messages start after ``first_message`` cells."""
+    n = net.n_states.size
+    matters = _relevant(net, case)
+    number = np.full(n, -1, np.int64)
+    rows, hidden = _graph(net, case, matters, number)
+    if not case.whole:
+        _keep_targets_parts(net, case, matters, number, rows)
+    order, scope_starts, scopes = _eliminated(net, case, number, rows, hidden)
+    places = np.full(n, -1, np.int64)
+    for place in range(order.size):
+        places[order[place]] = place
+    n_eliminated = order.size - case.targets.size
+    cells = np.empty(n_eliminated + 1, np.float64)
+    message_starts = np.empty(n_eliminated + 1, np.int64)
+    end = float(first_message)
+    for place in range(n_eliminated):
+        size = 1.0
+        first, last = scope_starts[place], scope_starts[place + 1]
+        for i in range(first, last):
+            scopes[i] = places[scopes[i]]
+            size *= net.n_states[order[scopes[i]]]
+        scopes[first:last] = -np.sort(-scopes[first:last])
+        cells[place] = size * net.n_states[order[place]]
+        # Plans that are too large are refused before a message is stored.
+        message_starts[place] = int(min(end, 1e18))
+        end += size
+    message_starts[n_eliminated] = int(min(end, 1e18))
+    size = 1.0
+    for place in range(n_eliminated, order.size):
+        size *= net.n_states[order[place]]
+    cells[n_eliminated] = size
+    factors, homes, missing = _homes(net, case, matters, places, scope_starts, scopes)
+    bucket_starts = np.zeros(n_eliminated + 2, np.int64)
+    for home in homes:
+        bucket_starts[home + 1] += 1
+    for place in range(n_eliminated + 1):
+        bucket_starts[place + 1] += bucket_starts[place]
+    filled = bucket_starts[:-1].copy()
+    buckets = np.empty(factors.size, np.int64)
+    for i in range(factors.size):
+        buckets[filled[homes[i]]] = factors[i]
+        filled[homes[i]] += 1
+    return Steps(
+        order,
+        places,
+        scope_starts,
+        scopes,
+        bucket_starts,
+        buckets,
+        message_starts,
+        cells,
+        missing,
+    )
+
+
+@njit
+def _relevant(net: LightArrays, case: Case) -> NDArray[np.bool_]:
+    """Return which variables are targets, evidence, or ancestors of these."""
+    n = net.n_states.size
+    matters = np.zeros(n, np.bool_)
+    waiting = np.empty(n, np.int64)
+    n_waiting = 0
+    for v in range(n):
+        if case.states[v] >= 0 or case.soft[v] >= 0:
+            matters[v] = True
+            waiting[n_waiting] = v
+            n_waiting += 1
+    for v in case.targets:
+        if not matters[v]:
+            matters[v] = True
+            waiting[n_waiting] = v
+            n_waiting += 1
+    while n_waiting:
+        n_waiting -= 1
+        v = waiting[n_waiting]
+        for i in range(net.starts[v], net.starts[v + 1]):
+            u = net.parents[i]
+            if not matters[u]:
+                matters[u] = True
+                waiting[n_waiting] = u
+                n_waiting += 1
+    return matters
+
+
+@njit
+def _graph(
+    net: LightArrays, case: Case, matters: NDArray[np.bool_], number: Ints
+) -> tuple[Words, Ints]:
+    """Return the neighbors of the hidden variables as bits, and these variables.
+
+    The function writes the row of each of them to ``number``.
+    """
+    n = matters.size
+    hidden = np.empty(n, np.int64)
+    m = 0
+    for v in range(n):
+        if matters[v] and case.states[v] < 0:
+            number[v] = m
+            hidden[m] = v
+            m += 1
+    n_words = (m + 63) >> 6
+    rows = np.zeros((m, n_words), np.uint64)
+    mask = np.zeros(n_words, np.uint64)
+    for v in range(n):
+        if not matters[v]:
+            continue
+        first, last = net.starts[v], net.starts[v + 1]
+        for i in range(first - 1, last):
+            a = number[v if i < first else net.parents[i]]
+            if a >= 0:
+                mask[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+        for i in range(first - 1, last):
+            a = number[v if i < first else net.parents[i]]
+            if a >= 0:
+                rows[a] |= mask
+        mask[:] = 0
+    for v in case.targets:
+        a = number[v]
+        mask[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+    for v in case.targets:
+        rows[number[v]] |= mask
+    for a in range(m):
+        rows[a, a >> 6] &= ~(np.uint64(1) << np.uint64(a & 63))
+    return rows, hidden[:m]
+
+
+@njit
+def _keep_targets_parts(
+    net: LightArrays, case: Case, matters: NDArray[np.bool_], number: Ints, rows: Words
+) -> None:
+    """Keep only the variables that are connected with a target."""
+    m, n_words = rows.shape
+    connected = np.zeros(m, np.bool_)
+    waiting = np.empty(m, np.int64)
+    n_waiting = 0
+    for v in case.targets:
+        connected[number[v]] = True
+        waiting[n_waiting] = number[v]
+        n_waiting += 1
+    while n_waiting:
+        n_waiting -= 1
+        a = waiting[n_waiting]
+        for w in range(n_words):
+            word = rows[a, w]
+            while word:
+                b = (w << 6) + lowest_bit(word)
+                word &= word - np.uint64(1)
+                if not connected[b]:
+                    connected[b] = True
+                    waiting[n_waiting] = b
+                    n_waiting += 1
+    # A table matters if it holds a variable that is kept; all its hidden variables then are.
+    for v in range(matters.size):
+        if not matters[v]:
+            continue
+        keep = number[v] >= 0 and connected[number[v]]
+        for i in range(net.starts[v], net.starts[v + 1]):
+            a = number[net.parents[i]]
+            keep = keep or (a >= 0 and connected[a])
+        matters[v] = keep
+    for v in range(number.size):
+        if number[v] >= 0 and not connected[number[v]]:
+            number[v] = -1
+
+
+@njit
+def _eliminated(
+    net: LightArrays, case: Case, number: Ints, rows: Words, hidden: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return the order of elimination, and what each variable is then connected with.
+
+    The function changes the rows.
+    """
+    m, n_words = rows.shape
+    scores = np.full(m, _GONE, np.int64)
+    left = 0
+    for a in range(m):
+        if number[hidden[a]] >= 0:
+            scores[a] = _score(net, rows, hidden, a)
+            left += 1
+    for v in case.targets:
+        scores[number[v]] = _GONE
+    left -= case.targets.size
+    order = np.empty(left + case.targets.size, np.int64)
+    starts = np.zeros(left + 1, np.int64)
+    scopes = np.empty(max(4 * m, 16), np.int64)
+    members = np.empty(m, np.int64)
+    for place in range(left):
+        least = np.int64(_GONE)
+        a = 0
+        for b in range(m):
+            if scores[b] < least:
+                least = scores[b]
+                a = b
+        scores[a] = _GONE
+        order[place] = hidden[a]
+        degree = 0
+        for w in range(n_words):
+            word = rows[a, w]
+            while word:
+                members[degree] = (w << 6) + lowest_bit(word)
+                word &= word - np.uint64(1)
+                degree += 1
+        if starts[place] + degree > scopes.size:
+            longer = np.empty(2 * scopes.size + degree, np.int64)
+            longer[: starts[place]] = scopes[: starts[place]]
+            scopes = longer
+        for i in range(degree):
+            b = members[i]
+            scopes[starts[place] + i] = hidden[b]
+            rows[b] |= rows[a]
+            rows[b, a >> 6] &= ~(np.uint64(1) << np.uint64(a & 63))
+            rows[b, b >> 6] &= ~(np.uint64(1) << np.uint64(b & 63))
+            if scores[b] != _GONE:
+                scores[b] = _score(net, rows, hidden, b)
+        starts[place + 1] = starts[place] + degree
+    for i in range(case.targets.size):
+        order[left + i] = case.targets[i]
+    return order, starts, scopes[: starts[left]]
+
+
+@njit
+def _score(net: LightArrays, rows: Words, hidden: Ints, a: int) -> int:
+    """Return the logarithm of the cells of the clique of a vertex."""
+    score = net.logarithms[hidden[a]]
+    for w in range(rows.shape[1]):
+        word = rows[a, w]
+        while word:
+            score += net.logarithms[hidden[(w << 6) + lowest_bit(word)]]
+            word &= word - np.uint64(1)
+    return int(score)
+
+
+@njit
+def _homes(
+    net: LightArrays,
+    case: Case,
+    matters: NDArray[np.bool_],
+    places: Ints,
+    scope_starts: Ints,
+    scopes: Ints,
+) -> tuple[Ints, Ints, int]:
+    """Return the factors, the bucket of each, and a variable without a table, or -1."""
+    n = matters.size
+    n_eliminated = scope_starts.size - 1
+    factors = np.empty(2 * n + n_eliminated, np.int64)
+    homes = np.empty(2 * n + n_eliminated, np.int64)
+    missing = -1
+    count = 0
+    for v in range(n):
+        if not matters[v]:
+            continue
+        if net.table_starts[v] < 0:
+            missing = v
+        home = n_eliminated
+        first, last = net.starts[v], net.starts[v + 1]
+        for i in range(first - 1, last):
+            place = places[v if i < first else net.parents[i]]
+            if 0 <= place < home:
+                home = place
+        factors[count] = v
+        homes[count] = home
+        count += 1
+        if case.soft[v] >= 0 and places[v] >= 0:
+            factors[count] = n + v
+            homes[count] = min(places[v], n_eliminated)
+            count += 1
+    for place in range(n_eliminated):
+        first, last = scope_starts[place], scope_starts[place + 1]
+        factors[count] = 2 * n + place
+        homes[count] = min(scopes[last - 1], n_eliminated) if last > first else n_eliminated
+        count += 1
+    return factors[:count], homes[:count], missing

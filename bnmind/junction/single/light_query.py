@@ -1,0 +1,300 @@
+"""Queries about a few targets, whose cost is known before they run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._messages import many
+from bnmind._values import Sealed, frozen, made, sealed
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.junction.graphs.junction_tree import Clique
+from bnmind.junction.inference.evidence import (
+    Evidence,
+    Findings,
+    by_name,
+    likelihood,
+    read_findings,
+)
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.queries.single_query import posterior
+from bnmind.junction.single.light_model import MOST_CELLS, LightModel
+from bnmind.junction.single.light_order_kernel import Case, Floats, Steps, steps_of
+from bnmind.junction.single.light_sum_kernel import Work, sums_of
+from bnmind.pgm.cpd import CPD
+from bnmind.pgm.network import Network
+from bnmind.pgm.variable import Variable
+
+__all__ = ["LightQuery", "light_posterior", "light_query"]
+
+_SAFE_EXPONENT = -800
+"""Numbers lost by underflow cannot matter for probabilities above two to this power."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LightQuery(Sealed):
+    """A query with its evidence, planned but not run; `light_query` makes it."""
+
+    model: LightModel
+    targets: tuple[tuple[Variable, ...], ...]
+    """The variables of each joint distribution to compute."""
+    findings: Findings
+    """The evidence: states as text, likelihoods."""
+    likelihoods: Floats
+    """The likelihoods of all variables with soft evidence, one after the other; at most one."""
+    exponent: int
+    """The likelihoods were divided by two to this power."""
+    parts: tuple[tuple[Case, Steps], ...]
+    """For each target, the numbers that matter for it and the plan of their elimination. The
+    first part also computes the probability of the evidence."""
+    multiplications: int
+    """The multiplications of a run."""
+    largest_table: int
+    """The cells of the largest table of a run."""
+    memory: int
+    """The bytes of a run, besides the tables of the network."""
+
+    def run(self) -> Posterior:
+        """Return the distributions of the targets given the evidence.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
+        """
+        joints = []
+        log_evidence = 0.0
+        for number, ((case, steps), target) in enumerate(
+            zip(self.parts, self.targets, strict=True)
+        ):
+            joint, log_total = self._sums(case, steps)
+            if joint is None:
+                # Improbable or impossible evidence needs the care of a plan.
+                return self._answer_by_plan()
+            if number == 0:
+                log_evidence = log_total + self.exponent * math.log(2)
+            joints.append(self._lifted(joint, target, case))
+        return made(Posterior, scopes=self.targets, joints=tuple(joints), log_evidence=log_evidence)
+
+    def _sums(self, case: Case, steps: Steps) -> tuple[Floats | None, float]:
+        """Return the joint of the hidden targets and the logarithm of its sum.
+
+        The joint is None if it is zero, or its digits may be lost.
+        """
+        messages = np.empty(int(steps.message_starts[-1]))
+        messages[: self.likelihoods.size] = self.likelihoods
+        read = messages.view()
+        read.flags.writeable = False
+        work = Work(messages, read, np.empty(int(steps.cells.max())))
+        arrays = self.model.arrays
+        total, exponent, lost = sums_of(arrays, case, steps, work, False)
+        if total > 0 and exponent < _SAFE_EXPONENT:
+            total, exponent, lost = sums_of(arrays, case, steps, work, True)
+        if lost or not total > 0:
+            return None, -math.inf
+        joint = work.product[: int(steps.cells[-1])] / total
+        return joint, math.log(total) + exponent * math.log(2)
+
+    def _lifted(self, joint: Floats, target: Sequence[Variable], case: Case) -> Floats:
+        """Return the joint of the hidden targets as an array over all variables of a target."""
+        shape = [v.n_states for v in target]
+        if case.targets.size == len(target):
+            return sealed(joint.reshape(shape))
+        numbers = [self.model.numbers[v.name] for v in target]
+        observed = [int(case.states[i]) for i in numbers]
+        hidden = [n for n, state in zip(shape, observed, strict=True) if state < 0]
+        lifted = np.zeros(shape)
+        lifted[tuple(slice(None) if state < 0 else state for state in observed)] = joint.reshape(
+            hidden
+        )
+        return sealed(lifted)
+
+    def _answer_by_plan(self) -> Posterior:
+        targets = [tuple(v.name for v in target) for target in self.targets]
+        return posterior(self.model.network, self.findings, targets)
+
+
+@checked
+def light_query(
+    model: LightModel,
+    targets: Iterable[str | Iterable[str]],
+    evidence: Evidence | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> LightQuery:
+    """Return a query about a few targets, with its cost; nothing is computed yet.
+
+    Parameters
+    ----------
+    model
+        The prepared network.
+    targets
+        The variables of interest, by name; a tuple of names for a joint distribution.
+    evidence
+        As for `bnmind.posterior`.
+    limits
+        The limits of the cost of a run.
+
+    Raises
+    ------
+    TooLargeError
+        If a run would exceed the limits, or the table of a functional or noisy distribution is too
+        large and no chain of small tables equals it. `compile_plan` may know a better way.
+    UnknownNameError, InvalidArgumentError
+        If the evidence or the targets are not valid.
+    """
+    network = model.network
+    scopes = _scopes(network, targets)
+    given = by_name(evidence, "the evidence")
+    observed = [network.variable(name) for name in given]
+    findings = read_findings(given, (), observed)
+    n = model.arrays.n_states.size
+    states = np.full(n, -1, dtype=np.int64)
+    soft = np.full(n, -1, dtype=np.int64)
+    weights: list[Floats] = []
+    exponent = 0
+    for v in observed:
+        finding = findings.get(v.name)
+        if isinstance(finding, str):
+            states[model.numbers[v.name]] = v.states.index(finding)
+        elif finding is not None:
+            soft[model.numbers[v.name]] = sum(w.size for w in weights)
+            weight = likelihood(v, finding)
+            shift = math.frexp(float(weight.max()))[1]
+            weights.append(np.ldexp(weight, -shift))
+            exponent += shift
+    likelihoods = np.concatenate(weights) if weights else np.empty(0)
+    states, soft = sealed(states), sealed(soft)
+    parts = []
+    for i, scope in enumerate(scopes):
+        numbers = [model.numbers[v.name] for v in scope]
+        hidden = np.array([u for u in numbers if states[u] < 0], dtype=np.int64)
+        case = Case(states, soft, hidden, whole=i == 0)
+        steps = steps_of(model.arrays, case, likelihoods.size)
+        if steps.missing >= 0:
+            raise _no_table(network.cpds[steps.missing])
+        parts.append((case, steps))
+    multiplications, memory, largest = _cost(parts)
+    _check(parts, (multiplications, memory, largest), model, limits)
+    return made(
+        LightQuery,
+        model=model,
+        targets=scopes,
+        findings=frozen(findings),
+        likelihoods=likelihoods,
+        exponent=exponent,
+        parts=tuple(parts),
+        multiplications=multiplications,
+        largest_table=largest,
+        memory=memory,
+    )
+
+
+@checked
+def light_posterior(
+    model: LightModel,
+    targets: Iterable[str | Iterable[str]],
+    evidence: Evidence | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Posterior:
+    """Return the distributions of a few targets given evidence, without compiling a plan.
+
+    Only the targets, the evidence and their ancestors are looked at, and each query is planned anew
+    for what it observes. The result equals that of `bnmind.posterior` up to rounding.
+
+    Parameters
+    ----------
+    model, targets, evidence, limits
+        As for `light_query`.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the evidence has probability zero. The error names findings that contradict each other.
+    TooLargeError, UnknownNameError, InvalidArgumentError
+        As for `light_query`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> model = LightModel.of(Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                                TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]))))
+    >>> light_posterior(model, ["rain"], {"wet": "yes"})
+    Posterior(1 target, log_evidence=-1.34707)
+    rain  no 0.308  yes 0.692
+    """
+    return light_query(model, targets, evidence, limits=limits).run()
+
+
+def _scopes(
+    network: Network, targets: Iterable[str | Iterable[str]]
+) -> tuple[tuple[Variable, ...], ...]:
+    """Return the variables of each target.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a target names a variable twice.
+    """
+    names = [(target,) if isinstance(target, str) else tuple(target) for target in targets]
+    scopes = tuple([tuple([network.variable(name) for name in target]) for target in names])
+    for scope in scopes:
+        if len({v.name for v in scope}) != len(scope):
+            raise InvalidArgumentError(
+                f"a variable is named twice in {[v.name for v in scope]}", scope
+            )
+    return scopes or ((),)
+
+
+def _no_table(cpd: CPD) -> TooLargeError:
+    return TooLargeError(
+        f"the table of {cpd.variable.name} would have {many(cpd.n_cells)} cells, and a query"
+        f" without a plan takes tables of {MOST_CELLS:,} cells; use compile_plan or posterior",
+        needed=cpd.n_cells,
+        budget=MOST_CELLS,
+    )
+
+
+def _cost(parts: Sequence[tuple[Case, Steps]]) -> tuple[int, int, int]:
+    """Return the multiplications of a run, its bytes, and the cells of its largest table."""
+    multiplications = memory = largest = 0.0
+    for _, steps in parts:
+        multiplications += float(steps.cells @ np.diff(steps.bucket_starts))
+        top = float(steps.cells.max())
+        largest = max(largest, top)
+        memory = max(memory, 8 * (top + float(steps.message_starts[-1])))
+    return int(multiplications), int(memory), int(largest)
+
+
+def _check(
+    parts: Sequence[tuple[Case, Steps]],
+    cost: tuple[int, int, int],
+    model: LightModel,
+    limits: Limits,
+) -> None:
+    """Raise `TooLargeError` if a cost exceeds the limits."""
+    multiplications, memory, largest = cost
+    if multiplications <= limits.max_multiplications and memory <= limits.max_bytes:
+        return
+    names = list(model.numbers)
+    for _, steps in parts:
+        place = int(steps.cells.argmax())
+        if steps.cells[place] == largest:
+            break
+    if place < steps.cells.size - 1:
+        first, last = steps.scope_starts[place : place + 2]
+        members = [place, *steps.scopes[first:last].tolist()]
+    else:
+        members = list(range(place, steps.order.size))
+    clique = Clique(tuple(names[steps.order[i]] for i in members), largest)
+    refusal = limits.refusal(multiplications, memory, clique)
+    assert refusal is not None  # as was tested above
+    raise refusal
