@@ -147,7 +147,10 @@ def check_buckets(model: LightModel, case: Case, steps: Steps) -> None:
 
 RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
 GARDEN = Network(
-    (TabularCPD(RAIN, (), [0.8, 0.2]), TabularCPD(WET, (RAIN,), [[0.9, 0.0], [0.1, 1.0]]))
+    (
+        TabularCPD(RAIN, (), np.array([0.8, 0.2])),
+        TabularCPD(WET, (RAIN,), np.array([[0.9, 0.0], [0.1, 1.0]])),
+    )
 )
 
 
@@ -171,13 +174,13 @@ def test_errors_are_those_of_a_posterior(
         posterior(GARDEN, evidence, targets)
     with pytest.raises(error) as found:
         light_posterior(LightModel.of(GARDEN), targets, evidence)
-    if "posterior:" not in str(expected.value):
+    if error is not InvalidArgumentError:
         assert str(found.value) == str(expected.value)
 
 
 def test_a_query_that_is_too_large_is_refused_before_it_runs() -> None:
-    causes = [Variable(f"cause{i}", range(10)) for i in range(40)]
-    effects = [Variable(f"effect{i}", (0, 1)) for i in range(39)]
+    causes = [Variable.of_integers(f"cause{i}", range(10)) for i in range(40)]
+    effects = [Variable.of_integers(f"effect{i}", range(2)) for i in range(39)]
     rng = np.random.default_rng(1)
     cpds = [TabularCPD(v, (), rng.dirichlet(np.ones(10))) for v in causes]
     for i, effect in enumerate(effects):
@@ -194,14 +197,14 @@ def test_a_query_that_is_too_large_is_refused_before_it_runs() -> None:
 
 def test_large_functions_are_chains_or_refused() -> None:
     votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(40))
-    priors = [TabularCPD(v, (), [0.9, 0.1]) for v in votes]
+    priors = [TabularCPD(v, (), np.array([0.9, 0.1])) for v in votes]
     total = FunctionalCPD.sum_of("total", votes)
     network = Network((*priors, total))
     found = light_posterior(LightModel.of(network), ["vote3", ("total",)], {"vote0": "yes"})
     plan = posterior(network, {"vote0": "yes"}, ["vote3", ("total",)])
     for mine, theirs in zip(found.joints, plan.joints, strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
-    wheel = tuple(Variable(f"wheel{i}", range(10)) for i in range(6))
+    wheel = tuple(Variable.of_integers(f"wheel{i}", range(10)) for i in range(6))
     table = np.random.default_rng(1).integers(2, size=(10,) * 6)
     lock = FunctionalCPD(Variable("open", ("no", "yes")), wheel, Listed(table))
     turns = [TabularCPD(v, (), np.full(10, 0.1)) for v in wheel]
@@ -216,7 +219,7 @@ def test_noisy_distributions_of_many_causes() -> None:
     rng = np.random.default_rng(1)
     network = Network(
         (
-            *(TabularCPD(v, (), [0.9, 0.1]) for v in causes),
+            *(TabularCPD(v, (), np.array([0.9, 0.1])) for v in causes),
             noisy_or(Variable("effect", ("no", "yes")), causes, rng.uniform(0.2, 0.9, 20)),
         )
     )
@@ -231,7 +234,7 @@ def test_a_thousand_findings_do_not_underflow() -> None:
     signs = [Variable(f"sign{i}", ("no", "yes")) for i in range(1_000)]
     rows = np.array([[0.999, 0.998], [0.001, 0.002]])
     network = Network(
-        (TabularCPD(kind, (), [0.7, 0.3]), *(TabularCPD(v, (kind,), rows) for v in signs))
+        (TabularCPD(kind, (), np.array([0.7, 0.3])), *(TabularCPD(v, (kind,), rows) for v in signs))
     )
     seen: dict[str, Any] = {v.name: "yes" if i % 2 else "no" for i, v in enumerate(signs)}
     found = light_posterior(LightModel.of(network), ["kind"], seen)
@@ -239,7 +242,7 @@ def test_a_thousand_findings_do_not_underflow() -> None:
         math.log(0.7) + 500 * math.log(0.999e-3),
         math.log(0.3) + 500 * math.log(0.998 * 0.002),
     ]
-    assert found.log_evidence == pytest.approx(float(np.logaddexp(*logs)), rel=1e-13)
+    assert found.log_evidence == pytest.approx(float(np.logaddexp(logs[0], logs[1])), rel=1e-13)
     assert found["kind"]["a"] == pytest.approx(math.exp(logs[0] - logs[1]), rel=1e-10)
     extreme = {**seen, "sign0": {"no": 1e-300, "yes": 2e-300}, "sign1": {"no": 1e300, "yes": 1e299}}
     mine = light_posterior(LightModel.of(network), ["kind"], extreme)
@@ -257,7 +260,7 @@ def test_numbers_that_are_too_far_apart_are_left_to_a_plan() -> None:
     other = rows[:, [2, 1, 0]]
     network = Network(
         (
-            TabularCPD(kind, (), [0.5, 0.0, 0.5]),
+            TabularCPD(kind, (), np.array([0.5, 0.0, 0.5])),
             *(TabularCPD(v, (kind,), rows if i % 2 else other) for i, v in enumerate(signs)),
         )
     )
