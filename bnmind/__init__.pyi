@@ -22,11 +22,8 @@ from bnmind.information import choose_question as choose_question
 from bnmind.junction import Engine as Engine
 from bnmind.junction import compile_model as compile_model
 from bnmind.junction import compile_plan as compile_plan
-from bnmind.junction import impute as impute
-from bnmind.junction import log_likelihood as log_likelihood
 from bnmind.junction import posterior as posterior
 from bnmind.junction import predict as predict
-from bnmind.junction import predict_proba as predict_proba
 from bnmind.lab import compare as compare
 from bnmind.lab import play_game as play_game
 from bnmind.mastermind import Board as Board
