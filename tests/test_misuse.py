@@ -269,6 +269,24 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(10**8, 10**8),
             },
         ),
+        (
+            junction.complete,
+            {
+                "model": network(),
+                "cases": pd.DataFrame({"wet": ["no", None]}),
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
+        (
+            junction.sample_missing,
+            {
+                "model": network(),
+                "cases": pd.DataFrame({"wet": ["no", None]}),
+                "rng": _rng(),
+                "draws": 2,
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
         (junction.families, {"network": network()}),
         (
             junction.junction_tree,

@@ -1,6 +1,7 @@
 """Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
 from bnmind.junction.cases.answers import CaseAnswers
+from bnmind.junction.cases.completion import complete, sample_missing
 from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
 from bnmind.junction.engine.engine import DEFAULT_MEMORY, Engine, compile_model
 from bnmind.junction.engine.one_call import posterior
@@ -59,6 +60,7 @@ __all__ = [
     "compile_model",
     "compile_plan",
     "compile_sampling",
+    "complete",
     "families",
     "impute",
     "junction_tree",
@@ -68,4 +70,5 @@ __all__ = [
     "posterior",
     "predict",
     "predict_proba",
+    "sample_missing",
 ]

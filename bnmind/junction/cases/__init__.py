@@ -1,6 +1,15 @@
 """Answers for tables of cases: data frames and files whose rows are cases with missing cells."""
 
 from bnmind.junction.cases.answers import CaseAnswers
+from bnmind.junction.cases.completion import complete, sample_missing
 from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
 
-__all__ = ["CaseAnswers", "impute", "log_likelihood", "predict", "predict_proba"]
+__all__ = [
+    "CaseAnswers",
+    "complete",
+    "impute",
+    "log_likelihood",
+    "predict",
+    "predict_proba",
+    "sample_missing",
+]

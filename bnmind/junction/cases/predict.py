@@ -29,6 +29,7 @@ __all__ = [
     "imputed",
     "log_likelihood",
     "log_likelihoods_of",
+    "opened",
     "predict",
     "predict_proba",
     "predicted",
@@ -104,7 +105,7 @@ def predict(
     >>> predict(network, cases, "rain").frame["rain"].tolist()
     ['yes', 'no', 'no']
     """
-    return predicted(*_opened(model, cases, limits), targets, progress)
+    return predicted(*opened(model, cases, limits), targets, progress)
 
 
 @checked
@@ -126,7 +127,7 @@ def predict_proba(
         Its `frame` has the index of the cases and a column ``(variable, state)`` for each state of
         each target. Impossible rows are NaN, and reported.
     """
-    return probabilities(*_opened(model, cases, limits), targets, progress)
+    return probabilities(*opened(model, cases, limits), targets, progress)
 
 
 @checked
@@ -147,7 +148,7 @@ def log_likelihood(
         Its `to_series`, the single column of its `frame`, is named ``log_likelihood``. Impossible
         rows are NaN, and reported.
     """
-    return log_likelihoods_of(*_opened(model, cases, limits), progress)
+    return log_likelihoods_of(*opened(model, cases, limits), progress)
 
 
 @checked
@@ -170,7 +171,7 @@ def impute(
         Its `frame` has the index and all columns of the cases. Missing cells of impossible rows
         stay missing, and the rows are reported.
     """
-    return imputed(*_opened(model, cases, limits), progress)
+    return imputed(*opened(model, cases, limits), progress)
 
 
 def predicted(
@@ -323,9 +324,10 @@ def row_chunks(solver: CaseSolver, n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def _opened(
+def opened(
     model: Network | FactorModel, cases: Any, limits: Limits
 ) -> tuple[CaseSolver, CaseTable]:
+    """Return a model and cases, prepared for each other."""
     solver = solver_of(model, limits)
     return solver, read_table(solver.variables, frame_of(cases))
 

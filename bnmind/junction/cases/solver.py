@@ -32,11 +32,11 @@ from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
-__all__ = ["CaseSolver", "solver_of"]
+__all__ = ["MOST_PLANS", "CaseSolver", "patterns_of", "solver_of"]
 
 States = NDArray[np.int32]
 
-_MOST_PLANS = 8
+MOST_PLANS = 8
 """The most patterns of observations with a plan each; more patterns share one plan."""
 
 
@@ -76,7 +76,7 @@ class CaseSolver:
         """
         observed = states >= 0
         observed[target] = False
-        patterns = _patterns(observed)
+        patterns = patterns_of(observed)
         needed = requisite(self._links, target, observed[:, patterns.first])
         numbers = np.flatnonzero(needed.any(axis=1)).tolist()
         kept = np.full((len(numbers), states.shape[1]), -1, dtype=np.int32)
@@ -148,8 +148,8 @@ class CaseSolver:
         answers = _Answers(np.empty((n_cases, n_states)), np.empty(n_cases))
         if not n_cases:
             return answers
-        patterns = _patterns(states >= 0)
-        if len(patterns.first) > _MOST_PLANS:
+        patterns = patterns_of(states >= 0)
+        if len(patterns.first) > MOST_PLANS:
             groups = [np.arange(n_cases)]
         else:
             groups = [np.flatnonzero(patterns.kind == kind) for kind in range(len(patterns.first))]
@@ -207,7 +207,7 @@ def solver_of(model: Network | FactorModel, limits: Limits = DEFAULT_LIMITS) -> 
     return CaseSolver(model, limits)
 
 
-def _patterns(observed: NDArray[np.bool_]) -> Distinct:
+def patterns_of(observed: NDArray[np.bool_]) -> Distinct:
     """Return the distinct columns of truth values ``(variables, cases)``."""
     packed = np.packbits(observed, axis=0)
     return distinct_rows([(row, 256) for row in packed], observed.shape[1])

@@ -1,0 +1,147 @@
+"""Joint completions of tables of cases against one explanation a row, and against enumeration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import bnmind
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.junction import compile_explanation, complete, impute, log_likelihood, sample_missing
+from bnmind.pgm import Network, TabularCPD, Variable
+from tests.junction.cases.test_predict import GARDEN, tables
+from tests.modes import examples
+
+ALONE = "bnmind.junction.cases.joint_solver._MOST_CELLS"
+PATTERNS = "bnmind.junction.cases.joint_solver.MOST_PLANS"
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["together", "alone"])
+@pytest.mark.parametrize("patterns", [0, 8])
+@settings(max_examples=examples(8))
+@given(made=tables())
+def test_a_completion_is_as_probable_as_the_explanation_of_the_row(
+    made: tuple[Network, pd.DataFrame], patterns: int, alone: bool
+) -> None:
+    network, frame = made
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PATTERNS, patterns)
+        if alone:
+            patch.setattr(ALONE, -1)
+        answers = complete(network, frame)
+        drawn = sample_missing(network, frame, rng=np.random.default_rng(1), draws=2)
+    filled = answers.frame
+    assert set(filled.columns) == {v.name for v in network.variables}
+    logs = log_likelihood(network, filled.dropna()).to_series()
+    assert drawn.impossible == answers.impossible
+    impossible = log_likelihood(network, drawn.frame.dropna()).impossible
+    assert set(impossible) <= set(drawn.impossible)
+    for number, row in enumerate(frame.to_dict("records")):
+        cells = {str(name): state for name, state in row.items() if pd.notna(state)}
+        for given_cells in (
+            filled.iloc[number],
+            *(drawn.frame.iloc[2 * number + i] for i in (0, 1)),
+        ):
+            assert all(given_cells[name] == state for name, state in cells.items())
+        try:
+            best = compile_explanation(network, evidence=cells).run(cells)
+        except ImpossibleEvidenceError:
+            assert number in answers.impossible
+            continue
+        assert number not in answers.impossible
+        assert logs[number] == pytest.approx(best.log_probability, abs=1e-9)
+
+
+def test_single_cells_and_the_whole_row_are_filled_differently() -> None:
+    first, second = (Variable(name, ("a", "b", "c")) for name in ("first", "second"))
+    network = Network(
+        (
+            TabularCPD(first, (), np.array([0.4, 0.3, 0.3])),
+            TabularCPD(
+                second, (first,), np.array([[0.5, 0.0, 0.1], [0.5, 0.1, 0.0], [0, 0.9, 0.9]])
+            ),
+        )
+    )
+    cases = pd.DataFrame({"first": [None, "a"], "second": [None, "b"]}, dtype="str")
+    assert impute(network, cases).frame.to_dict("list") == {
+        "first": ["a", "a"],
+        "second": ["c", "b"],
+    }
+    assert complete(network, cases).frame.to_dict("list") == {
+        "first": ["b", "a"],
+        "second": ["c", "b"],
+    }
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["together", "alone"])
+def test_draws_have_the_joint_distribution_of_their_row(
+    alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if alone:
+        monkeypatch.setattr(ALONE, -1)
+    cases = pd.DataFrame({"wet": ["damp", None], "id": [8, 9]}, index=["x", "y"])
+    n = 4000
+    rng = np.random.default_rng(3)
+    found = sample_missing(GARDEN, cases, rng=rng, draws=n).frame
+    assert list(found.columns) == ["wet", "id", "rain"]
+    assert found["id"].tolist() == [8] * n + [9] * n
+    assert found.index.tolist() == ["x"] * n + ["y"] * n
+    assert found.loc["x"]["wet"].unique().tolist() == ["damp"]
+    for label, findings in (("x", {"wet": "damp"}), ("y", {})):
+        joint = bnmind.posterior(GARDEN, findings, [("rain", "wet")] if not findings else ["rain"])
+        rows = found.loc[label]
+        p = joint["rain"]["yes"]
+        seen = float((rows["rain"] == "yes").mean())
+        assert abs(seen - p) < 5 * math.sqrt(p * (1 - p) / n)
+    y = found.loc["y"]
+    p = 0.2 * 0.6
+    seen = float(((y["rain"] == "yes") & (y["wet"] == "yes")).mean())
+    assert abs(seen - p) < 5 * math.sqrt(p * (1 - p) / n)
+    assert not ((y["rain"] == "yes") & (y["wet"] == "no")).any()
+
+
+def test_equal_generators_give_equal_draws() -> None:
+    cases = pd.DataFrame({"wet": ["damp", None, "no"]})
+    first, second = (
+        sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=9).frame for _ in range(2)
+    )
+    assert first.equals(second)
+    with pytest.raises(InvalidArgumentError, match="at least 1"):
+        sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=0)
+
+
+def test_tiny_probabilities_are_drawn_exactly() -> None:
+    # The product of a row underflows, and the ratio of the two states must survive.
+    cause = Variable("cause", ("no", "yes"))
+    signs = [Variable(f"sign{i}", ("no", "yes")) for i in range(4)]
+    tiny = 1e-120
+    network = Network(
+        (
+            TabularCPD(cause, (), np.array([0.5, 0.5])),
+            *(
+                TabularCPD(sign, (cause,), np.array([[1 - tiny, 1 - tiny], [tiny, tiny]]))
+                for sign in signs
+            ),
+        )
+    )
+    cases = pd.DataFrame({sign.name: ["yes"] for sign in signs})
+    drawn = sample_missing(network, cases, rng=np.random.default_rng(2), draws=400)
+    assert drawn.impossible == ()
+    assert 140 < (drawn.frame["cause"] == "yes").sum() < 260
+
+
+def test_impossible_rows_keep_their_missing_cells() -> None:
+    cases = pd.DataFrame({"rain": ["yes", None], "wet": ["no", "yes"], "other": [1, 2]})
+    for answers in (
+        complete(GARDEN, cases),
+        sample_missing(GARDEN, cases, rng=np.random.default_rng(1)),
+    ):
+        assert answers.impossible == (0,)
+        assert answers.frame["rain"].tolist() == ["yes", "yes"]
+        assert answers.frame["other"].tolist() == [1, 2]
+    empty = cases.iloc[:0]
+    assert len(complete(GARDEN, empty).frame) == 0
