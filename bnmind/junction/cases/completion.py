@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidArgumentError
+from bnmind._messages import many
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.cases.answers import CaseAnswers
 from bnmind.junction.cases.joint_solver import Drawn, JointSolver, MostProbable, Pick
 from bnmind.junction.cases.predict import Progress, answered, opened, row_chunks
@@ -16,6 +17,7 @@ from bnmind.junction.cases.solver import CaseSolver
 from bnmind.junction.cases.spelling import spelled
 from bnmind.junction.cases.table import CaseTable
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.queries.sampling import MOST_STATES
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
@@ -88,12 +90,22 @@ def sample_missing(
     ------
     InvalidArgumentError
         If ``draws`` is less than 1.
-    CaseTableError, TooLargeError
+    TooLargeError
+        If there are too many states to draw, or as for `bnmind.predict`.
+    CaseTableError
         As for `bnmind.predict`.
     """
     if draws < 1:
         raise InvalidArgumentError(f"draws must be at least 1, got {draws}", draws)
     solver, table = opened(model, cases, limits)
+    states = draws * len(table) * len(solver.variables)
+    if states > MOST_STATES:
+        raise TooLargeError(
+            f"expected at most {MOST_STATES:,} states to draw at a time, got {many(states)}; draw"
+            " fewer, or pass fewer rows",
+            needed=states,
+            budget=MOST_STATES,
+        )
     return drawn(solver, table, rng, draws=draws, progress=progress)
 
 
