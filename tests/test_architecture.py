@@ -38,6 +38,7 @@ ORDER = (
     ("junction.program",),
     ("junction.inference",),
     ("junction.queries",),
+    ("junction.propagation",),
     ("junction.single",),
     ("junction.cases",),
     ("junction.engine",),

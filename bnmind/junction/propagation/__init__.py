@@ -1,0 +1,1 @@
+"""Propagation of any evidence in one tree that is compiled once."""
