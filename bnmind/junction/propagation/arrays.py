@@ -39,9 +39,17 @@ Places: TypeAlias = NDArray[np.int32]
 Small: TypeAlias = NDArray[np.unsignedinteger[Any]]
 """State positions."""
 
-VARIABLE, SIZE, START, HOST, ROW, CELL, SEPARATOR, INNER, OUTER = range(9)
+VARIABLE = 0
+SIZE = 1
+START = 2
+HOST = 3
+ROW = 4
+CELL = 5
+SEPARATOR = 6
+INNER = 7
+OUTER = 8
 FIELDS = 9
-"""The columns of `TreeArrays.buckets`."""
+"""The number of columns of `TreeArrays.buckets`, which the names above number."""
 
 
 class TreeArrays(NamedTuple):
