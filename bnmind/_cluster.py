@@ -104,32 +104,61 @@ class Cluster:
                 ) from error
 
     @contextmanager
+    def kept(self) -> Iterator[Cluster]:
+        """Yield the cluster for several calls, so that ``local:N`` starts only once.
+
+        Raises
+        ------
+        MissingLibraryError, WorkersError
+            As for `opened`.
+        """
+        if not _LOCAL.fullmatch(self.address):
+            yield self
+            return
+        with _silence(), self._started(_distributed()) as cluster:
+            yield Cluster(cluster.scheduler_address)
+
+    @contextmanager
     def _connected(self, distributed: Any) -> Iterator[Any]:
         """Yield a client of the scheduler, which is started if it is a local one."""
         with ExitStack() as stack:
             place: Any = self.address
-            try:
-                if local := _LOCAL.fullmatch(self.address):
-                    stack.enter_context(_usual_memory())
-                    place = stack.enter_context(
-                        distributed.LocalCluster(
-                            n_workers=int(local[1]),
-                            threads_per_worker=1,
-                            processes=True,
-                            dashboard_address=None,
-                            # Workers are not paused or ended for their memory, as processes.
-                            memory_limit=0,
-                            silence_logs=logging.CRITICAL,
-                        )
-                    )
+            if _LOCAL.fullmatch(place):
+                place = stack.enter_context(self._started(distributed))
+            with self._told("reach"):
                 client = distributed.Client(place, timeout=_SECONDS, set_as_default=False)
-            except (OSError, RuntimeError, ValueError) as error:
-                action = "start" if local else "reach"
-                raise WorkersError(
-                    f"cannot {action} the cluster {self.address}: {_first_line(error)}",
-                    self.address,
-                ) from error
             yield stack.enter_context(client)
+
+    @contextmanager
+    def _started(self, distributed: Any) -> Iterator[Any]:
+        """Yield a scheduler and workers that are started on this machine."""
+        local = _LOCAL.fullmatch(self.address)
+        assert local is not None
+        with ExitStack() as stack:
+            with self._told("start"):
+                stack.enter_context(_usual_memory())
+                cluster = stack.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=int(local[1]),
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=None,
+                        # Workers are not paused or ended for their memory, as processes.
+                        memory_limit=0,
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+            yield cluster
+
+    @contextmanager
+    def _told(self, action: str) -> Iterator[None]:
+        """Raise an error of the network as one of bnmind."""
+        try:
+            yield
+        except (OSError, RuntimeError, ValueError) as error:
+            raise WorkersError(
+                f"cannot {action} the cluster {self.address}: {_first_line(error)}", self.address
+            ) from error
 
     def _check(self, client: Any) -> None:
         """Raise `WorkersError` unless there are workers, all with this version of bnmind."""

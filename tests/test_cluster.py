@@ -129,7 +129,14 @@ def test_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
     # Dask has its workers return freed memory at once, which slows their tasks by a quarter.
     usual = os.getenv("MALLOC_TRIM_THRESHOLD_")
     tasks.append(partial(os.getenv, "MALLOC_TRIM_THRESHOLD_"))
-    assert list(results_of(tasks, Cluster("local:2"))) == [0, 1, 4, 9, 16, 25, usual]
+    with Cluster("local:2").kept() as cluster:
+        assert list(results_of(tasks, cluster)) == [0, 1, 4, 9, 16, 25, usual]
+        first = set(tmp_path.iterdir())
+        assert list(results_of(tasks, cluster)) == [0, 1, 4, 9, 16, 25, usual]
+        assert cluster.address.startswith("tcp://127.0.0.1:")
+        assert len(first | set(tmp_path.iterdir())) <= 2
+        with cluster.kept() as same:
+            assert same == cluster
     pids = {int(path.name) for path in tmp_path.iterdir()}
     assert os.getpid() not in pids
     for pid in pids:

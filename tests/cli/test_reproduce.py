@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from bnmind.lab.reproductions import REPRODUCTIONS, read_run
-from tests.command_line import assert_one_line_error, run, run_json
+from tests.command_line import ROOT, assert_one_line_error, run, run_json
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +67,55 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(monkeypatch: pytest.Mon
     result = run("reproduce", "snyder-table-1", "--quick", "--out", "out")
     assert result.exit_code == 130
     assert "the same command goes on" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_from_its_finished_parts(tmp_path: Path) -> None:
+    names = ("snyder-table-1", "consistent-only")
+    command = [sys.executable, "-m", "bnmind", "reproduce", *names, "--quick", "--out"]
+    file = Path("consistent-only.json")
+    for attempt in map(str, range(10)):
+        with subprocess.Popen(
+            [*command, attempt],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        ) as process:
+            while process.poll() is None and not (attempt / file).exists():
+                time.sleep(0.001)
+            process.kill()
+        before = read_run(attempt / file)
+        if not before.complete:
+            break
+    assert process.returncode == -signal.SIGKILL
+    assert 1 <= len(before.parts) < 5
+    assert run("reproduce", *names, "--quick", "--out", attempt).exit_code == 0
+    after = read_run(attempt / file)
+    assert after.complete
+    assert set(before.parts) <= set(after.parts)
+    assert run("reproduce", *names, "--quick", "--out", "whole").exit_code == 0
+    assert after.figures == read_run("whole" / file).figures
+
+
+def test_sizes_that_exclude_each_other() -> None:
+    assert_one_line_error(run("reproduce", "heuristics", "--quick", "--medium"), "--medium")
+    assert_one_line_error(run("reproduce", "heuristics", "--larger", "x"), "--page")
+    faulty = run("reproduce", "heuristics", "--page", "page.md", "--larger", "x")
+    assert_one_line_error(faulty, "directory", "x")
+    assert list(Path().iterdir()) == []
+
+
+def test_a_page_shows_larger_runs_of_single_reproductions() -> None:
+    run("reproduce", "snyder-table-1", "--medium", "--out", "medium")
+    names = ("reproduce", "snyder-table-1", "consistent-only", "--quick", "--out", "out")
+    assert run(*names, "--page", "page.md", "--larger", "medium").exit_code == 0
+    page = Path("page.md").read_text()
+    assert "Sections of larger runs say so." in page
+    assert "\n    bnmind reproduce snyder-table-1 --medium\n" in page
+    assert "bnmind reproduce consistent-only" not in page
+    # A run of the same size is none that is larger.
+    assert run(*names, "--page", "page.md", "--larger", "out").exit_code == 0
+    assert "larger" not in Path("page.md").read_text()
 
 
 def test_missing_data_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

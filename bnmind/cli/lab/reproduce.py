@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
-from bnmind.cli.shared.backends import backend_of
+from bnmind.cli.shared.backends import backend_of, kept
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
 from bnmind.cli.shared.members import Described, command_with_members
@@ -22,7 +22,7 @@ from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind._workers import Backend
-    from bnmind.lab.reproductions import Reproduction, SavedRun, Setting
+    from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
 
 __all__ = ["REPRODUCE_HELP", "ReproduceCommand", "reproduce"]
 
@@ -78,6 +78,13 @@ class ReproduceOptions:
         bool,
         typer.Option("--quick", help="Make a smaller run: minutes for all, instead of hours."),
     ] = False
+    medium: Annotated[
+        bool,
+        typer.Option(
+            "--medium",
+            help="Make a quick run, but with enough games to rank players in new experiments.",
+        ),
+    ] = False
     workers: Workers = None
     cluster: ClusterOption = None
     seed: Annotated[
@@ -95,6 +102,14 @@ class ReproduceOptions:
     page: Annotated[
         Path | None,
         typer.Option("--page", metavar="FILE", help="Also write a page in Markdown (.md)."),
+    ] = None
+    larger: Annotated[
+        Path | None,
+        typer.Option(
+            "--larger",
+            metavar="DIR",
+            help="On the page, show finished runs of a larger size from this directory instead.",
+        ),
     ] = None
     as_json: Json = False
 
@@ -115,18 +130,34 @@ def reproduce(options: ReproduceOptions) -> None:
     if options.page is not None:
         check_place(options.page, (".md",), "page")
     setting = Setting(
-        Size.QUICK if options.quick else Size.FULL,
+        _size(options),
         options.seed,
         default_data() if options.data is None else options.data,
     )
     if not options.as_json:
-        size = "A quick run, with fewer games" if options.quick else "A full run"
-        tell(f"{size}; results are kept in {options.out}.")
-    runs = _computed(names, setting, workers, options)
+        size = "A full run" if setting.size is Size.FULL else f"A {setting.size.value} run, with"
+        fewer = "" if setting.size is Size.FULL else " fewer games"
+        tell(f"{size}{fewer}; results are kept in {options.out}.")
+    with kept(workers) as started:
+        runs = _computed(names, setting, started, options)
     if options.page is not None:
         _write_page(options.page, runs, options)
     if options.as_json:
         tell_json([_as_json(run) for run in runs])
+
+
+def _size(options: ReproduceOptions) -> Size:
+    from bnmind.lab.reproductions import Size
+
+    if options.quick and options.medium:
+        raise BnmindError("--quick and --medium are sizes of the same run; give one of them")
+    if options.larger is not None and options.page is None:
+        raise BnmindError("--larger is for the page; name one by --page FILE")
+    if options.larger is not None and not options.larger.is_dir():
+        raise BnmindError(f"expected a directory for --larger, got {options.larger}")
+    if options.quick:
+        return Size.QUICK
+    return Size.MEDIUM if options.medium else Size.FULL
 
 
 def _chosen(names: Sequence[str], known: Mapping[str, Reproduction]) -> tuple[str, ...]:
@@ -227,7 +258,7 @@ def _show(run: SavedRun, reproduction: Reproduction) -> None:
     for why, names in remarks.items():
         others = f" and {counted(len(names) - 1, 'other')}" if len(names) > 1 else ""
         console.print(f"  {names[0]}{others}: {why}.")
-    size = f", {run.size.value} run" if run.size.value == "quick" else ""
+    size = f", {run.size.value} run" if run.size.value != "full" else ""
     console.print(f"{summary(run.figures)}{size}.")
 
 
@@ -236,20 +267,34 @@ def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions)
     from bnmind._text_files import write_file
     from bnmind.lab import write_files
     from bnmind.lab.reproductions import REPRODUCTIONS
-    from bnmind.lab.reproductions.page import page, small_picture
+    from bnmind.lab.reproductions.page import command_of, page, small_picture
 
-    names = " ".join(options.names or ())
-    command = f"bnmind reproduce {names}{' --quick' if options.quick else ''}"
-    command += f" --seed {options.seed}" if options.seed else ""
+    command = command_of(runs, " ".join(options.names or ()))
+    found = [(_larger_run(run, options.larger) or run) for run in runs]
+    places = {
+        run.name: options.out if run in runs or options.larger is None else options.larger
+        for run in found
+    }
     pictures = {
-        f"{run.name}.png": small_picture((options.out / f"{run.name}.png").read_bytes())
-        for run in runs
+        f"{run.name}.png": small_picture((places[run.name] / f"{run.name}.png").read_bytes())
+        for run in found
         if REPRODUCTIONS[run.name].draw is not None and not run.skipped
     }
     if pictures:
         write_files(path.parent / "images", pictures)
-    places = {name.removesuffix(".png"): f"images/{name}" for name in pictures}
-    write_file(path, page(runs, REPRODUCTIONS, command=command, pictures=places))
+    shown = {name.removesuffix(".png"): f"images/{name}" for name in pictures}
+    write_file(path, page(found, REPRODUCTIONS, command=command, pictures=shown))
+
+
+def _larger_run(run: SavedRun, directory: Path | None) -> SavedRun | None:
+    """Return the finished larger run of the same reproduction in a directory, if there is one."""
+    from bnmind.lab.reproductions import Size, read_run
+
+    if directory is None or not (path := directory / f"{run.name}.json").is_file():
+        return None
+    other, sizes = read_run(path), list(Size)
+    larger = sizes.index(other.size) > sizes.index(run.size)
+    return other if larger and other.complete else None
 
 
 def _as_json(run: SavedRun) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bnmind.errors import BnmindError
@@ -9,7 +11,19 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from bnmind._workers import Backend
 
-__all__ = ["backend_of"]
+__all__ = ["backend_of", "kept"]
+
+
+@contextmanager
+def kept(workers: int | Backend) -> Iterator[int | Backend]:
+    """Yield the workers for several calls, so that a local cluster starts only once."""
+    from bnmind._cluster import Cluster
+
+    if isinstance(workers, Cluster):
+        with workers.kept() as cluster:
+            yield cluster
+    else:
+        yield workers
 
 
 def backend_of(workers: int | None, cluster: str | None) -> int | Backend:

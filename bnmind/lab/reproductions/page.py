@@ -12,7 +12,16 @@ from bnmind.lab.reproductions.base.figures import Figure, Verdict
 from bnmind.lab.reproductions.base.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
 
-__all__ = ["COLUMNS", "cells", "duration", "page", "small_picture", "summary", "table"]
+__all__ = [
+    "COLUMNS",
+    "cells",
+    "command_of",
+    "duration",
+    "page",
+    "small_picture",
+    "summary",
+    "table",
+]
 
 COLUMNS = ("figure", "published", "ours", "std error", "games", "verdict")
 """The columns of a table of figures."""
@@ -129,7 +138,7 @@ def page(
     compared = [figure for figure in figures if figure.verdict not in _NO_COMPARISON]
     seconds = sum(run.seconds for run in runs)
     days = sorted({run.date for run in runs if run.date})
-    sizes = sorted({run.size for run in runs}, key=lambda size: size.value)
+    sizes = [size for size in Size if any(run.size is size for run in runs)]
     versions = ", ".join(sorted({run.version for run in runs}))
     lines = [
         "# Reproductions",
@@ -152,8 +161,25 @@ def page(
         "verdict takes the published one into account where it is known.",
     ]
     for run in runs:
-        lines += ["", *_section(run, reproductions[run.name], pictures.get(run.name))]
+        lines += ["", *_section(run, reproductions[run.name], pictures.get(run.name), sizes)]
     return "\n".join(lines) + "\n"
+
+
+@checked
+def command_of(runs: Sequence[SavedRun], names: str = "") -> str:
+    """Return the command that makes runs of one size and seed.
+
+    Parameters
+    ----------
+    runs
+        The runs, at least one.
+    names
+        The names as the command gives them, such as ``all``; by default those of the runs.
+    """
+    size, seed = runs[0].size, runs[0].seed
+    command = f"bnmind reproduce {names or ' '.join(run.name for run in runs)}"
+    command += "" if size is Size.FULL else f" --{size.value}"
+    return command + (f" --seed {seed}" if seed else "")
 
 
 @checked
@@ -179,17 +205,28 @@ def _counts(compared: Sequence[Figure], others: int) -> list[str]:
 
 
 def _size_text(sizes: Sequence[Size]) -> str:
-    if list(sizes) == [Size.QUICK]:
-        return "a quick run, with fewer games than a full one."
-    return "a full run." if list(sizes) == [Size.FULL] else "quick and full runs."
+    """Return the sizes of runs in words; the first is that of the command."""
+    words = {
+        Size.QUICK: "a quick run, with fewer games than a full one",
+        Size.MEDIUM: "a medium run, with fewer games than a full one",
+        Size.FULL: "a full run",
+    }
+    others = " Sections of larger runs say so." if len(sizes) > 1 else ""
+    return f"{words[sizes[0]]}.{others}"
 
 
-def _section(run: SavedRun, reproduction: Reproduction, picture: str | None) -> list[str]:
+def _section(
+    run: SavedRun, reproduction: Reproduction, picture: str | None, sizes: Sequence[Size]
+) -> list[str]:
     lines = [f"## {run.name}: {reproduction.title}", "", f"Source: {reproduction.source}."]
     if run.skipped:
         return [*lines, "", f"Skipped: {run.skipped}."]
+    if run.size is not sizes[0]:
+        lines += ["", f"A {run.size.value} run of {run.date}:", "", f"    {command_of([run])}"]
     if reproduction.text:
         lines += ["", reproduction.text]
+    if reproduction.quick_text and run.size is Size.QUICK:
+        lines += ["", reproduction.quick_text]
     if picture is not None:
         lines += ["", f"![{reproduction.title}]({picture})"]
     lines += ["", f"{summary(run.figures)[:1].upper()}{summary(run.figures)[1:]}.", ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,17 @@ def test_estimates_are_means_with_standard_errors(values: list[float]) -> None:
     assert estimate.mean == pytest.approx(statistics.fmean(values), abs=1e-9)
     assert estimate.sd == pytest.approx(statistics.stdev(values), abs=1e-6)
     assert estimate.games == len(values)
+
+
+def test_the_error_of_a_deviation_is_the_spread_of_deviations() -> None:
+    rng = np.random.default_rng(0)
+    samples = [rng.gamma(2.0, size=500).tolist() for _ in range(400)]
+    found = [Estimate.deviation(sample) for sample in samples]
+    spread = np.std([estimate.mean for estimate in found])
+    assert np.mean([estimate.standard_error for estimate in found]) == pytest.approx(
+        spread, rel=0.1
+    )
+    assert Estimate.deviation([3.0, 3.0]).standard_error == 0
 
 
 def test_exact_figures_agree_only_if_they_are_equal() -> None:

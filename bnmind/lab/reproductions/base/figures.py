@@ -156,6 +156,26 @@ class Estimate(CheckedValue):
         shrunk = (hits + 2) / (games + 4)
         return cls(hits / games, math.sqrt(shrunk * (1 - shrunk) / (games + 4)), games)
 
+    @classmethod
+    def deviation(cls, values: Iterable[float]) -> Estimate:
+        """Return a standard deviation, and its standard error from the fourth moment.
+
+        >>> estimate = Estimate.deviation([4, 5, 6, 5])
+        >>> round(estimate.mean, 3), round(estimate.standard_error, 3)
+        (0.816, 0.289)
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are fewer than two values.
+        """
+        array = np.array(list(values), dtype=np.float64)
+        mean = cls.of(array.tolist())
+        fourth = float(((array - mean.mean) ** 4).mean())
+        spread = math.sqrt(max(0.0, fourth - float(array.var()) ** 2) / array.size)
+        error = spread / (2 * mean.sd) if mean.sd else 0.0
+        return cls(mean.sd, error, mean.games)
+
     @property
     def sd(self) -> float:
         """The standard deviation of the values."""

@@ -31,6 +31,8 @@ class Size(Enum):
 
     QUICK = "quick"
     """Minutes for all reproductions together: fewer games, and no long searches."""
+    MEDIUM = "medium"
+    """An hour for all: a quick run, but with enough games to rank players in new experiments."""
     FULL = "full"
     """Hours for all reproductions together: as many games as the publications, or more."""
 
@@ -53,9 +55,14 @@ class Setting(CheckedValue):
     data: Path | None
     """The directory with the data sets, which are not part of bnmind; None if there is none."""
 
-    def of(self, quick: Any, full: Any) -> Any:
-        """Return the first value for a quick run, the second for a full one."""
-        return quick if self.size is Size.QUICK else full
+    def of(self, quick: Any, full: Any, *, medium: Any = None) -> Any:
+        """Return the value for the size; by default, a medium run is a quick one."""
+        values = {
+            Size.QUICK: quick,
+            Size.MEDIUM: quick if medium is None else medium,
+            Size.FULL: full,
+        }
+        return values[self.size]
 
     def data_set(self, name: str) -> Path:
         """Return the directory of a data set, which may be missing.
@@ -110,6 +117,8 @@ class Reproduction(Value):
     """The data sets that the reproduction reads, which are not part of bnmind."""
     text: str = ""
     """Remarks for readers of the results, in Markdown."""
+    quick_text: str = ""
+    """Remarks for readers of the results of a quick run alone, in Markdown."""
     draw: Callable[[Sequence[Figure]], Drawing] | None = None
     """Draws the figures; None if there is no plot."""
     abscissa: str = ""

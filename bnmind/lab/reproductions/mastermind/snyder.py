@@ -1,10 +1,10 @@
-"""A. Snyder, *Mastermind by importance sampling and Metropolis-Hastings*: tables 2 to 7."""
+"""A. Snyder, *Mastermind by importance sampling and Metropolis-Hastings*: tables 2 to 5."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import hypot, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from bnmind.lab.reproductions.base.figures import (
     Estimate,
     Figure,
     counted,
+    exact,
     measured,
-    quoted,
 )
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
@@ -22,13 +22,39 @@ from bnmind.lab.reproductions.mastermind.games import played
 from bnmind.mastermind import Channel
 from bnmind.strategies.snyder import MetropolisHastings, play_scored, stopping_steps
 
-__all__ = ["TABLE_2", "TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7"]
+__all__ = ["SOURCE", "TABLE_2", "TABLE_3", "TABLE_4", "TABLE_5", "compared"]
 
-_SOURCE = "A. Snyder, Mastermind by importance sampling and Metropolis-Hastings"
+SOURCE = "A. Snyder, Mastermind by importance sampling and Metropolis-Hastings"
 _THEIR_GAMES = 10_000
-_FALSE = 0.2
 _UNLIMITED = 2**20
 """Steps of a walk that practically never ends without a code that fits all replies."""
+
+
+_LONG = "if her mean agrees, a few of her games may be much longer than any of ours"
+
+
+def compared(
+    name: str, values: Sequence[float], mean: float, sd: float, games: int, note: str = ""
+) -> list[Figure]:
+    """Return the mean and the standard deviation of our games beside published ones.
+
+    Parameters
+    ----------
+    name
+        The figure.
+    values
+        The values of our games.
+    mean, sd, games
+        The published mean and standard deviation, and the number of her games.
+    note
+        A remark on the mean.
+    """
+    ours, spread = Estimate.of(values), Estimate.deviation(values)
+    error = spread.standard_error * sqrt(spread.games / games)
+    return [
+        measured(name, ours, mean, sd / sqrt(games), note=note),
+        measured(f"{name}, standard deviation", spread, sd, error, why=_LONG),
+    ]
 
 
 def _scored(name: str, games: int, seed: int) -> Sequence[Figure]:
@@ -36,14 +62,19 @@ def _scored(name: str, games: int, seed: int) -> Sequence[Figure]:
     rng = np.random.default_rng((seed, 2))
     lengths = play_scored(CLASSIC, row["theta"], games, rng).lengths
     label = name.replace("_", " ")
-    ours = Estimate.of(lengths.tolist())
-    error = row["sd"] / sqrt(row["games"])
-    figures = [measured(f"{label}, guesses", ours, row["mean"], error)]
+    figures = compared(f"{label}, guesses", lengths.tolist(), row["mean"], row["sd"], row["games"])
     if name == "learned":
+        ours = Estimate.of(lengths.tolist())
         error = row["sd"] / sqrt(row["second_games"])
         figures.append(
             measured(f"{label}, guesses, second figure", ours, row["second_mean"], error)
         )
+    if "most" in row:
+        most, longer = int(max(lengths)), int((lengths > row["most"]).sum())
+        note = f"the longest of her {row['most_games']:,} games, and of ours"
+        why = f"{longer:,} of our {games:,} games are longer than hers; the reason is not known"
+        name = f"{label}, most guesses"
+        figures.append(exact(name, most, row["most"], note=note, why=why))
     return figures
 
 
@@ -84,9 +115,9 @@ def _table_3(setting: Setting) -> Sequence[Part]:
 def _unlimited(size: str, games: int, seed: int) -> Sequence[Figure]:
     mean, sd = published("snyder")["table_4"][size]
     strategy = MetropolisHastings(steps=_UNLIMITED)
-    ours = played([strategy], Channel.exact(board_of(size)), games, seed)[strategy.name].mean
-    name, note = f"{size}, guesses", _TABLE_4_MISS * (size == "6x8")
-    return (measured(name, ours, mean, sd / sqrt(_THEIR_GAMES), note=note),)
+    found = played([strategy], Channel.exact(board_of(size)), games, seed)[strategy.name]
+    note = _TABLE_4_MISS * (size == "6x8")
+    return compared(f"{size}, guesses", found.guesses.tolist(), mean, sd, _THEIR_GAMES, note)
 
 
 _TABLE_4_MISS = (
@@ -97,8 +128,10 @@ _TABLE_4_MISS = (
 
 def _table_4(setting: Setting) -> Sequence[Part]:
     games = setting.of(1000, 10_000)
-    sizes = setting.of(("3x5", "4x6", "5x7", "6x8"), tuple(published("snyder")["table_4"]))
-    return tuple(Part(size, partial(_unlimited, size, games, setting.seed)) for size in sizes)
+    return tuple(
+        Part(size, partial(_unlimited, size, games, setting.seed))
+        for size in published("snyder")["table_4"]
+    )
 
 
 def _stopped(size: str, games: int, seed: int) -> Sequence[Figure]:
@@ -107,11 +140,10 @@ def _stopped(size: str, games: int, seed: int) -> Sequence[Figure]:
     strategy = MetropolisHastings()
     found = played([strategy], Channel.exact(board), games, seed)[strategy.name]
     # Her count seems to include a walk for the first guess.
-    searched = Estimate.of((found.codes + stopping_steps(board)).tolist())
-    error = sd / sqrt(_THEIR_GAMES)
+    searched = (found.codes + stopping_steps(board)).tolist()
     return (
-        measured(f"{size}, guesses", found.mean, mean, error),
-        measured(f"{size}, codes and one walk", searched, codes, codes_sd / sqrt(_THEIR_GAMES)),
+        *compared(f"{size}, guesses", found.guesses.tolist(), mean, sd, _THEIR_GAMES),
+        *compared(f"{size}, codes and one walk", searched, codes, codes_sd, _THEIR_GAMES),
     )
 
 
@@ -123,136 +155,9 @@ def _table_5(setting: Setting) -> Sequence[Part]:
     )
 
 
-_READINGS = (
-    *((1.0, True, False), (1.0, False, False), (2.0, True, False), (2.0, False, False)),
-    *((2.0, True, True), (2.0, False, True)),
-)
-"""Readings of the description: θ, whether a new color may be the old one, and whether the cost is a
-mean over the turns instead of a sum. The first is that of the strategy, and the only one that is
-judged: among six, some would agree by chance."""
-
-
-def _final(reading: tuple[float, bool, bool], games: int, seed: int) -> Sequence[Figure]:
-    row = published("snyder")["metropolis_hastings"]
-    theta, keeps_color, is_mean = reading
-    strategy = MetropolisHastings(theta=theta, keeps_color=keeps_color, is_mean=is_mean)
-    found = played([strategy], Channel.exact(CLASSIC), games, seed)[strategy.name]
-    codes = Estimate.of((found.codes + stopping_steps(CLASSIC)).tolist())
-    color, cost = ("any" if keeps_color else "another"), ("mean" if is_mean else "sum")
-    label = f"random walk, θ = {theta:g}, {color} color, {cost} of the cost"
-    figures = []
-    for what, ours, mean, sd in (
-        ("guesses", found.mean, row["mean"], row["sd"]),
-        ("codes and one walk", codes, row["codes"], row["codes_sd"]),
-    ):
-        name, error = f"{label}, {what}", sd / sqrt(row["games"])
-        if reading == _READINGS[0]:
-            note = "the thesis says θ = 2; its table 5 fits this reading"
-            figures.append(measured(name, ours, mean, error, note=note))
-        else:
-            errors = (ours.mean - mean) / hypot(ours.standard_error, error)
-            note = f"another reading, {errors:+.1f} standard errors from the published {mean:g}"
-            figures.append(counted(name, ours, why=note))
-    return figures
-
-
-def _table_6(setting: Setting) -> Sequence[Part]:
-    learned = partial(_scored_codes, setting.of(20_000, 200_000), setting.seed)
-    games = setting.of(1000, 10_000)
-    return (
-        Part("learned", learned),
-        *(
-            Part(f"reading {number}", partial(_final, reading, games, setting.seed))
-            for number, reading in enumerate(_READINGS)
-        ),
-    )
-
-
-def _scored_codes(games: int, seed: int) -> Sequence[Figure]:
-    row = published("snyder")["learned"]
-    rng = np.random.default_rng((seed, 6))
-    lengths = play_scored(CLASSIC, row["theta"], games, rng).lengths
-    codes = Estimate.of((CLASSIC.n_codes * lengths).tolist())
-    error = CLASSIC.n_codes * row["sd"] / sqrt(row["games"])
-    note = (
-        "1,296 codes a guess in both, so this is the mean of table 2 again; printed in the row of"
-        " the other player"
-    )
-    return (measured("learned scores, codes", codes, 5969.4, error, note=note),)
-
-
-def _false(games: int, seed: int) -> Sequence[Figure]:
-    row = published("snyder")["metropolis_hastings_false_20"]
-    channel = Channel.false_reply(CLASSIC, _FALSE)
-    strategy = MetropolisHastings()
-    whole = played([strategy], channel, games, seed)[strategy.name].mean
-    error = row["sd"] / sqrt(row["games"])
-    name = "20 % false, no limit, guesses"
-    return (
-        measured(f"{name}, section 4.4.1", whole, row["mean"], error),
-        measured(f"{name}, table 7", whole, 7.59, row["sd"] / sqrt(_GAMES_7), note=_WITHOUT_LIMIT),
-    )
-
-
-_WITHOUT_LIMIT = (
-    "her standard deviation of 4.51 cannot come from scores of at most 11; 7.59 fits the mean"
-    " without the limit"
-)
-_GAMES_7 = 3000
-"""Her games of each kind in table 7."""
-_FIXED = "her secrets and false replies were fixed in advance"
-
-
-_COLORS_FOUND = {
-    "": MetropolisHastings(),
-    "only the last reply may fix the colors": MetropolisHastings(only_last=True),
-    "if the walk has the colors found": MetropolisHastings(same_colors=True),
-}
-"""Readings of the rule that the walk permutes pegs once a reply says that all colors are found."""
-
-
-def _against_people(games: int, seed: int, noise: float) -> Sequence[Figure]:
-    channel = Channel.false_reply(CLASSIC, noise) if noise else Channel.exact(CLASSIC)
-    label = "20 % false" if noise else "standard game"
-    people, people_won = (9.23, 1.5) if noise else (6.77, 2.8)
-    figures: list[Figure] = []
-    readings = _COLORS_FOUND if noise else {"": _COLORS_FOUND[""]}
-    for reading, strategy in readings.items():
-        found = played([strategy], channel, games, seed, limit=10)[strategy.name]
-        won = Estimate.of((3.0 * (found.guesses <= 10)).tolist())
-        name = f"{label}, {reading}" if reading else label
-        if not noise:
-            figures += [
-                measured(f"{name}, guesses", found.mean, 4.76, 1.236 / sqrt(_GAMES_7)),
-                measured(f"{name}, won of 3", won, 3.0),
-            ]
-            continue
-        limit = f"published: 7.59, but {_FIXED}, and 7.59 fits the mean without the limit"
-        figures += [
-            counted(f"{name}, guesses", found.mean, why="" if reading else limit),
-            counted(
-                f"{name}, won of 3", won, why="" if reading else f"published: 2.34, but {_FIXED}"
-            ),
-        ]
-    return (
-        *figures,
-        quoted(f"{label}, guesses of people", people),
-        quoted(f"{label}, people won of 3", people_won),
-    )
-
-
-def _table_7(setting: Setting) -> Sequence[Part]:
-    games = setting.of(1500, 20_000)
-    return (
-        Part("no limit", partial(_false, games, setting.seed)),
-        Part("standard", partial(_against_people, games, setting.seed, 0.0)),
-        Part("false", partial(_against_people, games, setting.seed, _FALSE)),
-    )
-
-
 TABLE_2 = Reproduction(
     title="Snyder's exponential scores before and after learning",
-    source=f"{_SOURCE}, table 2 and section 4.2.3",
+    source=f"{SOURCE}, table 2 and section 4.2.3",
     quick_minutes=0.1,
     minutes=0.2,
     parts=_table_2,
@@ -261,7 +166,7 @@ TABLE_2 = Reproduction(
 
 TABLE_3 = Reproduction(
     title="permutations of pegs in Snyder's random walk",
-    source=f"{_SOURCE}, table 3",
+    source=f"{SOURCE}, table 3",
     quick_minutes=0.1,
     minutes=2,
     parts=_table_3,
@@ -270,7 +175,7 @@ TABLE_3 = Reproduction(
 
 TABLE_4 = Reproduction(
     title="Snyder's random walk to a code that fits all replies",
-    source=f"{_SOURCE}, table 4",
+    source=f"{SOURCE}, table 4",
     quick_minutes=0.1,
     minutes=2,
     parts=_table_4,
@@ -278,32 +183,10 @@ TABLE_4 = Reproduction(
 
 TABLE_5 = Reproduction(
     title="Snyder's random walk of limited length: guesses and codes",
-    source=f"{_SOURCE}, table 5",
+    source=f"{SOURCE}, table 5",
     quick_minutes=0.2,
     minutes=2,
     parts=_table_5,
     text="Her number of codes seems to include one walk for the first guess, which is drawn "
     "without one; it is added to ours.",
-)
-
-TABLE_6 = Reproduction(
-    title="Snyder's two players: guesses and codes",
-    source=f"{_SOURCE}, table 6",
-    quick_minutes=0.2,
-    minutes=2,
-    parts=_table_6,
-    text="The table prints the two numbers of codes in each other's rows. The description of the "
-    "walk can be read in several ways; only that of table 5 is judged.",
-)
-
-TABLE_7 = Reproduction(
-    title="Snyder's random walk and people, with and without false replies",
-    source=f"{_SOURCE}, section 4.4 and table 7",
-    quick_minutes=0.3,
-    minutes=4,
-    parts=_table_7,
-    text="Ten people played three games of each kind. A game that is not won within ten guesses "
-    "counts as 11. The walk played her six secrets a thousand times each; they are not published, "
-    "and ours are random. Under false replies, her false replies were fixed with the secrets: "
-    "our games with the limit are no repetition of hers, and have no verdict.",
 )

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.lab.reproductions.base.figures import Better, Figure, exact, new
+from bnmind.lab.reproductions.base.figures import Better, Figure, exact, new, quoted
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
-from bnmind.mastermind import Channel, reply_masses
+from bnmind.mastermind import Channel, guess_classes, reply_masses
 from bnmind.strategies import (
     Among,
     Goal,
@@ -25,14 +25,15 @@ from bnmind.strategies import (
     strategy_by_name,
 )
 
-__all__ = ["CONSISTENT_ONLY", "FIRST_GUESSES", "HEURISTICS", "OPTIMAL_TOTALS"]
+__all__ = ["CONSISTENT_ONLY", "FIRST_GUESSES", "HEURISTICS", "INEQUIVALENT", "OPTIMAL_TOTALS"]
 
 _TOTALS = "mastermind_totals"
+_PROGRAM = "another program"
 
 
 def _known(name: str, row: Mapping[str, Any], total: float) -> Figure:
     """Return a total beside the published one, or the one found by another program."""
-    for key, source in (("published", row.get("source", "")), ("confirmed", "another program")):
+    for key, source in (("published", row.get("source", "")), ("confirmed", _PROGRAM)):
         if key in row:
             return exact(name, round(total), row[key], better=Better.LOWER, note=source)
     return new(name, round(total))
@@ -56,8 +57,22 @@ def _optimal(number: int) -> Sequence[Figure]:
 def _within(number: int) -> Sequence[Figure]:
     row = published(_TOTALS)["optimal_within"][number]
     most = row["max_guesses"]
-    total = optimal_on_average(board_of(row["board"]), max_guesses=most).total
-    return (_known(f"{row['board']}, total with at most {most} guesses", row, total),)
+    optimum = optimal_on_average(board_of(row["board"]), max_guesses=most)
+    name = f"{row['board']}, total with at most {most} guesses"
+    figures = [_known(name, row, optimum.total)]
+    if "distribution" in row:
+        theirs, ours = row["distribution"], optimum.tree.distribution
+        total = sum(guess * codes for guess, codes in enumerate(theirs, start=1))
+        note = (
+            f"codes found at guess 1, 2, …: {_list(theirs)}; in our tree {_list(ours)}, with the"
+            " same total"
+        )
+        figures.append(exact(f"{name}, of the published tree", optimum.total, total, note=note))
+    return figures
+
+
+def _list(codes: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in codes)
 
 
 def _optimal_parts(setting: Setting) -> Sequence[Part]:
@@ -80,20 +95,57 @@ def _consistent(first: str) -> Sequence[Figure]:
 def _heuristic(name: str) -> Sequence[Figure]:
     row = published(_TOTALS)["heuristics"][name]
     tree = build_tree(strategy_by_name(name), Channel.exact(CLASSIC))
-    figure = _known(f"{name}, total", row, tree.total)
-    worst = new(f"{name}, worst case", len(tree.distribution))
-    return (figure, worst)
+    figures = [_known(f"{name}, total", row, tree.total)]
+    if "quoted" in row:
+        why = "Irving's own strategy, which searches exhaustively from the third guess on"
+        figures.append(quoted(f"{name}, total with the search", row["quoted"], why=why))
+    if "known_distribution" not in row:
+        return (*figures, new(f"{name}, worst case", len(tree.distribution)))
+    theirs = dict(enumerate(row["distribution"], start=1))
+    ours = dict(enumerate(tree.distribution, start=1))
+    figures.append(exact(f"{name}, worst case", max(ours), max(theirs), note=_PROGRAM))
+    figures += [
+        exact(
+            f"{name}, codes found at guess {guess}",
+            round(ours.get(guess, 0)),
+            theirs.get(guess, 0),
+            note=_PROGRAM,
+        )
+        for guess in range(1, max(*ours, *theirs) + 1)
+    ]
+    return figures
 
 
 def _variants() -> Sequence[Figure]:
     exact_channel = Channel.exact(CLASSIC)
+    theirs = published(_TOTALS)["variants"]
     figures = []
-    for name, score in (
-        ("knuth, the whole list of classes compared", WorstCase(next_largest=True)),
-        ("kooi, the winning class not counted", MostParts(winning_counts=False)),
+    for name, score, key in (
+        (
+            "knuth, the whole list of classes compared",
+            WorstCase(next_largest=True),
+            "knuth_next_largest",
+        ),
+        (
+            "kooi, the winning class not counted",
+            MostParts(winning_counts=False),
+            "kooi_without_winning",
+        ),
     ):
-        total = build_tree(Myopic(score), exact_channel).total
-        figures.append(new(f"{name}, total", round(total)))
+        total = round(build_tree(Myopic(score), exact_channel).total)
+        figures.append(exact(f"{name}, total", total, theirs[key], note=_PROGRAM))
+    return figures
+
+
+def _inequivalent() -> Sequence[Figure]:
+    known = published(_TOTALS)["inequivalent"]
+    figures = []
+    for size, classes in known["first"].items():
+        ours = len(guess_classes(board_of(size), []).representatives)
+        figures.append(exact(f"{size}, first guesses", ours, classes, note=_PROGRAM))
+    for text, classes in known["second"].items():
+        ours = len(guess_classes(CLASSIC, [CLASSIC.parse(text)]).representatives)
+        figures.append(exact(f"4x6, second guesses after {text}", ours, classes, note=_PROGRAM))
     return figures
 
 
@@ -142,6 +194,17 @@ HEURISTICS = Reproduction(
         Part("variants", _variants),
     ),
     text="Ties go to a code that is still possible, then to the first in order.",
+)
+
+INEQUIVALENT = Reproduction(
+    title="guesses that do not differ by an exchange of pegs or colors only",
+    source="counts of another program",
+    quick_minutes=0.1,
+    minutes=0.1,
+    parts=lambda setting: (Part("classes", _inequivalent),),
+    text="Two guesses are equivalent if an exchange of pegs and colors turns one into the other, "
+    "and changes no earlier guess. The number of first guesses is that of the ways to write the "
+    "number of pegs as a sum of at most as many numbers as there are colors.",
 )
 
 FIRST_GUESSES = Reproduction(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+from bnmind.junction import MinWeight
 from bnmind.lab.reproductions.base.figures import Figure, exact, new
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
@@ -14,6 +15,8 @@ from bnmind.mastermind import Channel, stage
 from bnmind.mastermind.network import reduced_to_guess
 from bnmind.strategies import build_tree, optimal_on_average, strategy_by_name
 
+_PROGRAM = "another program"
+
 __all__ = ["VOMLEL_BOUNDS", "VOMLEL_SIZES"]
 
 
@@ -21,8 +24,17 @@ def _size(number: int) -> Sequence[Figure]:
     """Return the size of a stage of the network, proven to be the smallest."""
     row = published("vomlel_sizes")["size"][number]
     name = f"{row['board']}, stage {row['stage']}{'' if row['arc'] else ' without the arc P → C'}"
-    tree = stage(board_of(row["board"]), row["stage"], arc=row["arc"]).tree
-    return (exact(name, tree.total_size, row.get("published")),)
+    board = board_of(row["board"])
+    size = stage(board, row["stage"], arc=row["arc"]).tree.total_size
+    theirs, note = row.get("published"), ""
+    if theirs is None and "confirmed" in row:
+        theirs, note = row["confirmed"], _PROGRAM
+    figures = [exact(name, size, theirs, note=note)]
+    if "confirmed_greedy" in row:
+        greedy = stage(board, row["stage"], arc=row["arc"], order=MinWeight()).tree.total_size
+        name += ", by a greedy pass that eliminates the smallest clique first"
+        figures.append(exact(name, greedy, row["confirmed_greedy"], note=_PROGRAM))
+    return figures
 
 
 def _reduced(guess: str) -> Sequence[Figure]:
@@ -41,7 +53,8 @@ def _sizes(setting: Setting) -> Sequence[Part]:
 
 
 def _bounds() -> Sequence[Figure]:
-    lengths = build_tree(strategy_by_name("entropy"), Channel.exact(CLASSIC)).lengths
+    lengths = build_tree(strategy_by_name("neuwirth"), Channel.exact(CLASSIC)).lengths
+    known = published("mastermind_totals")["heuristics"]["neuwirth"]
     knuth = build_tree(strategy_by_name("knuth"), Channel.exact(CLASSIC)).total
     replies, codes = len(CLASSIC.true_replies), CLASSIC.n_codes
     least = math.log(codes) / math.log(replies) + 1
@@ -57,9 +70,14 @@ def _bounds() -> Sequence[Figure]:
             why="4.478 is 5804/1296; the rule of Knuth's paper, worst case first and then a code "
             "that is still possible, gives 5801 if ties go to the first guess in order",
         ),
-        new("minimal expected entropy, EL of section 2, total", round(lengths.paper_EL * codes)),
-        new("the same, until the code is known, total", round(lengths.determining * codes)),
-        new("the same, until the code is guessed, total", round(lengths.revealing * codes)),
+        *(
+            exact(f"{name}, total", round(length * codes), known[key], note=_PROGRAM)
+            for name, length, key in (
+                ("minimal expected entropy, EL of section 2", lengths.paper_EL, "paper_EL"),
+                ("the same, until the code is known", lengths.determining, "determining"),
+                ("the same, until the code is guessed", lengths.revealing, "total"),
+            )
+        ),
     )
 
 
@@ -69,7 +87,8 @@ VOMLEL_SIZES = Reproduction(
     quick_minutes=0.1,
     minutes=0.1,
     parts=_sizes,
-    text="Sizes are total table cells of the maximal cliques, proven to be the smallest. The paper "
+    text="Sizes are total table cells of the maximal cliques; but for the greedy pass, they are "
+    "proven to be the smallest. The paper "
     "says of stage 2 with the arc from P to C only that it is more than 20,526,445: the program "
     "used at the time ran out of memory.",
 )

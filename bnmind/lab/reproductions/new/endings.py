@@ -65,8 +65,8 @@ def _curve(name: str, p: float) -> str:
 
 
 def _parts(setting: Setting) -> Sequence[Part]:
-    games = {name: setting.of(200, 20_000) for name in _PLAYERS}
-    games["lookahead"] = setting.of(60, 10_000)
+    games = {name: setting.of(200, 20_000, medium=3000) for name in _PLAYERS}
+    games["lookahead"] = setting.of(60, 10_000, medium=1000)
     parts = [Part("determining", _determining)]
     for name in _PLAYERS:
         for p in _LEVELS:
@@ -101,6 +101,7 @@ DECLARING = Reproduction(
     quick_minutes=0.4,
     minutes=40,
     parts=_parts,
+    quick_text="A quick run has too few games to rank strategies.",
     draw=_draw,
     text="Without noise, to know a code and to guess it differ by less than a guess, and the best "
     "strategies for the two goals differ. Under noise, a player that must declare the code stops "

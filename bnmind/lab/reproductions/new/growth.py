@@ -56,7 +56,7 @@ def _parts(setting: Setting) -> Sequence[Part]:
     return tuple(
         Part(
             f"{name} {size}",
-            partial(_size, name, size, setting.of(*_games(name)), setting.seed),
+            partial(_size, name, size, _games(name, setting), setting.seed),
         )
         for name in _PLAYERS
         for size in sizes
@@ -64,8 +64,9 @@ def _parts(setting: Setting) -> Sequence[Part]:
     )
 
 
-def _games(name: str) -> tuple[int, int]:
-    return (8, 300) if name in _SLOW else (60, 2000)
+def _games(name: str, setting: Setting) -> int:
+    slow, fast = setting.of((8, 60), (300, 2000), medium=(60, 1000))
+    return int(slow if name in _SLOW else fast)
 
 
 def _draw(figures: Sequence[Figure]) -> Drawing:
@@ -87,6 +88,7 @@ GROWTH = Reproduction(
     quick_minutes=0.6,
     minutes=60,
     parts=_parts,
+    quick_text="A quick run has too few games to rank strategies.",
     draw=_draw,
     abscissa="codes",
     text="True replies. Times are processor times of one core, and depend on the machine. kooi and "

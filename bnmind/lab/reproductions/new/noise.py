@@ -46,6 +46,7 @@ _DEAR = {
     "map-sampled": 0.1,
     "annealing-tuned": 0.1,
     "genetic": 0.25,
+    "bernier-genetic": 0.25,
     "genetic-elitist": 0.25,
     "map-unknown-noise": 0.5,
     "entropy-unknown-noise": 0.5,
@@ -67,7 +68,7 @@ def _bound(p: float, partitions: int) -> Sequence[Figure]:
 
 
 def _levels(names: Sequence[str], setting: Setting) -> Sequence[Part]:
-    games = setting.of(100, 5000)
+    games = setting.of(100, 5000, medium=2000)
     levels = setting.of((0.0, 0.1, 0.2, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4))
     return tuple(
         Part(
@@ -128,7 +129,7 @@ def _learning(kind: str, real: float, games: int, seed: int) -> Sequence[Figure]
 
 
 def _assumptions(setting: Setting) -> Sequence[Part]:
-    games, fewer = setting.of((200, 40), (20_000, 5000))
+    games, fewer = setting.of((200, 40), (20_000, 5000), medium=(3000, 1000))
     return tuple(
         Part(f"{kind} {real:g} {label}", partial(function, kind, real, number, setting.seed))
         for kind in _KINDS
@@ -176,9 +177,9 @@ def _looking(name: str, p: float, games: int, seed: int) -> Sequence[Figure]:
 
 
 def _looks(setting: Setting) -> Sequence[Part]:
-    many, few = setting.of((250, 40), (20_000, 10_000))
+    many, some, few = setting.of((250, 100, 40), (20_000, 20_000, 10_000), medium=(3000, 1500, 500))
     levels = setting.of((0.0, 0.1, 0.2, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4))
-    games = {"kooi": many, "optimal": many, "lookahead": setting.of(100, many), "lookahead2": few}
+    games = {"kooi": many, "optimal": many, "lookahead": some, "lookahead2": few}
     return tuple(
         Part(f"{name} {p:g}", partial(_looking, name, p, games[name], setting.seed))
         for name in _LOOKING
@@ -195,6 +196,10 @@ def _draw_looks(figures: Sequence[Figure]) -> Drawing:
     )
 
 
+_TOO_FEW = (
+    "A quick run has too few games to rank strategies; [play under noise](play-under-noise.md)"
+    " compares some of them in 20,000 games each."
+)
 _TEXT = (
     "4x6, false replies; all strategies of the three reproductions of this kind play the same"
     " secrets with the same luck. Bands are two standard errors to each side. Strategies with slow"
@@ -207,6 +212,7 @@ MODELING = Reproduction(
     quick_minutes=0.8,
     minutes=90,
     parts=_with_bounds,
+    quick_text=_TOO_FEW,
     draw=partial(_draw_levels, (*_MODELING, _BOUND)),
     abscissa="p",
     text=f"{_TEXT} No strategy takes fewer guesses than the lower bound, which is proven.",
@@ -218,6 +224,7 @@ TRUSTING = Reproduction(
     quick_minutes=0.4,
     minutes=30,
     parts=partial(_levels, _TRUSTING),
+    quick_text=_TOO_FEW,
     draw=partial(_draw_levels, _TRUSTING),
     abscissa="p",
     text=_TEXT,
@@ -229,6 +236,7 @@ SEARCHING = Reproduction(
     quick_minutes=1.4,
     minutes=90,
     parts=partial(_levels, _SEARCHING),
+    quick_text=_TOO_FEW,
     draw=partial(_draw_levels, _SEARCHING),
     abscissa="p",
     text=_TEXT,
@@ -240,6 +248,7 @@ ASSUMED_NOISE = Reproduction(
     quick_minutes=0.7,
     minutes=90,
     parts=_assumptions,
+    quick_text=_TOO_FEW,
     draw=_draw_assumptions,
     abscissa="assumed",
     text="entropy on 4x6 with a wrong level of the noise, against entropy with the right level, "
@@ -253,6 +262,7 @@ INFORMATION = Reproduction(
     quick_minutes=0.8,
     minutes=120,
     parts=_looks,
+    quick_text=_TOO_FEW,
     draw=_draw_looks,
     abscissa="p",
     text="Guesses saved against entropy, game by game, on 4x6. entropy looks one guess ahead and "

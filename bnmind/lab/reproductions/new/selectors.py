@@ -62,7 +62,7 @@ def _loss(place: Path) -> Sequence[Figure]:
 
 
 def _parts(setting: Setting) -> Sequence[Part]:
-    names = setting.of(("fraction_subtraction",), tuple(_SETS))
+    names = setting.of(("fraction_subtraction",), tuple(_SETS), medium=tuple(_SETS))
     return tuple(Part(name, partial(_loss, setting.data_set(name))) for name in names)
 
 
