@@ -372,6 +372,42 @@ def _questions() -> Any:
     return [ranking, ranking.best, less, decision(), values, values.best]
 
 
+@cache
+def dialogue() -> questions.Dialogue:
+    """Return a dialogue about the example network."""
+    inquiry = questions.Inquiry.of(network(), about="rain", evidence={"slip": [0.5, 1]})
+    return questions.Dialogue(inquiry).answer("wet", "yes")[0]
+
+
+@_add(
+    *(questions.Dialogue, questions.Inquiry, questions.AnswerStep, questions.AnswerState),
+    *(questions.AnswerEvent, questions.QuestionEffect, questions.AnswerEffect, questions.Doubts),
+    *(questions.AnswerDoubt, questions.DialogueProgress, questions.SavedDialogue),
+)
+def _dialogues() -> Any:
+    told, step = dialogue().skip("count")
+    doubts = told.doubts
+    saved = questions.SavedDialogue(
+        fingerprint="0", about=("rain",), events=told.events, options={"a": "b"}, text="{}"
+    )
+    effect = dialogue().why()
+    return [
+        *(told, told.inquiry, step, told.state, told.events[0], effect, effect.answers[0]),
+        *(doubts, doubts.answers[0], told.progress, saved),
+    ]
+
+
+@_add(
+    *(questions.Certain, questions.EntropyAtMost, questions.GainAtMost),
+    *(questions.MostCost, questions.MostQuestions),
+)
+def _dialogue_stoppers() -> Any:
+    return [
+        *(questions.Certain(0.9), questions.EntropyAtMost(0.1), questions.GainAtMost(0.01)),
+        *(questions.MostCost(3.0), questions.MostQuestions(2)),
+    ]
+
+
 # --- Mastermind -----------------------------------------------------------------------------------
 
 BOARD = Board(2, 3)

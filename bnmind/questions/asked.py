@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bnmind._messages import listed, shown
-from bnmind._values import ReadOnlyDict
+from bnmind._values import frozen
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
+from bnmind.junction.engine.engine import Engine, compile_model
 from bnmind.junction.inference.evidence import Evidence, by_name, read_findings, real_numbers
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Costs", "candidates_of", "costs_of", "findings_of", "targets_of"]
+__all__ = ["Asked", "Costs", "candidates_of", "costs_of", "engine_of", "findings_of", "targets_of"]
 
 Costs: TypeAlias = "Mapping[str, float] | pandas.Series[float]"
 """The cost of each question, by name."""
+
+Asked: TypeAlias = Network | FactorModel | Engine
+"""What may be asked: a network, a product of factors, or the engine of one."""
+
+
+def engine_of(asked: Asked, limits: Limits | None) -> Engine:
+    """Return the engine that answers, with other limits if they are given."""
+    if not isinstance(asked, Engine):
+        return compile_model(asked, limits=limits or DEFAULT_LIMITS)
+    return asked if limits is None else replace(asked, limits=limits)
 
 
 def findings_of(model: Network | FactorModel, evidence: Evidence | None) -> Mapping[str, Any]:
@@ -34,7 +47,9 @@ def findings_of(model: Network | FactorModel, evidence: Evidence | None) -> Mapp
         If the evidence is not a mapping.
     """
     given = by_name(evidence, "the evidence")
-    return ReadOnlyDict(read_findings(given, (), [model.variable(name) for name in given]))
+    findings = read_findings(given, (), [model.variable(name) for name in given])
+    read_only: Mapping[str, Any] = frozen(findings)
+    return read_only
 
 
 def targets_of(

@@ -29,12 +29,12 @@ from bnmind._messages import bytes_text, many
 from bnmind._values import Sealed
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.engine.engine import Engine
 from bnmind.junction.inference.batch_run import BatchPosterior
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.queries.single_query import posterior
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -75,26 +75,23 @@ def configurations(targets: Sequence[Variable]) -> NDArray[np.intp]:
 
 
 def causes_of(
-    model: Network | FactorModel,
+    engine: Engine,
     groups: Sequence[tuple[str, ...]],
     among: Sequence[str],
     findings: Mapping[str, Any],
-    limits: Limits,
 ) -> tuple[Causes, ...]:
     """Return the belief about each group of targets, and the channels of all questions.
 
     Parameters
     ----------
-    model
-        The model.
+    engine
+        The model, with the limits of the computation of all groups together.
     groups
         The targets of each group, none of them observed.
     among
         The questions, none of them observed.
     findings
         The evidence, as `read_findings` returns it.
-    limits
-        The limits of the computation of all groups together.
 
     Raises
     ------
@@ -103,6 +100,7 @@ def causes_of(
     ImpossibleEvidenceError
         If the evidence has probability zero.
     """
+    model, limits = engine.model, engine.limits
     scopes = [tuple(model.variable(name) for name in group) for group in groups]
     counts = [math.prod(v.n_states for v in scope) for scope in scopes]
     questions = [model.variable(name) for name in among]
@@ -119,6 +117,7 @@ def causes_of(
         evidence=[*states, *sure],
         soft=[*rest, *(name for name in cases if name not in sure and name not in rest)],
         targets=[[name] for name in asked],
+        order=engine.order,
         limits=replace(limits, only_restrictions=True),
     )
     total = sum(counts)
@@ -135,7 +134,7 @@ def causes_of(
         )
     batch = _run(model, plan, total, cases, {**states, **rest})
     if len(batch.impossible) == total:
-        posterior(model, findings, [()], limits=limits)  # names findings that contradict each other
+        engine.posterior([()], findings)  # names findings that contradict each other
         raise ImpossibleEvidenceError("the evidence has probability zero", dict(findings))
     return _split(batch, scopes, counts, questions)
 

@@ -24,9 +24,16 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, entropy, information
 from bnmind.junction.inference.evidence import Evidence
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.pgm.network import FactorModel, Network
-from bnmind.questions.asked import Costs, candidates_of, costs_of, findings_of, targets_of
+from bnmind.junction.inference.limits import Limits
+from bnmind.questions.asked import (
+    Asked,
+    Costs,
+    candidates_of,
+    costs_of,
+    engine_of,
+    findings_of,
+    targets_of,
+)
 from bnmind.questions.causes import Causes, causes_of
 from bnmind.questions.measures import JointEntropy, TargetMeasure
 from bnmind.questions.scores import InformationOnly, QuestionScore
@@ -150,7 +157,7 @@ class QuestionRanking(CheckedValue, Sequence[RankedQuestion]):
 
 @checked
 def rank_questions(
-    network: Network | FactorModel,
+    network: Asked,
     *,
     about: str | Iterable[str],
     among: str | Iterable[str] | None = None,
@@ -158,7 +165,7 @@ def rank_questions(
     costs: Costs | None = None,
     measure: TargetMeasure = JOINTLY,
     score: QuestionScore = BY_INFORMATION,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits | None = None,
 ) -> QuestionRanking:
     """Return questions to a network by what they tell about some targets, the best first.
 
@@ -169,7 +176,7 @@ def rank_questions(
     Parameters
     ----------
     network
-        A network, or a product of factors.
+        A network, a product of factors, or an engine (see `bnmind.compile_model`).
     about
         The targets: the names of variables whose states are unknown.
     among
@@ -189,7 +196,7 @@ def rank_questions(
         `InformationLessCost`. Scores that differ by at most 1e-9 count as equal; such questions are
         in the order of the network's variables.
     limits
-        The limits of the computation, as in `compile_plan`.
+        The limits of the computation, as in `compile_plan`; by default those of the engine.
 
     Raises
     ------
@@ -220,12 +227,14 @@ def rank_questions(
     >>> rank_questions(network, about="fault", evidence={"noise": "no"}).best.question
     'leak'
     """
-    findings = findings_of(network, evidence)
-    targets = targets_of(network, about, findings)
-    names = candidates_of(network, among, targets, findings)
-    costs_in_order = costs_of(network, costs, names)
+    engine = engine_of(network, limits)
+    model = engine.model
+    findings = findings_of(model, evidence)
+    targets = targets_of(model, about, findings)
+    names = candidates_of(model, among, targets, findings)
+    costs_in_order = costs_of(model, costs, names)
     groups = measure.groups(targets)
-    causes = causes_of(network, groups, names, findings, limits)
+    causes = causes_of(engine, groups, names, findings)
     return ranking_of(causes, names, costs_in_order, score, about=targets)
 
 

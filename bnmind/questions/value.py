@@ -31,9 +31,16 @@ from bnmind._values import CheckedValue
 from bnmind.errors import NothingToAskError
 from bnmind.information import Floats, tied_best
 from bnmind.junction.inference.evidence import Evidence
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.pgm.network import FactorModel, Network
-from bnmind.questions.asked import Costs, candidates_of, costs_of, findings_of, targets_of
+from bnmind.junction.inference.limits import Limits
+from bnmind.questions.asked import (
+    Asked,
+    Costs,
+    candidates_of,
+    costs_of,
+    engine_of,
+    findings_of,
+    targets_of,
+)
 from bnmind.questions.causes import causes_of
 from bnmind.questions.decision import Decision
 from bnmind.questions.ranking import TOLERANCE, ranked_order
@@ -135,13 +142,13 @@ class InformationValues(CheckedValue, Sequence[ValuedQuestion]):
 
 @checked
 def value_of_information(
-    network: Network | FactorModel,
+    network: Asked,
     decision: Decision,
     *,
     among: str | Iterable[str] | None = None,
     evidence: Evidence | None = None,
     costs: Costs | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits | None = None,
 ) -> InformationValues:
     """Return how much the answer to each question improves a decision, the best first.
 
@@ -152,7 +159,7 @@ def value_of_information(
     Parameters
     ----------
     network
-        A network, or a product of factors.
+        A network, a product of factors, or an engine (see `bnmind.compile_model`).
     decision
         The utilities of the actions.
     among, evidence, limits
@@ -175,7 +182,7 @@ def value_of_information(
     --------
     An oil wildcatter (Raiffa, 1968) may drill at once, or have the ground sounded before:
 
-    >>> from bnmind.pgm import TabularCPD, Variable
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
     >>> oil = Variable("oil", ("dry", "wet", "soaking"))
     >>> sounding = Variable("sounding", ("closed", "open", "diffuse"))
     >>> network = Network((TabularCPD(oil, (), [0.5, 0.3, 0.2]),
@@ -193,12 +200,14 @@ def value_of_information(
     >>> dict(values.best.actions)
     {'closed': 'drill', 'open': 'drill', 'diffuse': 'leave'}
     """
-    findings = findings_of(network, evidence)
-    targets = targets_of(network, decision.about, findings)
-    utilities = decision.table(network)
-    names = candidates_of(network, among, targets, findings)
-    prices = costs_of(network, costs, names)
-    (causes,) = causes_of(network, [targets], names, findings, limits)
+    engine = engine_of(network, limits)
+    model = engine.model
+    findings = findings_of(model, evidence)
+    targets = targets_of(model, decision.about, findings)
+    utilities = decision.table(model)
+    names = candidates_of(model, among, targets, findings)
+    prices = costs_of(model, costs, names)
+    (causes,) = causes_of(engine, [targets], names, findings)
     scale = float(np.abs(utilities).max())
     weighted = utilities * causes.masses
     now = weighted.sum(axis=-1)

@@ -18,7 +18,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import Limits
+from bnmind.junction import Limits, compile_model
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from bnmind.questions import (
     QUESTION_SCORES,
@@ -101,10 +101,10 @@ def test_a_plan_for_the_evidence_gives_the_same_channels(
     network, about, evidence = situation
     among = [v.name for v in network.variables if v.name not in {*about, *evidence}]
     findings = {k: f if isinstance(f, str) else np.array(f) for k, f in evidence.items()}
-    whole = causes_of(network, [about], among, findings, Limits())[0]
+    whole = causes_of(compile_model(network), [about], among, findings)[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bnmind.questions.causes._QUICK", 0)
-        small = causes_of(network, [about], among, findings, Limits())[0]
+        small = causes_of(compile_model(network), [about], among, findings)[0]
     assert whole.masses == pytest.approx(small.masses, abs=1e-9)
     possible = whole.masses > 0
     for name in among:
@@ -118,6 +118,16 @@ def test_a_product_of_factors_is_asked_as_well() -> None:
     model = FactorModel((Factor((a, b), np.array([[3.0, 1.0], [1.0, 3.0]])),))
     (row,) = rank_questions(model, about="a")
     assert row.information == pytest.approx(1 - bits(np.array([0.75, 0.25])))
+
+
+def test_an_engine_is_asked_within_its_limits() -> None:
+    assert rank_questions(compile_model(MACHINE), about="fault") == rank_questions(
+        MACHINE, about="fault"
+    )
+    small = compile_model(MACHINE, limits=Limits(max_bytes=50))
+    with pytest.raises(TooLargeError, match="max_bytes=50"):
+        rank_questions(small, about="fault")
+    assert rank_questions(small, about="fault", limits=Limits()).best.question == "noise"
 
 
 def test_costs_change_the_order() -> None:

@@ -1,0 +1,202 @@
+"""Dialogues as JSON files, with one event on each line.
+
+::
+
+    {"schema": "bnmind-dialogue", "version": 1,
+     "network": {"variables": 8, "fingerprint": "…"}, "about": ["fault"],
+     "options": {"--among": "noise,leak"},
+     "events": [
+      {"kind": "answer", "question": "noise", "answer": "yes", "at": "2026-03-01T10:15:02"},
+      {"kind": "undo", "at": "2026-03-01T10:15:09"}
+     ]}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bnmind._arguments import checked
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._file_locks import locked
+from bnmind._messages import shown
+from bnmind._text_files import write_file
+from bnmind._values import CheckedValue
+from bnmind.errors import BnmindError, SessionFileError
+from bnmind.questions.dialogue import Dialogue
+from bnmind.questions.events import AnswerEvent, AnswerKind
+from bnmind.questions.inquiry import Inquiry, fingerprint
+
+__all__ = ["SavedDialogue", "dialogue_text", "read_dialogue", "resumed_dialogue", "write_dialogue"]
+
+_SCHEMA, _VERSION = "bnmind-dialogue", 1
+_FIELDS = ("kind", "question", "answer", "at")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedDialogue(CheckedValue):
+    """The content of a file with a dialogue."""
+
+    fingerprint: str
+    """That of the network."""
+    about: tuple[str, ...]
+    """The targets."""
+    events: tuple[AnswerEvent, ...]
+    """All events, undone ones and undos too."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Other texts saved with the dialogue, such as the options of a command."""
+    text: str = ""
+    """The text of the file."""
+
+
+@checked
+def dialogue_text(dialogue: Dialogue, *, options: Mapping[str, str] | None = None) -> str:
+    """Return a dialogue as JSON text, with one event on each line.
+
+    Parameters
+    ----------
+    dialogue
+        The dialogue.
+    options
+        Other texts to save with it.
+    """
+    engine = dialogue.inquiry.engine
+    head = {
+        "schema": _SCHEMA,
+        "version": _VERSION,
+        "network": {"variables": len(engine.model.variables), "fingerprint": fingerprint(engine)},
+        "about": list(dialogue.inquiry.about),
+        "options": dict(options or {}),
+    }
+    events = ",\n".join(f"  {json.dumps(_record(e), ensure_ascii=False)}" for e in dialogue.events)
+    start = json.dumps(head, ensure_ascii=False)[:-1]
+    return f'{start},\n "events": [\n{events}{chr(10) if events else ""} ]}}\n'
+
+
+@checked
+def write_dialogue(
+    path: str | os.PathLike[str],
+    dialogue: Dialogue,
+    *,
+    options: Mapping[str, str] | None = None,
+    before: str | None = None,
+) -> str:
+    """Write a dialogue to a file, unless another program has written to it; return the text.
+
+    Parameters
+    ----------
+    path
+        The file.
+    dialogue, options
+        As for `dialogue_text`.
+    before
+        The text that the file has if this program was the last to write it; None if the file must
+        not exist. A file that was removed in the meantime is written again.
+
+    Raises
+    ------
+    SessionFileError
+        If the file holds something else.
+    FileWriteError
+        If it cannot be written. An existing file is then unchanged.
+    """
+    text = dialogue_text(dialogue, options=options)
+    place = Path(path)
+    with locked(place):
+        if place.exists() and (before is None or read_text(place, most=SMALL_FILE) != before):
+            raise SessionFileError(
+                f"another program has written to {place}, so this dialogue is not saved there; the"
+                " same command resumes what is there",
+                str(place),
+            )
+        write_file(place, text)
+    return text
+
+
+@checked
+def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
+    """Return the content of a file with a dialogue.
+
+    Raises
+    ------
+    SessionFileError
+        If the file cannot be read, is not such a file, is damaged or from a newer version.
+    """
+    place = os.fspath(path)
+    try:
+        text = read_text(place, most=SMALL_FILE)
+        return _saved(parse_json(text), text)
+    except BnmindError as fault:
+        reason = str(fault)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        reason = f"something else ({shown(fault)})"
+    raise SessionFileError(f"expected a dialogue in {place}, got {reason}", place)
+
+
+@checked
+def resumed_dialogue(
+    saved: SavedDialogue, inquiry: Inquiry, *, path: str | os.PathLike[str] = ""
+) -> Dialogue:
+    """Return the dialogue of a file, as it was after its last event.
+
+    Parameters
+    ----------
+    saved
+        The content of the file.
+    inquiry
+        The network, the targets and the options.
+    path
+        The file, for messages.
+
+    Raises
+    ------
+    SessionFileError
+        If it is a dialogue about another network or other targets, or an event is not valid.
+    """
+    place = os.fspath(path) or "the file"
+    if saved.fingerprint != fingerprint(inquiry.engine):
+        raise SessionFileError(
+            f"the dialogue in {place} is about a network with other variables, states or tables",
+            place,
+        )
+    if saved.about != inquiry.about:
+        raise SessionFileError(
+            f"the dialogue in {place} is about {', '.join(saved.about)}, not about"
+            f" {', '.join(inquiry.about)}",
+            place,
+        )
+    try:
+        dialogue = Dialogue(inquiry, saved.events)
+        _ = dialogue.belief  # raises if the answers are impossible
+    except BnmindError as fault:
+        raise SessionFileError(f"{fault}, in {place}", place) from fault
+    return dialogue
+
+
+def _record(event: AnswerEvent) -> dict[str, str]:
+    values = (event.kind.value, event.question, event.answer, event.at)
+    return {name: value for name, value in zip(_FIELDS, values, strict=True) if value}
+
+
+def _saved(record: Any, text: str) -> SavedDialogue:
+    if record["schema"] != _SCHEMA:
+        raise ValueError(f"the schema {record['schema']}")
+    if record["version"] != _VERSION:
+        raise SessionFileError(f"version {shown(record['version'])}, which is newer")
+    events = []
+    for number, entry in enumerate(record["events"]):
+        if unknown := set(entry) - set(_FIELDS):
+            raise ValueError(f"unknown field {min(unknown)} of event {number}")
+        values = {**entry, "kind": AnswerKind(entry["kind"])}
+        events.append(AnswerEvent(**values))
+    return SavedDialogue(
+        fingerprint=record["network"]["fingerprint"],
+        about=tuple(record["about"]),
+        events=tuple(events),
+        options=dict(record["options"]),
+        text=text,
+    )

@@ -1,0 +1,132 @@
+"""An inquiry: the network, the targets, the questions and the options of dialogues."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._messages import listed
+from bnmind._values import CheckedValue
+from bnmind.errors import InvalidArgumentError
+from bnmind.junction.engine.engine import Engine
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.questions.asked import (
+    Asked,
+    Costs,
+    candidates_of,
+    costs_of,
+    engine_of,
+    findings_of,
+    targets_of,
+)
+from bnmind.questions.measures import JointEntropy, TargetMeasure
+from bnmind.questions.scores import InformationOnly, QuestionScore
+
+__all__ = ["Inquiry", "fingerprint"]
+
+_DIGITS = 9
+"""Digits of the probabilities in a fingerprint; further digits may differ between machines."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Inquiry(CheckedValue):
+    """The part of a dialogue that stays the same: what is asked, about what, and how.
+
+    `Inquiry.of` makes one.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.5, 0.5]),
+    ...                    TabularCPD(wet, (rain,), [[1.0, 0.5], [0.0, 0.5]])))
+    >>> Inquiry.of(network, about="rain")
+    Inquiry(about rain, 1 question)
+    """
+
+    engine: Engine
+    """The engine that answers."""
+    about: tuple[str, ...]
+    """The targets."""
+    among: tuple[str, ...]
+    """The variables that may be asked, in the order of the network."""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    """The evidence before the first question: states and likelihoods."""
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """The cost of each question that has one."""
+    measure: TargetMeasure = field(default_factory=JointEntropy)
+    """The measure of what is unknown about several targets."""
+    score: QuestionScore = field(default_factory=InformationOnly)
+    """The score by which questions are chosen."""
+
+    @classmethod
+    @checked
+    def of(
+        cls,
+        network: Asked,
+        *,
+        about: str | Iterable[str],
+        among: str | Iterable[str] | None = None,
+        evidence: Evidence | None = None,
+        costs: Costs | None = None,
+        measure: TargetMeasure | None = None,
+        score: QuestionScore | None = None,
+    ) -> Inquiry:
+        """Return an inquiry. The parameters and errors are those of `rank_questions`.
+
+        A target cannot be asked, and the evidence must be possible.
+        """
+        engine = engine_of(network, None)
+        model = engine.model
+        findings = findings_of(model, evidence)
+        targets = targets_of(model, about, findings)
+        names = candidates_of(model, among, targets, findings)
+        if both := [name for name in names if name in targets]:
+            raise InvalidArgumentError(
+                listed([f"{name} cannot be both a target and a question" for name in both]), both
+            )
+        everything = [v.name for v in model.variables]
+        costs_in_order = costs_of(model, costs, everything)
+        engine.posterior([()], findings)  # raises if they are impossible
+        return cls(
+            engine=engine,
+            about=targets,
+            among=names,
+            evidence=findings,
+            costs={
+                name: cost
+                for name, cost in zip(everything, costs_in_order.tolist(), strict=True)
+                if cost
+            },
+            measure=JointEntropy() if measure is None else measure,
+            score=InformationOnly() if score is None else score,
+        )
+
+    def __repr__(self) -> str:
+        n = len(self.among)
+        questions = "1 question" if n == 1 else f"{n:,} questions"
+        return f"Inquiry(about {', '.join(self.about)}, {questions})"
+
+
+@checked
+def fingerprint(engine: Engine) -> str:
+    """Return a text that differs between networks with other variables, states, arcs or tables."""
+    digest = hashlib.sha256()
+    for v in engine.model.variables:
+        digest.update(json.dumps([v.name, v.states]).encode())
+    for potential in engine.model.potentials:
+        digest.update(json.dumps([v.name for v in potential.scope]).encode())
+        if isinstance(potential, TabularCPD | Factor):
+            values = np.round(np.real(potential.values) * 10**_DIGITS) + 0.0
+            digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+        else:
+            digest.update(type(potential).__name__.encode())
+    return digest.hexdigest()[:32]
