@@ -421,7 +421,7 @@ def of_functions() -> Iterator[Call]:
 NO = Variable("no", ("a", "b"))
 LEARNING: dict[str, Any] = {
     "network": network(),
-    "cases": {"rain": ["no", None], "wet": ["no", "damp"], "slip": [0, -1], "fall": [0, 1]},
+    "cases": {name: ["no", None, "yes"] for name in ("rain", "wet", "slip", "fall")},
     "prior": fitting.BDeu(1),
     "fixed": ["rain"],
     "tied": (),

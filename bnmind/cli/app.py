@@ -23,6 +23,7 @@ from bnmind.cli.mastermind.setting import GameCommand, PriorCommand
 from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strategy
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
+from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
 from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
@@ -79,6 +80,7 @@ def _root(
 KINDS = {
     "assist": PriorCommand,
     "compare": GameCommand,
+    "fit": FitCommand,
     "learn": LearnCommand,
     "network": NetworkCommand,
     "play": GameCommand,
@@ -105,6 +107,7 @@ for name, command, text, short in (
     ("run", run, RUN_HELP, "Run an experiment that a file describes."),
     ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
+    ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
     ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),

@@ -1,34 +1,30 @@
-"""Cases to learn from, read from a data frame or from columns by name."""
+"""Cases to learn from: the distinct rows of a data frame, as state positions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import listed
 from bnmind._values import Sealed
-from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
+from bnmind.errors import CaseTableError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.junction.inference.cases import case_positions
-from bnmind.junction.inference.evidence import by_name
+from bnmind.junction.cases.distinct import distinct_rows
+from bnmind.junction.cases.table import frame_of, read_table
 from bnmind.pgm.network import Network
+from bnmind.pgm.variable import label_text
 
-if TYPE_CHECKING:
-    import pandas
+__all__ = ["DistinctCases"]
 
-__all__ = ["CaseTable", "Cases"]
-
-Cases: TypeAlias = "Mapping[str, Any] | pandas.DataFrame"
-"""Cases, with a column for each variable: a data frame of states, or a mapping from names to
-columns of states as text or of state positions. None, NaN and -1 (as a position) are missing."""
+MISSING = -1
+"""The position of a missing cell."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CaseTable(Sealed):
+class DistinctCases(Sealed):
     """The distinct cases, as state positions."""
 
     states: NDArray[np.signedinteger[Any]]
@@ -37,11 +33,21 @@ class CaseTable(Sealed):
     """``(rows,)``: how many cases there are of each row."""
     numbers: NDArray[np.intp]
     """``(rows,)``: the number of the first case of each row, from 0."""
-    ignored: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
     """The columns that are no variables of the network."""
+    first_row: int = 0
+    """The number of the first case in messages."""
 
     @classmethod
-    def of(cls, network: Network, cases: Cases, hidden: Iterable[str] = ()) -> CaseTable:
+    def of(
+        cls,
+        network: Network,
+        cases: Any,
+        hidden: Iterable[str] = (),
+        *,
+        as_text: bool = False,
+        first_row: int | None = None,
+    ) -> DistinctCases:
         """Read cases.
 
         Parameters
@@ -49,65 +55,68 @@ class CaseTable(Sealed):
         network
             The variables.
         cases
-            The columns.
+            A data frame, or a mapping from names to columns of states.
         hidden
             The variables that may have no column, and are missing in all cases then.
+        as_text, first_row
+            As for `bnmind.junction.cases.table.read_table`.
 
         Raises
         ------
-        InvalidArgumentError
-            If a column is missing, the columns differ in length, a state is unknown, or there are
-            no cases. The error lists all faults, with row and column.
+        CaseTableError
+            If a column is missing, a state is unknown, or there are no cases. The error lists the
+            faults, with row and column.
         """
-        columns = by_name(cases, "the cases")
+        frame = frame_of(cases)
         without = frozenset(hidden)
         known = {v.name: v for v in network.variables}
+        named = {label_text(label) for label in frame.columns}
         problems = [
             str(UnknownNameError("hidden variable", name, known))
             for name in sorted(without - set(known))
         ]
-        read: dict[str, NDArray[np.intp]] = {}
-        for v in network.variables:
-            if v.name not in columns:
-                if v.name not in without:
-                    problems.append(
-                        f"expected a column {v.name} in the cases, got none; name it as hidden if"
-                        " it is never observed"
-                    )
-                continue
-            try:
-                read[v.name] = case_positions(v, columns[v.name])
-            except BnmindError as fault:
-                problems.append(f"in column {v.name}: {fault}")
-        lengths = {len(column) for column in read.values()}
-        if len(lengths) > 1:
-            problems.append(f"expected columns of one length, got {sorted(lengths)}")
-        if not problems and not max(lengths, default=0):
+        problems += [
+            f"expected a column {name} in the cases, got none; name it as hidden if it is never"
+            " observed"
+            for name in known
+            if name not in named | without
+        ]
+        if not len(frame):
             problems.append("expected at least one case, got none")
+        try:
+            table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
+        except CaseTableError as fault:
+            some = named & set(known)  # otherwise the missing columns are told already
+            found = [*problems, *(fault.problems if some or not problems else ())]
+            raise CaseTableError(found, count=len(found) + fault.count - len(fault.problems)) from (
+                None
+            )
         if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
-        n = lengths.pop()
-        most = max(v.n_states for v in network.variables)
-        kind = np.int8 if most < 128 else np.int16 if most < 2**15 else np.int32
-        table = np.full((n, len(known)), -1, dtype=kind)
-        for number, name in enumerate(known):
-            if name in read:
-                table[:, number] = read[name]
-        ignored = tuple(name for name in columns if name not in known)
-        return cls.of_positions(table, ignored)
+            raise CaseTableError(problems)
+        distinct = cls.of_positions(table.states(slice(None)).T)
+        ignored = tuple(label_text(label) for label in table.unused)
+        return cls(
+            states=distinct.states,
+            weights=distinct.weights,
+            numbers=distinct.numbers,
+            ignored=ignored,
+            first_row=first_row or 0,
+        )
 
     @classmethod
-    def of_positions(
-        cls, table: NDArray[np.signedinteger[Any]], ignored: tuple[str, ...] = ()
-    ) -> CaseTable:
+    def of_positions(cls, table: NDArray[np.signedinteger[Any]]) -> DistinctCases:
         """Return the distinct rows of a table ``(cases, variables)`` of state positions."""
-        table = np.ascontiguousarray(table)
-        rows = table.view(np.dtype((np.void, table.shape[1] * table.dtype.itemsize))).reshape(-1)
-        _, first, counts = np.unique(rows, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        numbers = first[order]
-        weights = counts[order].astype(np.float64)
-        return cls(states=table[numbers], weights=weights, numbers=numbers, ignored=ignored)
+        most = int(table.max(initial=0))
+        kind = np.int8 if most < 128 else np.int16 if most < 2**15 else np.int32
+        columns = [
+            (column.astype(np.int64) + 1, int(column.max(initial=0)) + 2) for column in table.T
+        ]
+        distinct = distinct_rows(columns, len(table))
+        return cls(
+            states=np.ascontiguousarray(table[distinct.first], dtype=kind),
+            weights=np.bincount(distinct.kind).astype(np.float64),
+            numbers=distinct.first,
+        )
 
     @property
     def n_cases(self) -> int:

@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
-from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.cases import MISSING, DistinctCases
 from bnmind.fitting.layout import Layout
 from bnmind.information import Floats
 
 __all__ = ["Components", "relevant_cells"]
 
-MISSING = -1
 ELSEWHERE = -2
 """The mark of a variable that has nothing to do with a component."""
 
@@ -57,7 +56,7 @@ class Components(Sealed):
 
     @classmethod
     def of(
-        cls, layout: Layout, cases: CaseTable, *, small: int, together: int
+        cls, layout: Layout, cases: DistinctCases, *, small: int, together: int
     ) -> tuple[Components, NDArray[np.bool_]]:
         """Return the components of some cases.
 
@@ -145,7 +144,7 @@ def _labels(
 
 def _distinct(
     layout: Layout,
-    cases: CaseTable,
+    cases: DistinctCases,
     relevant: NDArray[np.bool_],
     found: tuple[NDArray[np.intp], NDArray[np.bool_]],
 ) -> Components:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.components import Components, relevant_cells
 from bnmind.fitting.components_kernel import ComponentArrays, complete
 from bnmind.fitting.layout import Layout
@@ -44,7 +44,7 @@ class Expectation(Sealed):
     """An E-step, prepared for some cases."""
 
     layout: Layout
-    cases: CaseTable
+    cases: DistinctCases
     complete: Floats
     """``(cells,)``: the counts of families without missing cells."""
     components: Components
@@ -53,7 +53,7 @@ class Expectation(Sealed):
 
     @classmethod
     def of(
-        cls, layout: Layout, cases: CaseTable, *, small: int = SMALL, together: int = TOGETHER
+        cls, layout: Layout, cases: DistinctCases, *, small: int = SMALL, together: int = TOGETHER
     ) -> Expectation:
         """Prepare the E-step.
 
@@ -142,7 +142,7 @@ class Expectation(Sealed):
         return min(found)
 
     def _impossible(self, row: int) -> ImpossibleEvidenceError:
-        number = int(self.cases.numbers[row])
+        number = int(self.cases.numbers[row]) + self.cases.first_row
         findings = {
             v.name: v.states[state]
             for v, state in zip(
@@ -158,7 +158,7 @@ class Expectation(Sealed):
 
 
 def _cells_of(
-    layout: Layout, cases: CaseTable, relevant: NDArray[np.bool_], family: int
+    layout: Layout, cases: DistinctCases, relevant: NDArray[np.bool_], family: int
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the rows in which a family has no missing cells, and its cell in each."""
     scope = list(layout.scopes[family])
@@ -168,7 +168,7 @@ def _cells_of(
     return rows, layout.offsets[family] + states[rows].astype(np.int64) @ steps
 
 
-def _complete_counts(layout: Layout, cases: CaseTable, rows: NDArray[np.bool_]) -> Floats:
+def _complete_counts(layout: Layout, cases: DistinctCases, rows: NDArray[np.bool_]) -> Floats:
     """Return the counts of families without missing cells in some rows, ``(cells,)``."""
     relevant = np.broadcast_to(rows[:, None], cases.states.shape)
     counts = np.zeros(layout.n_cells)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._workers import results_of
 from bnmind.fitting.all_starts import AllStarts
-from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.em import EM, EMState, TablesAscent
 from bnmind.fitting.expectation import Expectation
 from bnmind.fitting.fitted import Fit, FitOptions, FitRecord
@@ -23,9 +23,6 @@ from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
 
-if TYPE_CHECKING:
-    import pandas
-
 __all__ = ["expectation_maximization", "fit"]
 
 _NONE = 1e-9
@@ -35,7 +32,7 @@ _NONE = 1e-9
 @checked
 def fit(
     network: Any,
-    cases: Mapping[str, Any] | pandas.DataFrame,
+    cases: Any,
     *,
     prior: Prior | None = None,
     fixed: Iterable[str] = (),
@@ -57,8 +54,9 @@ def fit(
         or network. The states are those of the cases then, see `network_of_structure`. The tables
         of a network are where the first start begins.
     cases
-        A data frame, or a mapping from names to columns. None and NaN are missing cells. Columns
-        that are no variables are ignored, with a warning in the result.
+        A data frame with a row for each case, or a mapping from names to columns. Cells are states:
+        text, numbers, truth values or categories. None and NaN are missing cells. Columns that are
+        no variables are ignored, with a warning in the result.
     prior
         The pseudo-counts of the tables, such as ``BDeu(10)``; by default `NoPrior`, maximum
         likelihood.
@@ -83,9 +81,10 @@ def fit(
 
     Raises
     ------
+    CaseTableError
+        If columns are missing or states unknown. The message names rows and columns.
     InvalidArgumentError
-        If columns are missing or states unknown (with row and column), or fixed and tied variables
-        do not fit the network. The message lists all faults.
+        If fixed and tied variables do not fit the network. The message lists all faults.
     InvalidModelError
         If the structure is invalid.
     ImpossibleEvidenceError
@@ -135,7 +134,7 @@ def fit(
 @checked
 def expectation_maximization(
     network: Any,
-    cases: Mapping[str, Any] | pandas.DataFrame,
+    cases: Any,
     *,
     prior: Prior | None = None,
     fixed: Iterable[str] = (),
@@ -152,7 +151,7 @@ def expectation_maximization(
 
 def _prepared(
     network: Any,
-    cases: Mapping[str, Any] | pandas.DataFrame,
+    cases: Any,
     prior: Prior | None,
     *,
     fixed: Iterable[str],
@@ -167,20 +166,10 @@ def _prepared(
         network = Network.from_pgmpy(network)
     elif not isinstance(network, Network):
         network = network_of_structure(network, cases, hidden)
-        cases = _as_states(cases)
         is_structure = True
     layout = Layout.of(network, prior or NoPrior(), fixed=fixed, tied=tied)
-    table = CaseTable.of(network, cases, hidden)
+    table = cases if isinstance(cases, DistinctCases) else DistinctCases.of(network, cases, hidden)
     return EM(layout, Expectation.of(layout, table)), is_structure
-
-
-def _as_states(cases: Any) -> Any:
-    """Return columns whose values are states, not positions: a data frame."""
-    if hasattr(cases, "columns"):
-        return cases
-    import pandas
-
-    return pandas.DataFrame(dict(cases))
 
 
 def _generator(seed: int, number: int, *, draw: bool) -> np.random.Generator | None:

@@ -131,6 +131,12 @@ class Fit(CheckedValue):
         return self.em.expectation.cases.n_cases
 
     @property
+    def n_missing(self) -> int:
+        """The number of missing cells, those of hidden variables included."""
+        cases = self.em.expectation.cases
+        return int(cases.weights @ (cases.states < 0).sum(axis=1))
+
+    @property
     def n_parameters(self) -> int:
         """The number of free parameters; tied tables count once."""
         return self.em.layout.n_parameters

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError
-from bnmind.junction.inference.evidence import by_name, is_missing
+from bnmind.junction.cases.table import frame_of
+from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, label_text, name_text
 
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["Hidden", "Structure", "network_of_structure"]
-
-Structure: TypeAlias = Any
-"""Edges as pairs (parent, child); or a graph with ``nodes()`` and ``edges()``, such as a
-`networkx.DiGraph` or a DAG of pgmpy."""
-
-Hidden: TypeAlias = "Mapping[str, int | Sequence[Any]] | Iterable[str]"
-"""Variables without a column, with the number of their states or the names of these."""
+__all__ = ["column_states", "network_of_structure"]
 
 
 @checked
 def network_of_structure(
-    structure: Structure,
-    cases: Mapping[str, Any] | pandas.DataFrame,
+    structure: Any,
+    cases: Any,
     hidden: Mapping[str, int | Sequence[Any]] | None = None,
 ) -> Network:
     """Return a network with uniform tables, whose states are those of the cases.
@@ -60,7 +51,8 @@ def network_of_structure(
     [[0.5, 0.5], [0.5, 0.5]]
     """
     nodes, edges = _nodes_and_edges(structure)
-    columns = by_name(cases, "the cases")
+    frame = frame_of(cases)
+    columns = {label_text(label): frame.iloc[:, at] for at, label in enumerate(frame.columns)}
     known = dict(hidden or {})
     problems = [
         f"the hidden variable {name} is not in the structure" for name in known if name not in nodes

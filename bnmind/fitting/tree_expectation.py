@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
-from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.components import relevant_cells
 from bnmind.fitting.layout import Layout
 from bnmind.information import Floats
@@ -40,7 +40,7 @@ class TreeExpectation(Sealed):
     """``(cases,)``: the rows of the table of cases."""
 
     @classmethod
-    def of(cls, layout: Layout, cases: CaseTable, rows: NDArray[np.bool_]) -> TreeExpectation:
+    def of(cls, layout: Layout, cases: DistinctCases, rows: NDArray[np.bool_]) -> TreeExpectation:
         """Compile the plan for the rows that are marked.
 
         Raises

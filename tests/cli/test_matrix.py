@@ -41,6 +41,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "reproduce": (("reproduce", "snyder-table-1", "--quick", "--out", "figures"), ""),
     "run": (("run", "games.toml", "--out", "rows"), ""),
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
+    "fit": (("fit", "coin.bif", "responses.csv", "--out", "fitted.bif"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),
@@ -75,6 +76,10 @@ def prepared(directory: Path) -> Path:
     (directory / "games.toml").write_text(
         'kind = "games"\ngames = 4\nbatch_games = 2\nboard = "2x2"\nnoise = "exact"\n'
         'strategies = "knuth"\nturns = true\n'
+    )
+    (directory / "coin.bif").write_text(
+        "network coin {}\nvariable a {type discrete [2] {0, 1};}\n"
+        "probability (a) {table 0.5, 0.5;}\n"
     )
     (directory / "q.csv").write_text("item,x,y\na,1,0\nb,0,1\nc,1,1\n")
     return directory
@@ -234,7 +239,16 @@ def test_nothing_is_broken(wholes: Mapping[str, Whole]) -> None:
         assert whole.ended.said
         assert "error" not in whole.ended.complained
     writers = {name for name, whole in wholes.items() if whole.writes}
-    assert writers >= {"assist", "network", "compare", "strategy", "fit-weights", "query", "learn"}
+    assert writers >= {
+        "assist",
+        "network",
+        "compare",
+        "strategy",
+        "fit-weights",
+        "query",
+        "learn",
+        "fit",
+    }
     assert writers >= {"simulate", "test", "reproduce", "run"}
 
 

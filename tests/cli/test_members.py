@@ -9,6 +9,7 @@ import pytest
 from bnmind._registry import Registered, usage
 from bnmind.adaptive import RESPONSE_MODELS, SELECTORS, SKILL_DISTRIBUTIONS, STOPPERS
 from bnmind.cli.shared.members import Described
+from bnmind.fitting import PRIORS as TABLE_PRIORS
 from bnmind.junction import ORDER_FINDERS
 from bnmind.lab import ENDINGS
 from bnmind.mastermind import PRIORS
@@ -22,6 +23,7 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
 @pytest.mark.parametrize(
     ("command", "registries"),
     [
+        ("fit", (MODEL_FORMATS, TABLE_PRIORS)),
         ("learn", (LEARNABLE, SKILL_DISTRIBUTIONS)),
         ("simulate", (SELECTORS, STOPPERS)),
         ("test", (SELECTORS, STOPPERS)),

@@ -30,7 +30,7 @@ from bnmind.fitting import (
     fit,
     network_of_structure,
 )
-from bnmind.fitting.cases import CaseTable
+from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.expectation import Expectation
 from bnmind.fitting.layout import Layout
 from bnmind.pgm import FunctionalCPD, Listed, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
@@ -53,8 +53,11 @@ OPTIONS = FitOptions(max_iterations=30, tolerance=0.0)
 
 
 def as_mapping(network: Network, table: Any) -> dict[str, Any]:
-    """Return columns of positions."""
-    return {v.name: table[:, i].astype(int) for i, v in enumerate(network.variables)}
+    """Return columns of states."""
+    return {
+        v.name: [v.states[state] if state >= 0 else None for state in table[:, i]]
+        for i, v in enumerate(network.variables)
+    }
 
 
 def table_of(network: Network, name: str) -> Any:
@@ -84,7 +87,9 @@ def test_expected_counts_are_those_of_enumeration(data: st.DataObject) -> None:
     layout = Layout.of(network, NoPrior(), fixed=[v.name for v in network.variables])
     likelihood, counts = expected_counts(network, observed(network, table))
     for small in data.draw(st.sampled_from([(4096, 4), (4, 1)])):
-        expectation = Expectation.of(layout, CaseTable.of_positions(table), small=small, together=0)
+        expectation = Expectation.of(
+            layout, DistinctCases.of_positions(table), small=small, together=0
+        )
         found = expectation.at(layout.constant)
         assert math.isclose(found.log_likelihood, likelihood, abs_tol=1e-9)
         for family, cpd in enumerate(network.cpds):
@@ -290,7 +295,8 @@ def test_noisy_nodes_stay_noisy_and_find_their_links() -> None:
             noisy_or(WET, (RAIN, SUN), [0.5, 0.5], leak=0.5),
         )
     )
-    cases = {"rain": columns[:, 0], "sun": columns[:, 1], "wet": columns[:, 2]}
+    names = np.array(["no", "yes"])
+    cases = {name: names[columns[:, i]] for i, name in enumerate(("rain", "sun", "wet"))}
     fitted = fit(start, cases, options=FitOptions(tolerance=1e-10, max_iterations=5000))
     learned = fitted.network.cpd("wet")
     assert isinstance(learned, NoisyMaximum)
@@ -339,10 +345,10 @@ def test_states_come_from_the_frame() -> None:
         (InvalidArgumentError, ["column wet", "hidden"], {"cases": {"rain": ["no"]}}),
         (
             InvalidArgumentError,
-            ["column rain", "'maybe'", "case 1", "column wet", "'wett'"],
+            ["row 1, column rain", "'maybe'", "row 1, column wet", "'wett'"],
             {"cases": {"rain": ["no", "maybe"], "wet": ["no", "wett"]}},
         ),
-        (InvalidArgumentError, ["one length"], {"cases": {"rain": ["no"], "wet": ["no"] * 2}}),
+        (InvalidArgumentError, ["not a table"], {"cases": {"rain": ["no"], "wet": ["no"] * 2}}),
         (InvalidArgumentError, ["at least one case"], {"cases": {"rain": [], "wet": []}}),
         (InvalidArgumentError, ["rian", "rain", "wett"], {"fixed": ["rian"], "tied": [["wett"]]}),
         (InvalidArgumentError, ["one shape"], {"tied": [["rain", "wet"]]}),
