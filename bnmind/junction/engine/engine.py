@@ -21,6 +21,7 @@ from bnmind.junction.engine.model_entropy import model_entropy
 from bnmind.junction.engine.plan_store import PlanStore
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen, Targets
+from bnmind.junction.engine.routes import Routes
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
@@ -310,7 +311,11 @@ class Engine(Value):
 
     def _posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        return self._planner.posterior(scopes, seen)
+        return self._routes.posterior(scopes, seen)
+
+    @cached_property
+    def _routes(self) -> Routes:
+        return Routes(self._reader, self._planner, self._store)
 
     @cached_property
     def _planner(self) -> Planner:

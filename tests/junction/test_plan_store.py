@@ -1,0 +1,94 @@
+"""A store of plans keeps the latest ones within its bytes, also with many threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.junction.engine.plan_store import PlanStore, Stored
+from tests.modes import examples
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.integers(0, 20),
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 12)), max_size=30),
+)
+def test_the_latest_plans_that_fit_are_kept(
+    most: int, questions: list[tuple[int, int]]
+) -> None:
+    """A list in which the latest plan comes last is the slow twin."""
+    store = PlanStore(most)
+    expected: list[tuple[int, int]] = []
+    sizes: dict[int, int] = {}
+    for key, size in questions:
+        size = sizes.setdefault(key, size)
+
+        def make(key: int = key, size: int = size) -> Stored:
+            assert all(key != other for other, _ in expected), "made twice"
+            return Stored(f"plan {key}", size, "")
+
+        assert store.get(key, make) == f"plan {key}"
+        if size <= most:
+            expected = [pair for pair in expected if pair[0] != key] + [(key, size)]
+            while sum(size for _, size in expected) > most:
+                expected.pop(0)
+        held = [(plan.plan, plan.bytes) for plan in store.held()]
+        assert held == [(f"plan {key}", size) for key, size in expected]
+
+
+def test_a_look_counts_as_use() -> None:
+    store = PlanStore(2)
+    for key in "ab":
+        store.get(key, lambda key=key: Stored(key, 1, ""))  # type: ignore[misc]
+    assert store.peek("a") == "a"
+    assert store.peek("c") is None
+    store.get("c", lambda: Stored("c", 1, ""))
+    assert [plan.plan for plan in store.held()] == ["a", "c"]
+
+
+def test_an_error_leaves_the_store_as_it_was() -> None:
+    store = PlanStore(10)
+
+    def fail() -> Stored:
+        raise ValueError("no plan")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no plan"):
+            store.get("a", fail)
+    assert store.held() == ()
+    assert store.get("a", lambda: Stored(1, 1, "")) == 1
+
+
+def test_threads_make_no_plan_twice_at_the_same_time() -> None:
+    store = PlanStore(10_000)
+    made: Counter[int] = Counter()
+    lock = threading.Lock()
+    start = threading.Barrier(8)
+
+    def make(key: int) -> Stored:
+        with lock:
+            made[key] += 1
+        return Stored(key, 1, "")
+
+    def ask(thread: int) -> None:
+        start.wait()
+        for step in range(200):
+            key = (step * (thread + 1)) % 50
+            assert store.get(key, lambda: make(key)) == key
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(ask, range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert set(made.values()) == {1}
+    assert len(store.held()) == 50
