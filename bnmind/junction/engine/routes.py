@@ -27,7 +27,7 @@ from bnmind.junction.engine.reading import Reader, Scopes, Seen
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.propagation.propagation import Propagation
 from bnmind.junction.single.light_model import LightModel
-from bnmind.junction.single.light_query import light_query
+from bnmind.junction.single.light_query import query_at
 from bnmind.pgm.network import Network
 
 __all__ = ["Routes"]
@@ -78,9 +78,10 @@ class Routes:
         answer = None
         if len(scopes) <= _FEW and scopes:
             answer = self._light(scopes, seen)
-        if answer is None and all([len(scope) == 1 for scope in scopes]):
+        if answer is None and all(len(scope) == 1 for scope in scopes):
             answer = self._propagated(scopes, seen)
-        return answer or self.planner.posterior(scopes, seen)
+        # A posterior without variables is false.
+        return self.planner.posterior(scopes, seen) if answer is None else answer
 
     def _light(self, scopes: Scopes, seen: Seen) -> Posterior | None:
         """Return the answer of the light path; None if another way is better."""
@@ -89,12 +90,13 @@ class Routes:
             return None
         model: LightModel = self.store.get("light", self._light_model)
         try:
-            states, soft = seen.in_order()
-            query = light_query(model, scopes, {**states, **soft}, limits=self.planner.limits)
+            query = query_at(
+                model, self.reader.named(scopes), (seen.positions, seen.soft), self.planner.limits
+            )
         except TooLargeError:
             return None
         cost = _LIGHT_NS * query.multiplications
-        if cost > _LIGHT_ALWAYS_NS and all([len(scope) == 1 for scope in scopes]):
+        if cost > _LIGHT_ALWAYS_NS and all(len(scope) == 1 for scope in scopes):
             propagation: Propagation | None = self.store.peek("any evidence")
             if propagation is None and cost > _LIGHT_ALONE_NS:
                 propagation = self._propagation()
@@ -110,8 +112,9 @@ class Routes:
         marginals, log_evidence = propagation.marginals(self._states(seen), seen.soft)
         columns = self.reader.columns
         joints = tuple([sealed(marginals[columns[scope[0]]]) for scope in scopes])
-        named = tuple([self.reader.alone[scope[0]] for scope in scopes])
-        return made(Posterior, scopes=named, joints=joints, log_evidence=log_evidence)
+        return made(
+            Posterior, scopes=self.reader.named(scopes), joints=joints, log_evidence=log_evidence
+        )
 
     def _cost(self, propagation: Propagation, seen: Seen) -> float:
         """Return the predicted nanoseconds of a run."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import many
-from bnmind._values import Sealed, frozen, made, sealed
+from bnmind._values import ReadOnlyDict, Sealed, frozen, made, sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique
 from bnmind.junction.inference.evidence import (
@@ -30,7 +30,7 @@ from bnmind.pgm.cpd import CPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["LightQuery", "light_posterior", "light_query"]
+__all__ = ["LightQuery", "light_posterior", "light_query", "query_at"]
 
 _SAFE_EXPONENT = -800
 """Numbers lost by underflow cannot matter for probabilities above two to this power."""
@@ -43,8 +43,10 @@ class LightQuery(Sealed):
     model: LightModel
     targets: tuple[tuple[Variable, ...], ...]
     """The variables of each joint distribution to compute."""
-    findings: Findings
-    """The evidence: states as text, likelihoods."""
+    positions: Mapping[str, int]
+    """The state positions of the variables with hard evidence."""
+    soft: Mapping[str, Floats]
+    """The likelihoods of the variables with soft evidence."""
     likelihoods: Floats
     """The likelihoods of all variables with soft evidence, one after the other; at most one."""
     exponent: int
@@ -115,6 +117,13 @@ class LightQuery(Sealed):
         )
         return sealed(lifted)
 
+    @property
+    def findings(self) -> Findings:
+        """The evidence: states as text, likelihoods."""
+        network = self.model.network
+        states = {name: network.variable(name).states[i] for name, i in self.positions.items()}
+        return ReadOnlyDict({**states, **self.soft})
+
     def _answer_by_plan(self) -> Posterior:
         targets = [tuple(v.name for v in target) for target in self.targets]
         return posterior(self.model.network, self.findings, targets)
@@ -153,32 +162,58 @@ def light_query(
     scopes = _scopes(network, targets)
     given = by_name(evidence, "the evidence")
     observed = [network.variable(name) for name in given]
-    findings = read_findings(given, (), observed)
+    positions: dict[str, int] = {}
+    soft: dict[str, Floats] = {}
+    for name, finding in read_findings(given, (), observed).items():
+        v = network.variable(name)
+        if isinstance(finding, str):
+            positions[name] = v.index(finding)
+        else:
+            soft[name] = likelihood(v, finding)
+    return query_at(model, scopes, (positions, soft), limits)
+
+
+def query_at(
+    model: LightModel,
+    scopes: tuple[tuple[Variable, ...], ...],
+    evidence: tuple[Mapping[str, int], Mapping[str, Floats]],
+    limits: Limits,
+) -> LightQuery:
+    """Return the query of `light_query` for targets and evidence that are checked already.
+
+    Parameters
+    ----------
+    model, limits
+        As for `light_query`.
+    scopes
+        The variables of each target, at least one target.
+    evidence
+        State positions and likelihoods, by the names of variables; none has both.
+    """
+    positions, soft = evidence
+    numbers = model.numbers
     n = model.arrays.n_states.size
     states = np.full(n, -1, dtype=np.int64)
-    soft = np.full(n, -1, dtype=np.int64)
+    starts = np.full(n, -1, dtype=np.int64)
+    for name, place in positions.items():
+        states[numbers[name]] = place
     weights: list[Floats] = []
-    exponent = 0
-    for v in observed:
-        finding = findings.get(v.name)
-        if isinstance(finding, str):
-            states[model.numbers[v.name]] = v.states.index(finding)
-        elif finding is not None:
-            soft[model.numbers[v.name]] = sum(w.size for w in weights)
-            weight = likelihood(v, finding)
-            shift = math.frexp(float(weight.max()))[1]
-            weights.append(np.ldexp(weight, -shift))
-            exponent += shift
+    exponent = filled = 0
+    for name, weight in soft.items():
+        starts[numbers[name]] = filled
+        shift = math.frexp(float(weight.max()))[1]
+        weights.append(np.ldexp(weight, -shift))
+        exponent += shift
+        filled += weight.size
     likelihoods = np.concatenate(weights) if weights else np.empty(0)
-    states, soft = sealed(states), sealed(soft)
+    states, starts = sealed(states), sealed(starts)
     parts = []
     for i, scope in enumerate(scopes):
-        numbers = [model.numbers[v.name] for v in scope]
-        hidden = np.array([u for u in numbers if states[u] < 0], dtype=np.int64)
-        case = Case(states, soft, hidden, whole=i == 0)
+        hidden = [u for v in scope if states[u := numbers[v.name]] < 0]
+        case = Case(states, starts, np.array(hidden, dtype=np.int64), whole=i == 0)
         steps = steps_of(model.arrays, case, likelihoods.size)
         if steps.missing >= 0:
-            raise _no_table(network.cpds[steps.missing])
+            raise _no_table(model.network.cpds[steps.missing])
         parts.append((case, steps))
     multiplications, memory, largest = _cost(parts)
     _check(parts, (multiplications, memory, largest), model, limits)
@@ -186,7 +221,8 @@ def light_query(
         LightQuery,
         model=model,
         targets=scopes,
-        findings=frozen(findings),
+        positions=frozen(positions),
+        soft=frozen(soft, own=True),
         likelihoods=likelihoods,
         exponent=exponent,
         parts=tuple(parts),
