@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -15,14 +16,18 @@ from bnmind.junction.engine.plan_store import PlanStore, Stored
 from tests.modes import examples
 
 
+def make(key: int, size: int, held: list[int]) -> Stored:
+    """Return a plan that the store should not hold."""
+    assert key not in held, "made twice"
+    return Stored(f"plan {key}", size, "")
+
+
 @settings(max_examples=examples(60))
 @given(
     st.integers(0, 20),
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 12)), max_size=30),
 )
-def test_the_latest_plans_that_fit_are_kept(
-    most: int, questions: list[tuple[int, int]]
-) -> None:
+def test_the_latest_plans_that_fit_are_kept(most: int, questions: list[tuple[int, int]]) -> None:
     """A list in which the latest plan comes last is the slow twin."""
     store = PlanStore(most)
     expected: list[tuple[int, int]] = []
@@ -30,17 +35,14 @@ def test_the_latest_plans_that_fit_are_kept(
     for key, size in questions:
         size = sizes.setdefault(key, size)
 
-        def make(key: int = key, size: int = size) -> Stored:
-            assert all(key != other for other, _ in expected), "made twice"
-            return Stored(f"plan {key}", size, "")
-
-        assert store.get(key, make) == f"plan {key}"
+        held = [key for key, _ in expected]
+        assert store.get(key, partial(make, key, size, held)) == f"plan {key}"
         if size <= most:
             expected = [pair for pair in expected if pair[0] != key] + [(key, size)]
             while sum(size for _, size in expected) > most:
                 expected.pop(0)
-        held = [(plan.plan, plan.bytes) for plan in store.held()]
-        assert held == [(f"plan {key}", size) for key, size in expected]
+        found = [(plan.plan, plan.bytes) for plan in store.held()]
+        assert found == [(f"plan {key}", size) for key, size in expected]
 
 
 def test_a_look_counts_as_use() -> None:
@@ -72,7 +74,7 @@ def test_threads_make_no_plan_twice_at_the_same_time() -> None:
     lock = threading.Lock()
     start = threading.Barrier(8)
 
-    def make(key: int) -> Stored:
+    def counted(key: int) -> Stored:
         with lock:
             made[key] += 1
         return Stored(key, 1, "")
@@ -81,7 +83,7 @@ def test_threads_make_no_plan_twice_at_the_same_time() -> None:
         start.wait()
         for step in range(200):
             key = (step * (thread + 1)) % 50
-            assert store.get(key, lambda: make(key)) == key
+            assert store.get(key, partial(counted, key)) == key
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -114,7 +114,6 @@ class Engine(Value):
         )
         return "\n".join(lines)
 
-    @checked
     def posterior(
         self, targets: Targets | None = None, evidence: Evidence | None = None
     ) -> Posterior:

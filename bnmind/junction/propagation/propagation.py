@@ -108,7 +108,7 @@ class Propagation(Sealed):
                 f"{len(self.variables)} variables in a tree for any evidence",
                 f"cells  {self.total_size:,} possible ones in {self.tree.n_buckets} tables",
                 f"rows   {len(self.tree.starts) - 1:,}",
-                f"memory {bytes_text(self.memory)}, and {bytes_text(self._run_memory)} in a run",
+                f"memory {bytes_text(self.memory)}, and {bytes_text(self.run_memory)} in a run",
             ]
         )
 
@@ -128,7 +128,8 @@ class Propagation(Sealed):
         return sum(array.nbytes for array in self.tree)
 
     @property
-    def _run_memory(self) -> int:
+    def run_memory(self) -> int:
+        """The bytes of the scratch arrays of a run, which are kept for the next one."""
         return 8 * self.total_size + 28 * len(self.tree.starts)
 
     @cached_property
