@@ -111,8 +111,10 @@ def test_samples_are_drawn_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_samples_as_columns_make_a_frame() -> None:
     samples = compile_sampling(CALLS).run(n_samples=50, rng=np.random.default_rng(2))
-    frame = pd.DataFrame(samples.columns)
+    frame = samples.to_frame()
     assert frame.shape == (50, 2)
+    assert list(frame["coin"].cat.categories) == ["heads", "tails"]
+    assert frame.astype(str).equals(pd.DataFrame(samples.columns).astype(str))
     share = float((frame["coin"] == "heads").mean())
     assert share == samples.frequencies("coin")[0]
     assert samples.frequencies("call", "coin").sum() == pytest.approx(1.0)

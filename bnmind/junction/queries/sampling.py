@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Samples", "SamplingPlan", "compile_sampling"]
 
@@ -78,10 +81,23 @@ class Samples(Value):
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[np.str_]]:
-        """The names of the states, ``(samples,)`` for each variable; see `pandas.DataFrame`."""
+        """The names of the states, ``(samples,)`` for each variable."""
         return ReadOnlyDict(
             {
                 v.name: sealed(np.array(v.states)[self.positions[:, number]])
+                for number, v in enumerate(self.variables)
+            }
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a `pandas.DataFrame`: samples × variables, states as categories."""
+        import pandas
+
+        return pandas.DataFrame(
+            {
+                v.name: pandas.Categorical.from_codes(
+                    self.positions[:, number], dtype=pandas.CategoricalDtype(list(v.states))
+                )
                 for number, v in enumerate(self.variables)
             }
         )
