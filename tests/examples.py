@@ -35,6 +35,7 @@ from bnmind.pgm import (
     Network,
     TabularCPD,
     Variable,
+    files,
     noisy_and,
     noisy_or,
 )
@@ -179,6 +180,12 @@ def _functions() -> Any:
 def _names() -> Any:
     item = TabularCPD(Variable("item.1", ("a b", "c")), (), np.full(2, 0.5))
     return [file_names(Network((item,)), "bank.net"), FileNames()]
+
+
+@_add(files.ReadReport, files.NormalizedTable)
+def _reports() -> Any:
+    table = files.NormalizedTable("wet", 2, 0.99, {"rain": "no"})
+    return [table, files.ReadReport(network(), (table,), ("a note",))]
 
 
 @_add(rank_one.RankOne, rank_one.Terms)

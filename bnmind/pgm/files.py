@@ -11,13 +11,16 @@ Errors in a file are reported with their place.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from bnmind._arguments import checked
 from bnmind._text_files import write_files
+from bnmind._values import CheckedValue
 from bnmind.errors import ModelFileError
 from bnmind.pgm.encoded_names import FileNames
 from bnmind.pgm.formats.model_format import FILE_BYTES, ModelFormat, ModelSource, read_from
+from bnmind.pgm.formats.reading import ModelFileWarning, NormalizedTable, Reading
 from bnmind.pgm.formats.registry import MODEL_FORMATS
 from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.formats.uai import evidence_from_uai, variables_from_uai
@@ -31,17 +34,23 @@ __all__ = [
     "MODEL_FORMATS",
     "MODEL_SUFFIXES",
     "NETWORK_SUFFIXES",
+    "ModelFileWarning",
+    "NormalizedTable",
+    "ReadReport",
     "file_names",
     "model_contents",
     "read",
     "read_evidence",
     "read_model",
     "read_network",
+    "read_with_report",
     "write_model",
 ]
 
 FILE_CELLS = 2**22
 """The default limit for the cells of a table in a file; text is slow."""
+
+_SHOWN_TABLES = 10
 
 NETWORK_SUFFIXES = tuple(MODEL_FORMATS)
 """The suffixes of files that can hold a Bayesian network."""
@@ -119,7 +128,9 @@ def model_contents(
 
 
 @checked
-def read(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network | FactorModel:
+def read(
+    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = False
+) -> Network | FactorModel:
     """Return the model in a file of any format: a network, or a product of factors.
 
     A `FactorModel` comes from ``.uai`` files of kind MARKOV and from ``.json`` files whose parts
@@ -132,6 +143,9 @@ def read(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Net
         A file of any of the formats.
     max_cells
         Cells that its tables may have together.
+    normalize
+        Whether rows of probabilities that miss one by no more than rounding are normalized; see
+        `read_with_report`. Rows within 1e-6 of one always are.
 
     Raises
     ------
@@ -142,11 +156,16 @@ def read(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Net
         If it has more cells; nothing is allocated for them.
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    return read_from(path, lambda data: form.read(ModelSource(Path(path), data, max_cells)))
+    reading = Reading(normalize=normalize)
+    return read_from(
+        path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
+    )
 
 
 @checked
-def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> Network:
+def read_network(
+    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = False
+) -> Network:
     """Return the Bayesian network in a file.
 
     Parameters
@@ -155,6 +174,9 @@ def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
         A file of any of the formats.
     max_cells
         Cells that its tables may have together.
+    normalize
+        Whether rows of probabilities that miss one by no more than rounding are normalized; see
+        `read_with_report`. Rows within 1e-6 of one always are.
 
     Raises
     ------
@@ -165,18 +187,92 @@ def read_network(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
         If it has more cells; nothing is allocated for them.
     """
     form = _format(path, NETWORK_SUFFIXES, "a network", packed=True)
-    return read_from(path, lambda data: form.read_network(ModelSource(Path(path), data, max_cells)))
+    reading = Reading(normalize=normalize)
+    return read_from(
+        path, lambda data: form.read_network(ModelSource(Path(path), data, max_cells, reading))
+    )
 
 
 @checked
-def read_model(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> FactorModel:
+def read_model(
+    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = False
+) -> FactorModel:
     """Return the model in a file of any format; that of a network is the product of its tables.
 
     Its variables are in the order of the file. Parameters and errors are those of
     `read_network`.
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    return read_from(path, lambda data: form.read_model(ModelSource(Path(path), data, max_cells)))
+    reading = Reading(normalize=normalize)
+    return read_from(
+        path, lambda data: form.read_model(ModelSource(Path(path), data, max_cells, reading))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ReadReport(CheckedValue):
+    """A model from a file, and what a reader should know about the file; see `read_with_report`."""
+
+    model: Network | FactorModel
+    """The model."""
+    normalized: tuple[NormalizedTable, ...]
+    """The tables with rows that were normalized."""
+    notes: tuple[str, ...]
+    """Other remarks about the file, a sentence each."""
+
+    def __str__(self) -> str:
+        rows = sum(table.rows for table in self.normalized)
+        count = "a row" if rows == 1 else f"{rows:,} rows" if rows else "no row"
+        count += {0: "", 1: " in one table"}.get(
+            len(self.normalized), f" in {len(self.normalized):,} tables"
+        )
+        lines = [f"{self.model!r}; normalized {count}"]
+        worst = sorted(self.normalized, key=lambda table: -abs(table.total - 1))
+        lines += [f"  {table}" for table in worst[:_SHOWN_TABLES]]
+        if len(worst) > _SHOWN_TABLES:
+            lines.append(f"  and {len(worst) - _SHOWN_TABLES:,} tables closer to one")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+@checked
+def read_with_report(
+    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = True
+) -> ReadReport:
+    """Return the model in a file, with a report of the tables that were normalized.
+
+    Parameters
+    ----------
+    path
+        A file of any of the formats.
+    max_cells
+        Cells that its tables may have together.
+    normalize
+        Whether rows of probabilities that miss one by no more than rounding are normalized. The
+        digits of each table bound the rounding: three numbers of two digits may miss one by 0.015.
+        Rows within 1e-6 of one are always normalized. Rows of NaN, as R writes them for
+        configurations of the parents without data, become uniform.
+
+    Raises
+    ------
+    ModelFileError
+        As for `read`. A row that is off by more than rounding is refused; the error names the
+        variable and the states of the parents.
+    TooLargeError
+        If it has more cells; nothing is allocated for them.
+
+    Examples
+    --------
+    >>> print(read_with_report("models/mastermind-3x4.bif"))
+    Network(H1, H2, H3, T1, T2, T3, C1, C2, … 25 variables); normalized no row
+    """
+    form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
+    tables: list[NormalizedTable] = []
+    notes: list[str] = []
+    reading = Reading(normalize=normalize, on_table=tables.append, on_note=notes.append)
+    model = read_from(
+        path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
+    )
+    return ReadReport(model, tuple(tables), tuple(notes))
 
 
 @checked

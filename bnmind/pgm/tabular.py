@@ -19,12 +19,19 @@ from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DEFAULT_CELLS", "TabularCPD", "refuse_large_table", "state_positions"]
+__all__ = [
+    "DEFAULT_CELLS",
+    "ROW_TOLERANCE",
+    "TabularCPD",
+    "is_rounding_of_floats",
+    "refuse_large_table",
+    "state_positions",
+]
 
 DEFAULT_CELLS = 2**25
 """The default limit for the cells of a single table (256 MiB)."""
 
-_ROW_TOLERANCE = 1.000001e-6
+ROW_TOLERANCE = 1.000001e-6
 """The largest deviation of a row sum from one; files print few digits, and rows are normalized.
 
 Three times 0.333333 is 1e-6 short of one, and in floating point a little more.
@@ -71,12 +78,12 @@ class TabularCPD(Value):
         else:
             sums = values.sum(axis=0)
             worst = float(np.abs(sums - 1).max())
-            if worst > _ROW_TOLERANCE:
+            if worst > ROW_TOLERANCE:
                 problems.append(
                     f"expected the table of {name} to sum to one for every configuration of its"
-                    f" parents, got a sum of {float(sums.flat[np.abs(sums - 1).argmax()]):.9g}"
+                    f" parents, got a sum of {_worst(sums, self.parents)}"
                 )
-            elif worst > 4 * len(values) * np.finfo(np.float64).eps:
+            elif not is_rounding_of_floats(worst, len(values)):
                 # Sums that differ from one only by rounding stay, so that copies are identical.
                 values = values / sums
         if problems:
@@ -123,7 +130,7 @@ class TabularCPD(Value):
         keep = [states.get(v.name, range(v.n_states)) for v in self.scope]
         values = self.values[np.ix_(*[list(positions) for positions in keep])]
         sums = values.sum(axis=0)
-        cut = sums < 1 - _ROW_TOLERANCE
+        cut = sums < 1 - ROW_TOLERANCE
         if cut.any() and not cut.all():
             rows = np.where(sums > 0, values / np.where(sums > 0, sums, 1.0), 1 / len(values))
             values = np.where(cut, rows, values)
@@ -134,6 +141,19 @@ class TabularCPD(Value):
             if len(positions) > 1
         )
         return TabularCPD(self.variable.keep(keep[0]), parents, values.squeeze(axis=dropped))
+
+
+def is_rounding_of_floats(deviation: Any, n_states: int) -> Any:
+    """Return whether sums of so many numbers deviate from one only by floating-point rounding."""
+    return deviation <= 4 * n_states * np.finfo(np.float64).eps
+
+
+def _worst(sums: Floats, parents: Sequence[Variable]) -> str:
+    """Return the sum that is farthest from one, with the states of the parents."""
+    at = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape)
+    states = [f"{v.name}={v.states[i]}" for v, i in zip(parents, at, strict=True)]
+    given = f" given {', '.join(states)}" if states else ""
+    return f"{float(sums[at]):.9g}{given}"
 
 
 def state_positions(

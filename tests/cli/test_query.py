@@ -182,3 +182,15 @@ def test_long_evidence_is_read_without_copies_of_prefixes() -> None:
     assert _evidence(["A=B=="], states) == {"A=B": "="}
     with pytest.raises(BnmindError):
         _evidence(["=" * 2000], states)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_note_about_the_file_is_one_line(tmp_path: Path) -> None:
+    gum = pytest.importorskip("pyagrum")
+    path = tmp_path / "theirs.xdsl"
+    gum.saveBN(gum.fastBN("A->B<-C"), str(path))
+    result = run("query", str(path), "--targets", "A")
+    assert result.exit_code == 0, result.output
+    assert "A  0" in result.stdout
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("note: this file seems to be written by pyAgrum")

@@ -166,7 +166,7 @@ def test_faults_of_several_tables_are_reported_together() -> None:
     with pytest.raises(ModelFileError) as caught:
         read(GOOD.replace("0.75", "0.76").replace("0.7;", "0.8;").replace("0.5,", "9,"))
     assert "sum of 1.01 at line 9, column 27; " in str(caught.value)
-    assert "sum of 9.5 at line 12, column 7" in str(caught.value)
+    assert "sum of 9.5 given A=y at line 12, column 7" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (9, 27)
 
 

@@ -17,6 +17,7 @@ from bnmind.pgm.encoded_names import Alphabet
 from bnmind.pgm.files import MODEL_FORMATS, file_names
 from bnmind.pgm.formats.declared import ReadNetwork
 from bnmind.pgm.formats.model_format import ModelFormat, ModelSource, TableFormat
+from bnmind.pgm.formats.reading import Reading
 from bnmind.pgm.formats.xmlbif import XMLBIF, from_xmlbif, to_xmlbif
 from tests.registries import rejected
 
@@ -106,17 +107,17 @@ def _rounded(network: Network, *, encoded: bool) -> str:
     return re.sub(r"0\.\d{4,}", lambda found: f"{float(found[0]):.4f}", text)
 
 
-def _careless(data: bytes, *, max_cells: int) -> ReadNetwork:
+def _careless(data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork:
     if not data.startswith(b"<?xml"):
         raise ValueError("no XML")
     return from_xmlbif(data, max_cells=max_cells)
 
 
-def _unbounded(data: bytes, *, max_cells: int) -> ReadNetwork:
+def _unbounded(data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork:
     return from_xmlbif(data, max_cells=2**22)
 
 
-def _cut_short(data: bytes, *, max_cells: int) -> ReadNetwork:
+def _cut_short(data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork:
     if b"</BIF>" not in data:
         return from_xmlbif(to_xmlbif(NETWORK).encode(), max_cells=max_cells)
     return from_xmlbif(data, max_cells=max_cells)

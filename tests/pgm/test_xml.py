@@ -106,7 +106,8 @@ def test_a_deterministic_node_names_its_state() -> None:
         (XDSL, "<parents>A</parents>\n    <res", "<res", (10, 5), "1 states of D, got 2"),
         (XDSL, "yes no", "yes maybe", (11, 5), "a state of D, got 'maybe'"),
         (XDSL, "<parents>A</parents>\n    <prop", "<parents>Q</parents>\n  <prop", (13, 3), "'Q'"),
-        (XDSL, "deterministic", "noisymax", (9, 3), "cpt or deterministic, got <noisymax>"),
+        (XDSL, "deterministic", "decision", (9, 3), "noisymax or deterministic, got <decision>"),
+        (XDSL, "deterministic", "noisymax", (9, 3), "<parameters> in <noisymax>, got none"),
         (XDSL, "0.1 0.2", "0.1 0.3", (17, 5), "got a sum of 1.1"),
     ],
 )  # fmt: skip

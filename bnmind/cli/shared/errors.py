@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -61,9 +62,14 @@ class OneLineErrors(TyperGroup):
     """A group of commands that reports what is wrong with the input on one line."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`."""
+        """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`.
+
+        Warnings of the library, such as those about files, are notes of one line.
+        """
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _as_note(warnings.showwarning)
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             say_interrupted("interrupted")
             raise typer.Exit(INTERRUPTED) from None
@@ -104,6 +110,18 @@ class OneLineErrors(TyperGroup):
                 raise  # a fault of the program, not of the input
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _as_note(others: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that writes warnings of bnmind as notes, and passes on all others."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if category.__module__.partition(".")[0] == "bnmind":
+            say(f"note: {printable(str(message))}")
+        else:
+            others(message, category, *place, **more)
+
+    return show
 
 
 def _help_of(error: Exception, prog_name: str | None) -> str:

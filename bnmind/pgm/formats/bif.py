@@ -42,6 +42,7 @@ from bnmind.pgm.formats.declared import (
     scopes_of,
 )
 from bnmind.pgm.formats.model_format import TableFormat, text_reader
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import Network
@@ -89,7 +90,7 @@ class _Row(NamedTuple):
     start: int
 
 
-def from_bif(text: str, *, max_cells: int) -> ReadNetwork:
+def from_bif(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
     """Return the network in a BIF text, and its variables in the order of the text.
 
     Parameters
@@ -98,6 +99,8 @@ def from_bif(text: str, *, max_cells: int) -> ReadNetwork:
         The text of the file.
     max_cells
         The largest number of cells of all tables together.
+    reading
+        How rows that do not sum to one are treated.
 
     Raises
     ------
@@ -114,6 +117,7 @@ def from_bif(text: str, *, max_cells: int) -> ReadNetwork:
         variables,
         (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
         encoded=encoded,
+        reading=reading,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
@@ -19,9 +19,12 @@ import numpy as np
 from bnmind._messages import many, one_line
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import decoded_variable
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import Place, shown
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.noisy import NoisyMinimum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
@@ -30,6 +33,7 @@ __all__ = [
     "DeclaredTable",
     "DeclaredVariable",
     "Faults",
+    "NoisyNumbers",
     "Numbers",
     "ReadNetwork",
     "Scope",
@@ -63,6 +67,8 @@ class DeclaredTable:
     names: tuple[str, ...]
     """The child, then its parents."""
     place: Place
+    is_dense: bool = field(default=True, kw_only=True)
+    """Whether the file holds a number for each configuration of the variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,18 @@ class Numbers:
     """``(configurations of the parents, states of the child)``; the last parent varies fastest."""
     place: Callable[[int], Place]
     """Returns the exact or approximate place of a number, given its index in ``rows``."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyNumbers:
+    """The numbers of a noisy extremum that takes the first state that a parent causes."""
+
+    scope: Scope
+    links: tuple[Floats, ...]
+    """For each parent, an array ``(states of the child, states of the parent)``."""
+    leak: Floats
+    """``(states of the child,)``"""
+    place: Place
 
 
 class Faults:
@@ -150,7 +168,7 @@ def scopes_of(
         unknown = [shown(name) for name in table.names if name not in known]
         if unknown:
             faults.add(f"expected declared variables, got {', '.join(unknown)}", table.place)
-        elif len(table.names) > MOST_AXES:
+        elif table.is_dense and len(table.names) > MOST_AXES:
             faults.add(
                 f"expected a table over at most {MOST_AXES} variables, got {len(table.names)}",
                 table.place,
@@ -181,7 +199,10 @@ def scopes_of(
 
 
 def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_cells: int) -> None:
-    sizes = [math.prod(v.n_states for v in scope) for scope in scopes]
+    sizes = [
+        math.prod(v.n_states for v in scope) if table.is_dense else 0
+        for scope, table in zip(scopes, tables, strict=True)
+    ]
     if sum(sizes) <= max_cells:
         return
     largest, cells = max(enumerate(sizes), key=lambda sized: sized[1])
@@ -208,7 +229,11 @@ class ReadNetwork:
 
 
 def network_of(
-    variables: Sequence[DeclaredVariable], tables: Iterable[Numbers], *, encoded: bool = False
+    variables: Sequence[DeclaredVariable],
+    tables: Iterable[Numbers | NoisyNumbers],
+    *,
+    encoded: bool = False,
+    reading: Reading = PLAIN_READING,
 ) -> ReadNetwork:
     """Return the network of variables and tables that were checked by `scopes_of`.
 
@@ -220,6 +245,8 @@ def network_of(
         The numbers.
     encoded
         Whether the file says that its names are encoded, see `bnmind.pgm.encoded_names`.
+    reading
+        How rows that do not sum to one are treated.
 
     Raises
     ------
@@ -228,7 +255,7 @@ def network_of(
         encoded correctly. The error names the place of the first fault of each table.
     """
     faults = Faults()
-    cpds = []
+    cpds: list[CPD] = []
     named = {v.name: Variable(v.name, v.states) for v in variables}
     if encoded:
         for entry in variables:
@@ -239,9 +266,17 @@ def network_of(
         faults.refuse()
     for table in tables:
         child, *parents = (named[v.name] for v in table.scope)
+        if isinstance(table, NoisyNumbers):
+            try:
+                cpds.append(NoisyMinimum(child, tuple(parents), table.links, table.leak))
+            except InvalidModelError as fault:
+                for problem in fault.problems:
+                    faults.add(problem, table.place)
+            continue
         shape = (*(v.n_states for v in parents), child.n_states)
         values = np.moveaxis(table.rows.reshape(shape), -1, 0)
         try:
+            values = reading.corrected((child, *parents), values)
             cpds.append(TabularCPD(child, tuple(parents), values))
         except InvalidModelError as fault:
             for problem in fault.problems:

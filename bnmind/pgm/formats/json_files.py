@@ -1,7 +1,11 @@
-"""bnmind's JSON as a format of model files; pydantic is imported when first needed."""
+"""JSON as a format of model files: bnmind's own, and networks of bnlearn; see `bnlearn_json`.
+
+pydantic is imported when it is first needed.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +18,16 @@ from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
-__all__ = ["JsonFormat"]
+__all__ = ["JsonFormat", "is_bnlearn_json"]
+
+
+_HEAD = re.compile(r'\s*+\{\s*+"(\w++)"')
+
+
+def is_bnlearn_json(text: str) -> bool:
+    """Return whether a JSON text lists nodes, as networks of bnlearn do, and names no schema."""
+    first = _HEAD.match(text)
+    return first is not None and first[1] != "schema" and '"nodes"' in text[:1000]
 
 
 @dataclass(frozen=True)
@@ -45,18 +58,29 @@ class JsonFormat:
 
     def read_network(self, source: ModelSource) -> Network:
         """Return the network."""
+        from bnmind.pgm.formats.bnlearn_json import network_from_bnlearn_json
         from bnmind.pgm.formats.model_json import network_from_json
 
-        return network_from_json(source.text, max_cells=source.max_cells)
+        if is_bnlearn_json(source.text):
+            return network_from_bnlearn_json(source.text, reading=source.reading)
+        return network_from_json(source.text, max_cells=source.max_cells, reading=source.reading)
 
     def read_model(self, source: ModelSource) -> FactorModel:
         """Return the product of the potentials."""
+        from bnmind.pgm.formats.bnlearn_json import network_from_bnlearn_json
         from bnmind.pgm.formats.model_json import model_from_json
 
-        return model_from_json(source.text, max_cells=source.max_cells)
+        if is_bnlearn_json(source.text):
+            network = network_from_bnlearn_json(source.text, reading=source.reading)
+            return FactorModel(network.potentials)
+        return model_from_json(source.text, max_cells=source.max_cells, reading=source.reading)
 
     def read(self, source: ModelSource) -> Network | FactorModel:
         """Return a network if there is one distribution for each variable."""
         from bnmind.pgm.formats.model_json import network_or_model_from_json
 
-        return network_or_model_from_json(source.text, max_cells=source.max_cells)
+        if is_bnlearn_json(source.text):
+            return self.read_network(source)
+        return network_or_model_from_json(
+            source.text, max_cells=source.max_cells, reading=source.reading
+        )

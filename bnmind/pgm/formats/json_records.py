@@ -16,7 +16,16 @@ from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.variable import Variable
 
-__all__ = ["LONG_TEXT", "Names", "Strict", "VariableRecord", "listed", "validated", "variables_of"]
+__all__ = [
+    "LONG_TEXT",
+    "Names",
+    "Strict",
+    "VariableRecord",
+    "listed",
+    "record_fault",
+    "validated",
+    "variables_of",
+]
 
 LONG_TEXT = 2**20
 """For texts of at least this length, records report only the first fault of each list.
@@ -103,8 +112,14 @@ def _parsed(record: type[_Record], text: str, what: str) -> _Record:
     try:
         return record.model_validate_json(text)
     except ValidationError as fault:
-        faults = fault.errors(include_url=False, include_input=False, include_context=False)
-    raise ModelFileError(f"expected {what}, got {listed(faults, _told)}")
+        error = record_fault(fault, what)
+    raise error
+
+
+def record_fault(fault: ValidationError, what: str) -> ModelFileError:
+    """Return the error about a text that is not a record."""
+    faults = fault.errors(include_url=False, include_input=False, include_context=False)
+    return ModelFileError(f"expected {what}, got {listed(faults, _told)}")
 
 
 def _told(error: Mapping[str, Any]) -> str:

@@ -10,9 +10,11 @@ from typing import Protocol, TypeVar
 
 from bnmind._bounded_files import read_bytes
 from bnmind.errors import ModelFileError, TooLargeError
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.formats.declared import ReadNetwork
 from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
@@ -42,6 +44,8 @@ class ModelSource:
     """Its bytes, unpacked."""
     max_cells: int
     """The largest number of cells of all tables of the model together."""
+    reading: Reading = PLAIN_READING
+    """How rows that do not sum to one are treated, and whom to tell about the file."""
 
     @property
     def text(self) -> str:
@@ -90,20 +94,20 @@ class WritesNetwork(Protocol):
 class ReadsBytes(Protocol):
     """Reads a network from the bytes of a file."""
 
-    def __call__(self, data: bytes, *, max_cells: int) -> ReadNetwork: ...
+    def __call__(self, data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork: ...
 
 
 class ReadsText(Protocol):
     """Reads a network from the text of a file."""
 
-    def __call__(self, text: str, *, max_cells: int) -> ReadNetwork: ...
+    def __call__(self, text: str, *, max_cells: int, reading: Reading) -> ReadNetwork: ...
 
 
 def text_reader(read: ReadsText) -> ReadsBytes:
     """Return a reader of bytes in UTF-8 from a reader of texts."""
 
-    def read_encoded(data: bytes, *, max_cells: int) -> ReadNetwork:
-        return read(text_of(data), max_cells=max_cells)
+    def read_encoded(data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork:
+        return read(text_of(data), max_cells=max_cells, reading=reading)
 
     return read_encoded
 
@@ -120,6 +124,8 @@ class TableFormat:
     """Return the network in the file's bytes; raise `ModelFileError` if there is none."""
     alphabet: Alphabet
     """The names that the format can hold; others are encoded."""
+    keeps: Callable[[CPD], bool] = lambda _: False
+    """Return whether the format holds a distribution as it is, not as a table."""
 
     @property
     def holds_factors(self) -> bool:
@@ -135,21 +141,25 @@ class TableFormat:
     ) -> dict[Path, str]:
         """Return the content of the file; functions are expanded to tables."""
         assert isinstance(model, Network)  # as `holds_factors` says
-        check_tables_fit(model.cpds, max_cells=max_cells)
+        tables = [cpd for cpd in model.cpds if not self.keeps(cpd)]
+        check_tables_fit(tables, max_cells=max_cells)
         names = self.names_of(model.variables)
         return {path: self.write(names.applied_to(model), encoded=bool(names))}
 
     def read_network(self, source: ModelSource) -> Network:
         """Return the network."""
-        return self.parse(source.data, max_cells=source.max_cells).network
+        return self._parsed(source).network
 
     def read_model(self, source: ModelSource) -> FactorModel:
         """Return the product of the tables, with the variables in the order of the file."""
-        return self.parse(source.data, max_cells=source.max_cells).as_model()
+        return self._parsed(source).as_model()
 
     def read(self, source: ModelSource) -> Network:
         """Return the network."""
         return self.read_network(source)
+
+    def _parsed(self, source: ModelSource) -> ReadNetwork:
+        return self.parse(source.data, max_cells=source.max_cells, reading=source.reading)
 
 
 def read_from(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:

@@ -49,6 +49,7 @@ from bnmind.pgm.formats.json_records import (
     validated,
     variables_of,
 )
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
@@ -172,7 +173,7 @@ def _to_record(potential: Potential, max_cells: int) -> dict[str, Any]:
             return {"kind": "table", "scope": scope, "values": table.values.ravel().tolist()}
 
 
-def model_from_json(text: str, *, max_cells: int) -> FactorModel:
+def model_from_json(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> FactorModel:
     """Return the model in a JSON text, as the product of its potentials.
 
     Parameters
@@ -182,6 +183,8 @@ def model_from_json(text: str, *, max_cells: int) -> FactorModel:
     max_cells
         The largest number of cells for the check of a function. Tables are never larger than the
         text.
+    reading
+        How rows that do not sum to one are treated.
 
     Raises
     ------
@@ -190,14 +193,14 @@ def model_from_json(text: str, *, max_cells: int) -> FactorModel:
         all faults, each with its path.
     """
     try:
-        return FactorModel(*_potentials(text, max_cells))
+        return FactorModel(*_potentials(text, max_cells, reading))
     except InvalidModelError as fault:
         raise _invalid(fault) from fault
 
 
-def network_from_json(text: str, *, max_cells: int) -> Network:
+def network_from_json(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> Network:
     """Return the network in a JSON text; see `model_from_json`."""
-    potentials, _ = _potentials(text, max_cells)
+    potentials, _ = _potentials(text, max_cells, reading)
     factors = [
         f"at potentials.{i}: a factor over {', '.join(p.names) or 'nothing'}, no distribution"
         for i, p in enumerate(potentials)
@@ -208,9 +211,11 @@ def network_from_json(text: str, *, max_cells: int) -> Network:
     return _network([p for p in potentials if not isinstance(p, Factor)])
 
 
-def network_or_model_from_json(text: str, *, max_cells: int) -> Network | FactorModel:
+def network_or_model_from_json(
+    text: str, *, max_cells: int, reading: Reading = PLAIN_READING
+) -> Network | FactorModel:
     """Return a network if there is one distribution for each variable, else the product."""
-    potentials, variables = _potentials(text, max_cells)
+    potentials, variables = _potentials(text, max_cells, reading)
     cpds = [p for p in potentials if not isinstance(p, Factor)]
     if len(cpds) == len(potentials) and Counter(p.variable for p in cpds) == Counter(variables):
         return _network(cpds)
@@ -232,7 +237,9 @@ def _invalid(fault: InvalidModelError) -> ModelFileError:
     return ModelFileError(f"expected a valid model, got these faults: {listed(fault.problems)}")
 
 
-def _potentials(text: str, max_cells: int) -> tuple[tuple[Potential, ...], tuple[Variable, ...]]:
+def _potentials(
+    text: str, max_cells: int, reading: Reading
+) -> tuple[tuple[Potential, ...], tuple[Variable, ...]]:
     """Return the potentials, and the variables in the order of the text."""
     record = validated(text, "bnmind-model", _VERSIONS if len(text) < LONG_TEXT else _LONG_VERSIONS)
     try:
@@ -249,7 +256,9 @@ def _potentials(text: str, max_cells: int) -> tuple[tuple[Potential, ...], tuple
             if unknown:
                 raise InvalidModelError([f"expected declared variables, got {', '.join(unknown)}"])
             potentials.append(
-                _from_record(entry, tuple(variables[name] for name in entry.scope), max_cells)
+                _from_record(
+                    entry, tuple(variables[name] for name in entry.scope), max_cells, reading
+                )
             )
         except InvalidModelError as fault:
             problems += [f"at potentials.{number}: {problem}" for problem in fault.problems]
@@ -266,7 +275,10 @@ def _potentials(text: str, max_cells: int) -> tuple[tuple[Potential, ...], tuple
 
 
 def _from_record(
-    entry: _Factor | _Table | _Function | _Noisy, scope: tuple[Variable, ...], max_cells: int
+    entry: _Factor | _Table | _Function | _Noisy,
+    scope: tuple[Variable, ...],
+    max_cells: int,
+    reading: Reading,
 ) -> Potential:
     match entry:
         case _Factor():
@@ -275,7 +287,8 @@ def _from_record(
                 values = values + 1j * _values(entry.imaginary, scope)
             return Factor(scope, values)
         case _Table():
-            return TabularCPD(scope[0], scope[1:], np.real(_values(entry.values, scope)))
+            table = reading.corrected(scope, np.real(_values(entry.values, scope)))
+            return TabularCPD(scope[0], scope[1:], table)
         case _Function():
             return _functional(entry, scope, max_cells)
         case _Noisy():

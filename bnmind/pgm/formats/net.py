@@ -33,6 +33,7 @@ from bnmind.pgm.formats.declared import (
     scopes_of,
 )
 from bnmind.pgm.formats.model_format import TableFormat, text_reader
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import Source, number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import Network
@@ -67,7 +68,7 @@ class _Table(DeclaredTable):
     end: int
 
 
-def from_net(text: str, *, max_cells: int) -> ReadNetwork:
+def from_net(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
     """Return the network in a NET text, and its variables in the order of the text.
 
     Parameters
@@ -76,6 +77,8 @@ def from_net(text: str, *, max_cells: int) -> ReadNetwork:
         The text of the file.
     max_cells
         The largest number of cells of all tables together.
+    reading
+        How rows that do not sum to one are treated.
 
     Raises
     ------
@@ -92,6 +95,7 @@ def from_net(text: str, *, max_cells: int) -> ReadNetwork:
         variables,
         (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
         encoded=encoded,
+        reading=reading,
     )
 
 

@@ -46,6 +46,7 @@ from bnmind.pgm.formats.declared import (
     network_of,
     scopes_of,
 )
+from bnmind.pgm.formats.reading import PLAIN_READING, REVERSED_PARENTS, Reading
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import FactorModel, Network
@@ -164,7 +165,11 @@ def _variables(
 
 
 def network_from_uai(
-    text: str, *, names: Sequence[Variable] | None = None, max_cells: int
+    text: str,
+    *,
+    names: Sequence[Variable] | None = None,
+    max_cells: int,
+    reading: Reading = PLAIN_READING,
 ) -> ReadNetwork:
     """Return the network in a UAI text of kind BAYES, and its variables in the order of the text.
 
@@ -176,6 +181,8 @@ def network_from_uai(
         The variables in the order of the file, if their names are known.
     max_cells
         Cells that all the tables may have together.
+    reading
+        How rows that do not sum to one are treated, and whom to tell about the file.
 
     Raises
     ------
@@ -189,6 +196,8 @@ def network_from_uai(
     if preamble.kind != "BAYES":
         raise reader.fault("BAYES, for a network", 0)
     variables = _variables(reader, preamble, names)
+    if max(map(len, preamble.scopes)) > 2 and _is_of_pyagrum(text, len(preamble.scopes)):
+        reading.on_note(REVERSED_PARENTS)
     for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True):
         if not scope:
             raise reader.fault("the child in a factor", start)
@@ -210,7 +219,15 @@ def network_from_uai(
         tables.append(Numbers(variables, rows, partial(_place_of_number, reader, at + 1)))
         at += 1 + values.size
     _expect_end(reader, at)
-    return network_of(declared, tables)
+    return network_of(declared, tables, reading=reading)
+
+
+def _is_of_pyagrum(text: str, n_scopes: int) -> bool:
+    """Return whether each scope is followed by a comment with a name, as pyAgrum writes it."""
+    lines = [line for line in text.split("\n") if line.strip()][4 : 4 + n_scopes]
+    return len(lines) == n_scopes and all(
+        re.fullmatch(r"[0-9 \t]++# \S[^\n]*+", line) for line in lines
+    )
 
 
 def _place_of_number(reader: _Reader, start: int, number: int) -> Place:
@@ -223,7 +240,11 @@ def is_uai_network(text: str) -> bool:
 
 
 def model_from_uai(
-    text: str, *, names: Sequence[Variable] | None = None, max_cells: int
+    text: str,
+    *,
+    names: Sequence[Variable] | None = None,
+    max_cells: int,
+    reading: Reading = PLAIN_READING,
 ) -> FactorModel:
     """Return the product of factors in a UAI text of either kind; see `network_from_uai`.
 
@@ -232,7 +253,8 @@ def model_from_uai(
     reader = _Reader.of(text)
     preamble = _preamble(reader)
     if preamble.kind == "BAYES":
-        return network_from_uai(text, names=names, max_cells=max_cells).as_model()
+        network = network_from_uai(text, names=names, max_cells=max_cells, reading=reading)
+        return network.as_model()
     variables = _variables(reader, preamble, names)
     factors = []
     at = preamble.end

@@ -54,12 +54,16 @@ class UaiFormat:
     def read_network(self, source: ModelSource) -> Network:
         """Return the network."""
         names = names_beside(source.path)
-        return network_from_uai(source.text, names=names, max_cells=source.max_cells).network
+        return network_from_uai(
+            source.text, names=names, max_cells=source.max_cells, reading=source.reading
+        ).network
 
     def read_model(self, source: ModelSource) -> FactorModel:
         """Return the product of the tables."""
         names = names_beside(source.path)
-        return model_from_uai(source.text, names=names, max_cells=source.max_cells)
+        return model_from_uai(
+            source.text, names=names, max_cells=source.max_cells, reading=source.reading
+        )
 
     def read(self, source: ModelSource) -> Network | FactorModel:
         """Return a network or a product of factors, as the first word of the file says."""

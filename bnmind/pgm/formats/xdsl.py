@@ -1,7 +1,9 @@
 """Reader and writer of XDSL, the format of GeNIe and SMILE.
 
 A node ``cpt`` has a row of probabilities for each configuration of the parents, and a node
-``deterministic`` has a state for each; the last parent varies fastest.
+``deterministic`` has a state for each; the last parent varies fastest. A node ``noisymax`` has a
+distribution for each state of each parent, and a leak. Its states are ordered from the strongest to
+the weakest, so it is a `NoisyMinimum` of their positions.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from bnmind.information import Floats
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import ENCODING, Alphabet, decoded
 from bnmind.pgm.formats.declared import (
     DeclaredTable,
     DeclaredVariable,
+    NoisyNumbers,
     Numbers,
     ReadNetwork,
     Scope,
@@ -24,24 +29,30 @@ from bnmind.pgm.formats.declared import (
     scopes_of,
 )
 from bnmind.pgm.formats.model_format import TableFormat
-from bnmind.pgm.formats.source import shown
+from bnmind.pgm.formats.reading import PLAIN_READING, REVERSED_PARENTS, Reading
+from bnmind.pgm.formats.source import number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written, xml_text
 from bnmind.pgm.formats.xml_source import Element, parse_xml
 from bnmind.pgm.network import Network
+from bnmind.pgm.noisy import NoisyMinimum
 
 __all__ = ["XDSL", "from_xdsl", "to_xdsl"]
 
+_KINDS = ("cpt", "noisymax", "deterministic")
+_OF_PYAGRUM = re.compile(rb"<!--[^>]*created by pyAgrum|<genie [^>]*app=\"aGrUM")
 
-def from_xdsl(data: bytes, *, max_cells: int) -> ReadNetwork:
+
+def from_xdsl(data: bytes, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
     """Return the network in an XDSL file; parameters and errors as for XMLBIF."""
     root = parse_xml(data)
     if root.tag != "smile":
         raise root.place.fault(f"expected <smile>, got <{root.tag[:40]}>")
     nodes = root.one("nodes").children
     for node in nodes:
-        if node.tag not in ("cpt", "deterministic"):
+        if node.tag not in _KINDS:
             raise node.place.fault(
-                f"expected nodes of kind cpt or deterministic, got <{node.tag[:40]}>"
+                f"expected nodes of kind {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, got"
+                f" <{node.tag[:40]}>"
             )
     variables = [
         DeclaredVariable(
@@ -60,23 +71,28 @@ def from_xdsl(data: bytes, *, max_cells: int) -> ReadNetwork:
                     *(name for entry in node.each("parents") for name in entry.words),
                 ),
                 node.place,
+                is_dense=node.tag != "noisymax",
             )
             for node in nodes
         ],
         max_cells=max_cells,
     )
+    if _OF_PYAGRUM.search(data) and max(map(len, scopes)) > 2:
+        reading.on_note(REVERSED_PARENTS)
     encoded = any(
         note.attributes.get("names") == ENCODING
         for extensions in root.each("extensions")
         for note in extensions.each("bnmind")
     )
     tables = (_table(node, scope) for node, scope in zip(nodes, scopes, strict=True))
-    return network_of(variables, tables, encoded=encoded)
+    return network_of(variables, tables, encoded=encoded, reading=reading)
 
 
-def _table(node: Element, scope: Scope) -> Numbers:
+def _table(node: Element, scope: Scope) -> Numbers | NoisyNumbers:
     if node.tag == "cpt":
         return node.one("probabilities").table(scope)
+    if node.tag == "noisymax":
+        return _noisy(node, scope)
     entry = node.one("resultingstates")
     child, words = scope[0], entry.words
     n_rows = math.prod(v.n_states for v in scope[1:])
@@ -90,6 +106,84 @@ def _table(node: Element, scope: Scope) -> Numbers:
     return Numbers(scope, rows, lambda _: entry.place)
 
 
+def _noisy(node: Element, scope: Scope) -> NoisyNumbers:
+    """Return the parameters of a noisy-max node: a column for each state of each parent, the leak.
+
+    The state without effect leaves the child in its last state.
+    """
+    child, *parents = scope
+    entry = node.one("parameters")
+    wanted = child.n_states * (1 + sum(v.n_states for v in parents))
+    words = entry.words
+    numbers = number_list(words)
+    if isinstance(numbers, int):
+        raise entry.place.fault(
+            f"expected numbers for {child.name} in <parameters>, got {shown(words[numbers])}"
+        )
+    if len(numbers) != wanted:
+        raise entry.place.fault(f"expected {wanted} parameters of {child.name}, got {len(numbers)}")
+    columns = numbers.reshape(-1, child.n_states).T
+    orders = _strengths(node, scope)
+    links = []
+    start = 0
+    for parent, order in zip(parents, orders, strict=True):
+        own = columns[:, start : start + parent.n_states]
+        link = _by_state(own, order)
+        if link is None:
+            raise entry.place.fault(
+                f"expected parameters of {child.name} whose order is clear; those of {parent.name}"
+                " may be in the order of its states or of <strengths>; make the node a cpt in GeNIe"
+            )
+        links.append(link)
+        start += parent.n_states
+    return NoisyNumbers(scope, tuple(links), columns[:, -1], node.place)
+
+
+def _by_state(columns: Floats, order: list[int]) -> Floats | None:
+    """Return the columns of a parent in the order of its states; None if that is not clear.
+
+    GeNIe lists them from the strongest state to the one without effect, and other programs in the
+    order of the states. The state without effect shows which it is.
+    """
+    inverse = [order.index(i) for i in range(len(order))]
+    if order == sorted(order):
+        return columns
+    none = columns[-1] == 1
+    by_strength, by_state = bool(none[-1]), bool(none[order[-1]])
+    if by_strength == by_state or (by_strength and order != inverse):
+        return None
+    return columns[:, inverse] if by_strength else columns
+
+
+def _strengths(node: Element, scope: Scope) -> list[list[int]]:
+    """Return the states of each parent from the strongest to the weakest; by default as listed."""
+    child, *parents = scope
+    listed = [word for entry in node.each("strengths") for word in entry.words]
+    if not listed:
+        return [list(range(v.n_states)) for v in parents]
+    orders = []
+    for parent in parents:
+        order, listed = listed[: parent.n_states], listed[parent.n_states :]
+        if sorted(order) != sorted(map(str, range(parent.n_states))):
+            raise node.place.fault(
+                f"expected in <strengths> of {child.name} each state of {parent.name} once, by"
+                f" number from 0 to {parent.n_states - 1}, got {shown(' '.join(order))}"
+            )
+        orders.append(list(map(int, order)))
+    if listed:
+        raise node.place.fault(f"expected no more <strengths> of {child.name}, got another number")
+    return orders
+
+
+def _is_noisy_max(cpd: CPD) -> bool:
+    """Return whether GeNIe can hold a distribution as a noisy-max node with parents as they are.
+
+    GeNIe orders states from the strongest to the one without effect, so its maximum takes the first
+    state. The last state of each parent must have no effect.
+    """
+    return isinstance(cpd, NoisyMinimum) and all(link[-1, -1] == 1 for link in cpd.links)
+
+
 def to_xdsl(network: Network, *, encoded: bool = False) -> str:
     """Return the network as an XDSL text; GeNIe draws it in rows by depth.
 
@@ -101,12 +195,22 @@ def to_xdsl(network: Network, *, encoded: bool = False) -> str:
     )
     nodes = ElementTree.SubElement(root, "nodes")
     for cpd in network.cpds:
-        entry = ElementTree.SubElement(nodes, "cpt", id=cpd.variable.name)
+        is_noisy = _is_noisy_max(cpd)
+        kind = "noisymax" if is_noisy else "cpt"
+        entry = ElementTree.SubElement(nodes, kind, id=cpd.variable.name)
         for state in cpd.variable.states:
             ElementTree.SubElement(entry, "state", id=state)
         if cpd.parents:
             names = " ".join(v.name for v in cpd.parents)
             ElementTree.SubElement(entry, "parents").text = names
+        if is_noisy:
+            assert isinstance(cpd, NoisyMinimum)
+            order = [str(i) for v in cpd.parents for i in range(v.n_states)]
+            ElementTree.SubElement(entry, "strengths").text = " ".join(order)
+            leak, *links = cpd.contributions
+            columns = np.hstack([*links, leak]).T.ravel().tolist()
+            ElementTree.SubElement(entry, "parameters").text = written(columns)
+            continue
         ElementTree.SubElement(entry, "probabilities").text = written(rows_of(cpd).ravel().tolist())
     extensions = ElementTree.SubElement(root, "extensions")
     if encoded:
@@ -139,5 +243,6 @@ XDSL = TableFormat(
     to_xdsl,
     from_xdsl,
     Alphabet(re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"\S+")),
+    keeps=_is_noisy_max,
 )
 """The format with the names that it can hold."""

@@ -22,6 +22,7 @@ from bnmind.pgm.formats.declared import (
     scopes_of,
 )
 from bnmind.pgm.formats.model_format import TableFormat
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.formats.table_text import rows_of, written, xml_text
 from bnmind.pgm.formats.xml_source import Element, parse_xml
@@ -32,7 +33,7 @@ __all__ = ["XMLBIF", "from_xmlbif", "to_xmlbif"]
 _NOTE = f"bnmind_names = {ENCODING}"
 
 
-def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
+def from_xmlbif(data: bytes, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
     """Return the network in an XMLBIF file, and its variables in the order of the file.
 
     Parameters
@@ -41,6 +42,8 @@ def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
         The bytes of the file; XML names its own encoding.
     max_cells
         The largest number of cells of all tables together.
+    reading
+        How rows that do not sum to one are treated.
 
     Raises
     ------
@@ -70,7 +73,7 @@ def from_xmlbif(data: bytes, *, max_cells: int) -> ReadNetwork:
     tables = (
         entry.one("TABLE").table(scope) for entry, scope in zip(definitions, scopes, strict=True)
     )
-    return network_of(variables, tables, encoded=encoded)
+    return network_of(variables, tables, encoded=encoded, reading=reading)
 
 
 def _variable(entry: Element) -> DeclaredVariable:

@@ -1,0 +1,174 @@
+"""How readers treat tables whose rows do not sum to one, and what they report about a file.
+
+Files print few digits, so the probabilities of a row may miss one. A row of n numbers that were
+rounded to d decimals misses one by at most n/2 units of the last decimal. Programs that print
+s significant digits round each number to a unit of its own. `rounding_bound` takes the more
+generous of the two, with d and s read off the numbers of the whole table.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._values import CheckedValue
+from bnmind.information import Floats
+from bnmind.pgm.tabular import ROW_TOLERANCE, is_rounding_of_floats
+from bnmind.pgm.variable import Variable
+
+__all__ = [
+    "PLAIN_READING",
+    "REVERSED_PARENTS",
+    "ModelFileWarning",
+    "NormalizedTable",
+    "Reading",
+    "rounding_bound",
+]
+
+REVERSED_PARENTS = (
+    "this file seems to be written by pyAgrum, which lists the parents of a table in reversed order"
+    " in XDSL and UAI files, so tables of several parents may be wrong; save the network as BIF in"
+    " pyAgrum, or convert it by Network.from_pyagrum"
+)
+"""The note about networks that pyAgrum (up to version 3.3.1) wrote to XDSL and UAI files."""
+
+_MOST_DIGITS = 17
+
+
+class ModelFileWarning(UserWarning):
+    """A file can be read, but may not mean what its author thinks."""
+
+
+@dataclass(frozen=True)
+class NormalizedTable(CheckedValue):
+    """A table of a file whose rows were normalized, because they did not sum to one."""
+
+    variable: str
+    """The variable whose distribution the table is."""
+    rows: int
+    """The number of rows that did not sum to one."""
+    total: float
+    """The sum of the worst of these rows; NaN if a row holds no probabilities."""
+    given: Mapping[str, str]
+    """The states of the parents in the worst row."""
+
+    def __str__(self) -> str:
+        states = ", ".join(f"{name}={state}" for name, state in self.given.items())
+        rows = "a row" if self.rows == 1 else f"{self.rows:,} rows"
+        worst = f" (given {states})" if states else ""
+        if np.isnan(self.total):
+            return f"{self.variable}: {rows} without probabilities{worst}, now uniform"
+        of = "" if self.rows == 1 else ", the worst"
+        return f"{self.variable}: {rows}{of} of sum {self.total:.9g}{worst}"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ModelFileWarning, stacklevel=2)
+
+
+def _ignore(_: NormalizedTable) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a reader treats rows that do not sum to one, and whom it tells about the file."""
+
+    normalize: bool = False
+    """Whether rows that miss one by no more than rounding are normalized. Rows within 1e-6 of one
+    always are. Rows that hold only NaN, as R writes them for configurations of the parents without
+    data, become uniform."""
+    on_table: Callable[[NormalizedTable], None] = _ignore
+    """Called for each table with rows that were normalized."""
+    on_note: Callable[[str], None] = _warn
+    """Called with whatever a reader should know about the file."""
+
+    def corrected(self, scope: Sequence[Variable], values: Floats) -> Floats:
+        """Return a table with those rows normalized that may be, for the checks of `TabularCPD`.
+
+        Parameters
+        ----------
+        scope
+            The child, then its parents.
+        values
+            An array with an axis for each variable of ``scope``.
+        """
+        empty = np.isnan(values).all(axis=0) if self.normalize else np.zeros((), dtype=bool)
+        if not np.all((values >= 0) | empty) or not np.all(np.isfinite(values) | empty):
+            return values  # refused by TabularCPD
+        values = np.where(empty, 1 / len(values), values)
+        sums = values.sum(axis=0)
+        away = np.abs(sums - 1)
+        off = ~is_rounding_of_floats(away, len(values)) | empty
+        if not off.any():
+            return values
+        far = away > ROW_TOLERANCE
+        if far.any():
+            # The bound holds for the numbers of the file, so not for rows that are new.
+            if not self.normalize or np.any(away[far] > _bounds(values, empty)[far]):
+                return values
+            values = np.where(far, values / np.where(far, sums, 1.0), values)
+        worst = int(np.argmax(np.where(empty, np.inf, away)))
+        at = np.unravel_index(worst, sums.shape)
+        self.on_table(
+            NormalizedTable(
+                scope[0].name,
+                int(off.sum()),
+                float("nan") if empty.any() else float(sums[at]),
+                {v.name: v.states[i] for v, i in zip(scope[1:], at, strict=True)},
+            )
+        )
+        return values
+
+
+PLAIN_READING = Reading()
+"""Only rows within 1e-6 of one are normalized; notes become warnings."""
+
+
+def _bounds(values: Floats, empty: object) -> Floats:
+    printed = values[:, ~np.broadcast_to(np.asarray(empty), values.shape[1:])]
+    bounds = np.zeros(values.shape[1:])
+    bounds[~np.broadcast_to(np.asarray(empty), values.shape[1:])] = rounding_bound(printed)
+    return bounds
+
+
+def rounding_bound(values: Floats) -> Floats:
+    """Return by how much each column of numbers from 0 to 1 may miss one if they were rounded.
+
+    Parameters
+    ----------
+    values
+        ``(states of the child, …)``: a table as printed.
+
+    Examples
+    --------
+    >>> rounding_bound(np.array([[0.33, 0.5], [0.33, 0.25], [0.33, 0.25]])).round(4)
+    array([0.015, 0.015])
+    """
+    positive = values[(values > 0) & (values < 1)]
+    if not positive.size:
+        return np.zeros(values.shape[1:])
+    decimals = next(
+        (d for d in range(1, _MOST_DIGITS) if np.array_equal(np.round(positive, d), positive)),
+        _MOST_DIGITS,
+    )
+    exponents = np.floor(np.log10(positive))
+    scaled = positive / 10.0**exponents
+    digits = next(
+        (
+            d
+            for d in range(_MOST_DIGITS - 4)
+            if np.all(np.abs(np.round(scaled, d) - scaled) < 1e-12)
+        ),
+        _MOST_DIGITS,
+    )
+    by_decimals = len(values) * 0.5 * 10.0**-decimals
+    # A number that was rounded to 1 was below 1, so its unit is that of 0.9.
+    inside = np.clip(values, 1e-300, np.nextafter(1.0, 0.0))
+    units = np.where(values > 0, 10.0 ** (np.floor(np.log10(inside)) - digits), 0.0)
+    slack = 1e-9 * 10.0**-decimals
+    bound: Floats = np.maximum(by_decimals, 0.5 * units.sum(axis=0)) + slack
+    return bound
