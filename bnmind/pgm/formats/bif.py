@@ -301,11 +301,11 @@ def to_bif(network: Network, *, encoded: bool = False) -> str:
 
 
 BIF = TableFormat(
-    "BIF, of bnlearn's repository",
-    to_bif,
-    text_reader(from_bif),
+    about="BIF, of bnlearn's repository",
+    write=to_bif,
+    parse=text_reader(from_bif),
     # All other names are encoded; pgmpy, which reads many of these files, needs that too.
-    Alphabet(
+    alphabet=Alphabet(
         re.compile(r"[^\s,;|(){}\"/]+"),
         re.compile(r"[^\s,;|(){}\"/]+"),
         # Readers take "table1" for the keyword and a number.

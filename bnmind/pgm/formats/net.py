@@ -241,11 +241,11 @@ def _chunks(items: list[str], size: int) -> Iterator[list[str]]:
 
 
 NET = TableFormat(
-    "Hugin",
-    to_net,
-    text_reader(from_net),
+    about="Hugin",
+    write=to_net,
+    parse=text_reader(from_net),
     # All other names are encoded; pgmpy, which reads many of these files, needs that too.
-    Alphabet(
+    alphabet=Alphabet(
         re.compile(r"[A-Za-z0-9_-]+"),
         re.compile(r"[!#$&'*+.0-9:;<=>?@A-Z\[\]^_`a-z|~\-]+"),
         # Readers take "(a | node b)" for the declaration of a node b.

@@ -239,10 +239,10 @@ def _places(network: Network) -> Iterator[tuple[str, int, int]]:
 
 
 XDSL = TableFormat(
-    "GeNIe and SMILE",
-    to_xdsl,
-    from_xdsl,
-    Alphabet(re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"\S+")),
+    about="GeNIe and SMILE",
+    write=to_xdsl,
+    parse=from_xdsl,
+    alphabet=Alphabet(re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"\S+")),
     keeps=_is_noisy_max,
 )
 """The format with the names that it can hold."""

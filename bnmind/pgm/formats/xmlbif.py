@@ -109,10 +109,10 @@ def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
 
 
 XMLBIF = TableFormat(
-    "XMLBIF 0.3",
-    to_xmlbif,
-    from_xmlbif,
+    about="XMLBIF 0.3",
+    write=to_xmlbif,
+    parse=from_xmlbif,
     # All other names are encoded; pgmpy, which reads many of these files, needs that too.
-    Alphabet(re.compile(r"\S+(?: \S+)*+"), re.compile(r"[A-Za-z0-9_]+")),
+    alphabet=Alphabet(re.compile(r"\S+(?: \S+)*+"), re.compile(r"[A-Za-z0-9_]+")),
 )
 """The format with the names that it can hold."""
