@@ -17,6 +17,7 @@ from bnmind.errors import ImpossibleEvidenceError
 from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.components import Components, relevant_cells
 from bnmind.fitting.components_kernel import ComponentArrays, complete
+from bnmind.fitting.covariance_kernel import add_covariances
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.tree_expectation import TreeExpectation
 from bnmind.information import Floats
@@ -108,6 +109,16 @@ class Expectation(Sealed):
                 raise self._impossible(wrong)
             total += likelihood
         return Expected(total, counts)
+
+    def add_covariances(self, cells: Floats, covariances: Floats) -> None:
+        """Add the covariances of the counts of free cells that are due to missing cells.
+
+        Cases that need the junction tree are left out.
+        """
+        if len(self.components):
+            with np.errstate(divide="ignore"):
+                logs = np.log(cells)
+            add_covariances(logs, self._arrays, self._most_states, covariances)
 
     @property
     def _arrays(self) -> ComponentArrays:

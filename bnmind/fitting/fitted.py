@@ -12,6 +12,8 @@ from bnmind._values import CheckedValue
 from bnmind._workers import Backend, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import EM, EMState
+from bnmind.fitting.standard_errors import standard_errors_of
+from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
 
@@ -140,6 +142,27 @@ class Fit(CheckedValue):
     def n_parameters(self) -> int:
         """The number of free parameters; tied tables count once."""
         return self.em.layout.n_parameters
+
+    def standard_errors(self) -> dict[str, Floats]:
+        """Return the standard error of each probability, by variable, in the shape of its table.
+
+        They come from the observed information (Louis 1982). For complete cases, they are those of
+        multinomial distributions. They are nan for fixed tables, functions and noisy nodes, for
+        probabilities at 0 or 1, in configurations of the parents without cases, and where the cases
+        do not identify the parameters.
+
+        Raises
+        ------
+        TooLargeError
+            If the free tables have more than 5,000 cells, or a case has so many missing cells that
+            depend on each other that a junction tree completes it.
+
+        References
+        ----------
+        T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R. Stat.
+        Soc. B 1982.
+        """
+        return standard_errors_of(self.em, self.state.parameters)
 
     @property
     def aic(self) -> float:

@@ -24,7 +24,6 @@ parameters of the skills).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +37,7 @@ from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.errors import TooLargeError
+from bnmind.fitting.information_matrix import inverse_information
 from bnmind.information import Floats
 
 __all__ = ["ItemParameter", "StandardErrors", "standard_errors", "table_expectation"]
@@ -48,9 +48,6 @@ _EDGE = 1e-4
 
 _RARE = 0.1
 """Profiles with a smaller expected number of examinees count as of probability zero."""
-
-_FLAT = 1e-9
-"""Directions with less than this share of the largest information count as having none."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ def standard_errors(learned: Learned) -> StandardErrors:
     scores, free, n_items = _scores(learned, expectation)
     weights = expectation.patterns.counts
     information = (scores[:, free] * weights[:, None]).T @ scores[:, free]
-    inverse = _inverse(information)
+    inverse = inverse_information(information)
     everything = np.full((scores.shape[1], scores.shape[1]), np.nan)
     everything[np.ix_(free, free)] = inverse
     covariance = everything[:n_items, :n_items]
@@ -225,16 +222,3 @@ def _against_largest(masses: Floats, chances: Floats, n: float) -> list[Floats]:
     largest = int(free[np.argmax(chances[free])])
     base = masses[:, largest] / chances[largest]
     return [masses[:, place] / chances[place] - base for place in free if place != largest]
-
-
-def _inverse(information: Floats) -> Floats:
-    """Return the inverse; nan for parameters that are not identified."""
-    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
-    inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
-    lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
-    inverse[lost, :] = np.nan
-    inverse[:, lost] = np.nan
-    covariance: Floats = inverse / np.outer(scale, scale)
-    return covariance
