@@ -99,9 +99,10 @@ class WorkArrays(NamedTuple):
     products: Floats
     """``(cells,)`` the tables times the messages of inner children and the findings."""
     sums: Floats
-    """``(rows,)`` the sums of these products over the cells of each row."""
+    """``(rows,)`` the sums of these products over the cells of each row, if messages of outer
+    children multiply them; otherwise `messages` holds them."""
     messages: Floats
-    """``(rows,)`` the messages to the hosts, with a maximum of one."""
+    """``(rows,)`` the messages to the hosts, divided by `scales`."""
     beliefs: Floats
     """``(rows,)`` the distribution of S given all evidence."""
     active: Places
@@ -110,9 +111,11 @@ class WorkArrays(NamedTuple):
     """``(buckets,)`` the number of these rows; −1 where all rows agree."""
     least: Floats
     """``(buckets,)`` the least positive number of each message."""
+    scales: Floats
+    """``(buckets,)`` the divisor of each message."""
     changed: Ints
-    """``(buckets,)`` 0 if the message of a bucket is all ones, 2 if the evidence changes its
-    products, and 1 if only messages of outer children differ from ones."""
+    """``(buckets,)`` 0 if the message of a bucket is all ones; otherwise the sum of 1 if messages
+    of outer children change it, and of 2 if anything else does."""
     needed: Ints
     """``(buckets,)`` whether the targets need the beliefs of each bucket."""
     used: Ints
@@ -130,6 +133,7 @@ def work_arrays(tree: TreeArrays) -> WorkArrays:
         active=np.empty(n_rows, dtype=np.int32),
         counts=np.empty(n_buckets, dtype=np.int64),
         least=np.empty(n_buckets),
+        scales=np.empty(n_buckets),
         changed=np.empty(n_buckets, dtype=np.int64),
         needed=np.empty(n_buckets, dtype=np.int64),
         used=np.empty(n_buckets, dtype=np.int64),

@@ -31,6 +31,7 @@ from bnmind.junction.propagation.arrays import (
     Floats,
     Ints,
     Places,
+    Small,
     TreeArrays,
     WorkArrays,
 )
@@ -39,6 +40,12 @@ __all__ = ["propagate"]
 
 _TINY = 1e-280
 """Products that may be smaller than this may have lost digits, or have become zero."""
+
+_NORMAL = 2.0**-1000
+"""A message below this is treated as zero, and reported as doubtful unless it is."""
+
+_SMALL = 2.0**-10
+"""Messages below this are divided by their maximum."""
 
 
 @njit
@@ -69,131 +76,23 @@ def _select_rows(tree: TreeArrays, work: WorkArrays, case: Places) -> None:
 
 
 @njit
-def _find_changed(tree: TreeArrays, work: WorkArrays, case: Places, soft_starts: Ints) -> None:
-    """Mark the buckets whose messages the evidence changes."""
-    buckets, inner, outer = tree.buckets, tree.inner, tree.outer
-    changed = work.changed
-    for i in range(changed.size):
-        variable = buckets[i, VARIABLE]
-        changed[i] = 0
-        if case[variable] >= 0 or soft_starts[variable] >= 0:
-            changed[i] = 2
-        for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
-            if changed[inner[j, 0]] > 0:
-                changed[i] = 2
-        for j in range(buckets[i, OUTER], buckets[i + 1, OUTER]):
-            if changed[outer[j, 0]] > 0:
-                changed[i] = max(changed[i], 1)
+def _weighted(products: Floats, states: Small, weights: Floats, low: int, high: int) -> float:
+    """Multiply the products of a row by a likelihood; return their sum."""
+    total = 0.0
+    for cell in range(low, high):
+        products[cell] *= weights[states[cell]]
+        total += products[cell]
+    return total
 
 
 @njit
-def _multiply(tree: TreeArrays, work: WorkArrays, bucket: int, state: int) -> float:
-    """Compute the products of a bucket and their sums; return a bound of the least product."""
-    starts, table, states, maps = tree.starts, tree.table, tree.states, tree.maps
-    products, sums, messages, used = work.products, work.sums, work.messages, work.used
-    buckets, inner, active = tree.buckets, tree.inner, work.active
-    least: float = tree.least[bucket]
-    n_used = 0
-    for j in range(buckets[bucket, INNER], buckets[bucket + 1, INNER]):
-        child = inner[j, 0]
-        if work.changed[child] > 0:
-            used[n_used] = inner[j, 1] - buckets[bucket, CELL]
-            n_used += 1
-            least *= work.least[child]
-    map_0 = used[0] if n_used > 0 else 0
-    map_1 = used[1] if n_used > 1 else 0
-    first, count = buckets[bucket, ROW], work.counts[bucket]
-    everywhere = count < 0
-    if everywhere:
-        count = buckets[bucket + 1, ROW] - first
-    for k in range(first, first + count):
-        row = k if everywhere else active[k]
-        low, high = starts[row], starts[row + 1]
-        if state >= 0:
-            while low < high and states[low] != state:
-                low += 1
-            high = min(high, low + 1)
-        total = 0.0
-        if n_used == 0:
-            for cell in range(low, high):
-                products[cell] = table[cell]
-                total += table[cell]
-        elif n_used == 1:
-            for cell in range(low, high):
-                product = table[cell] * messages[maps[map_0 + cell]]
-                products[cell] = product
-                total += product
-        else:
-            for cell in range(low, high):
-                product = table[cell] * messages[maps[map_0 + cell]]
-                product *= messages[maps[map_1 + cell]]
-                for m in range(2, n_used):
-                    product *= messages[maps[used[m] + cell]]
-                products[cell] = product
-                total += product
-        sums[row] = total
-    return least
-
-
-@njit
-def _weigh(tree: TreeArrays, work: WorkArrays, bucket: int, state: int, weights: Floats) -> float:
-    """Multiply the products of a bucket by a likelihood; return its least positive number."""
-    starts, states = tree.starts, tree.states
-    products, sums, active = work.products, work.sums, work.active
-    first, count = tree.buckets[bucket, ROW], work.counts[bucket]
-    everywhere = count < 0
-    if everywhere:
-        count = tree.buckets[bucket + 1, ROW] - first
-    for k in range(first, first + count):
-        row = k if everywhere else active[k]
-        total = 0.0
-        for cell in range(starts[row], starts[row + 1]):
-            if state < 0 or states[cell] == state:
-                products[cell] *= weights[states[cell]]
-                total += products[cell]
-        sums[row] = total
+def _least_positive(weights: Floats) -> float:
+    """Return the least positive number; infinity if there is none."""
     least = math.inf
-    for k in range(weights.size):
-        if 0.0 < weights[k] < least:
-            least = weights[k]
+    for weight in weights:
+        if 0.0 < weight < least:
+            least = weight
     return least
-
-
-@njit
-def _send(tree: TreeArrays, work: WorkArrays, bucket: int) -> tuple[float, float]:
-    """Compute the message of a bucket; return its scale and a bound of its least product."""
-    buckets, outer, maps, active = tree.buckets, tree.outer, tree.maps, work.active
-    sums, messages = work.sums, work.messages
-    first, count = buckets[bucket, ROW], work.counts[bucket]
-    everywhere = count < 0
-    if everywhere:
-        count = buckets[bucket + 1, ROW] - first
-    has_sums = work.changed[bucket] == 2
-    for k in range(first, first + count):
-        row = k if everywhere else active[k]
-        messages[row] = sums[row] if has_sums else 1.0
-    least = 1.0
-    for j in range(buckets[bucket, OUTER], buckets[bucket + 1, OUTER]):
-        child = outer[j, 0]
-        if work.changed[child] > 0:
-            least *= work.least[child]
-            start = outer[j, 1] - first
-            for k in range(first, first + count):
-                row = k if everywhere else active[k]
-                messages[row] *= messages[maps[start + row]]
-    largest, smallest = 0.0, math.inf
-    for k in range(first, first + count):
-        value = messages[k if everywhere else active[k]]
-        largest = max(largest, value)
-        if 0.0 < value < smallest:
-            smallest = value
-    scale = 1.0 / largest if largest > 0.0 else math.inf
-    if math.isinf(scale):
-        return 0.0, least
-    for k in range(first, first + count):
-        messages[k if everywhere else active[k]] *= scale
-    work.least[bucket] = smallest * scale
-    return largest, least
 
 
 @njit
@@ -201,24 +100,90 @@ def _collect(
     tree: TreeArrays, work: WorkArrays, case: Places, soft_starts: Ints, soft: Floats
 ) -> tuple[float, bool]:
     """Compute all messages; return the log of the evidence's probability, and any doubt."""
-    buckets, changed = tree.buckets, work.changed
+    buckets, inner, outer, maps = tree.buckets, tree.inner, tree.outer, tree.maps
+    starts, table, states = tree.starts, tree.table, tree.states
+    products, sums, messages, active = work.products, work.sums, work.messages, work.active
+    counts, changed, least, scales, used = (
+        *(work.counts, work.changed, work.least),
+        *(work.scales, work.used),
+    )
     logarithm, doubtful = 0.0, False
     for i in range(changed.size):
+        first, count = buckets[i, ROW], counts[i]
+        variable = buckets[i, VARIABLE]
+        state, soft_start = case[variable], soft_starts[variable]
+        n_inner, bound = 0, tree.least[i]
+        for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
+            if changed[inner[j, 0]] > 0:
+                used[n_inner] = inner[j, 1] - buckets[i, CELL]
+                n_inner += 1
+                bound *= least[inner[j, 0]]
+        n_used = n_inner
+        for j in range(buckets[i, OUTER], buckets[i + 1, OUTER]):
+            if changed[outer[j, 0]] > 0:
+                used[n_used] = outer[j, 1] - first
+                n_used += 1
+                bound *= least[outer[j, 0]]
+        own = state >= 0 or soft_start >= 0 or n_inner > 0
+        changed[i] = (1 if n_used > n_inner else 0) + (2 if own else 0)
+        scales[i] = 1.0
         if changed[i] == 0:
             continue
-        least = 1.0
-        if changed[i] == 2:
-            variable = buckets[i, VARIABLE]
-            least = _multiply(tree, work, i, case[variable])
-            start = soft_starts[variable]
-            if start >= 0:
-                weights = soft[start : start + buckets[i, SIZE]]
-                least *= _weigh(tree, work, i, case[variable], weights)
-        scale, factor = _send(tree, work, i)
-        doubtful = doubtful or least * factor < _TINY
-        if scale == 0.0:
-            return -math.inf, doubtful
-        logarithm += math.log(scale)
+        map_0, map_1 = used[0] if n_inner > 0 else 0, used[1] if n_inner > 1 else 0
+        everywhere = count < 0
+        if everywhere:
+            count = buckets[i + 1, ROW] - first
+        largest, smallest = 0.0, math.inf
+        for k in range(first, first + count):
+            row = k if everywhere else active[k]
+            total = 1.0
+            if own:
+                total = 0.0
+                low, high = starts[row], starts[row + 1]
+                if state >= 0:
+                    while low < high and states[low] != state:
+                        low += 1
+                    high = min(high, low + 1)
+                if n_inner == 0:
+                    for cell in range(low, high):
+                        products[cell] = table[cell]
+                        total += table[cell]
+                elif n_inner == 1:
+                    for cell in range(low, high):
+                        product = table[cell] * messages[maps[map_0 + cell]]
+                        products[cell] = product
+                        total += product
+                else:
+                    for cell in range(low, high):
+                        product = table[cell] * messages[maps[map_0 + cell]]
+                        product *= messages[maps[map_1 + cell]]
+                        for m in range(2, n_inner):
+                            product *= messages[maps[used[m] + cell]]
+                        products[cell] = product
+                        total += product
+                if soft_start >= 0:
+                    total = _weighted(products, states, soft[soft_start:], low, high)
+            if n_used > n_inner:
+                sums[row] = total
+                for m in range(n_inner, n_used):
+                    total *= messages[maps[used[m] + row]]
+            messages[row] = total
+            largest = max(largest, total)
+            if 0.0 < total < smallest:
+                smallest = total
+        if soft_start >= 0:
+            bound *= _least_positive(soft[soft_start : soft_start + buckets[i, SIZE]])
+        doubtful = doubtful or bound < _TINY
+        if largest < _NORMAL:
+            return -math.inf, doubtful or largest > 0.0
+        if largest < _SMALL:
+            scales[i] = largest
+            for k in range(first, first + count):
+                messages[k if everywhere else active[k]] /= largest
+            logarithm += math.log(largest)
+        least[i] = smallest / scales[i]
+        if buckets[i, HOST] < 0:
+            logarithm += math.log(messages[first])
     return logarithm, doubtful
 
 
@@ -250,66 +215,69 @@ def _find_needed(
 
 
 @njit
-def _share_rows(tree: TreeArrays, work: WorkArrays, bucket: int) -> None:
-    """Send the beliefs of a bucket to its outer children."""
-    buckets, outer, maps = tree.buckets, tree.outer, tree.maps
-    active, beliefs = work.active, work.beliefs
-    first, count = buckets[bucket, ROW], work.counts[bucket]
-    for j in range(buckets[bucket, OUTER], buckets[bucket + 1, OUTER]):
-        if work.needed[outer[j, 0]] == 0:
+def _distribute(tree: TreeArrays, work: WorkArrays, case: Places, marginals: Floats) -> None:
+    """Compute the beliefs of all needed buckets from the messages, roots first."""
+    buckets, inner, outer, maps = tree.buckets, tree.inner, tree.outer, tree.maps
+    starts, table, states = tree.starts, tree.table, tree.states
+    products, beliefs, active = work.products, work.beliefs, work.active
+    counts, changed, needed, used = work.counts, work.changed, work.needed, work.used
+    for i in range(needed.size - 1, -1, -1):
+        if needed[i] == 0:
             continue
-        start = outer[j, 1] - first
-        if count < 0:
-            for row in range(first, buckets[bucket + 1, ROW]):
-                beliefs[maps[start + row]] += beliefs[row]
-        else:
-            for k in range(first, first + count):
-                row = active[k]
-                beliefs[maps[start + row]] += beliefs[row]
-
-
-@njit
-def _share_cells(
-    tree: TreeArrays, work: WorkArrays, bucket: int, state: int, marginal: Floats
-) -> None:
-    """Send beliefs to the inner children of a bucket, and add up the marginal of its variable."""
-    starts, table, states, maps = tree.starts, tree.table, tree.states, tree.maps
-    sums, beliefs, used = work.sums, work.beliefs, work.used
-    buckets, inner, active = tree.buckets, tree.inner, work.active
-    n_used = 0
-    for j in range(buckets[bucket, INNER], buckets[bucket + 1, INNER]):
-        if work.needed[inner[j, 0]] > 0:
-            used[n_used] = inner[j, 1] - buckets[bucket, CELL]
-            n_used += 1
-    map_0 = used[0] if n_used > 0 else 0
-    first, count = buckets[bucket, ROW], work.counts[bucket]
-    everywhere = count < 0
-    if everywhere:
-        count = buckets[bucket + 1, ROW] - first
-    changed = work.changed[bucket] == 2
-    values = work.products if changed else table
-    for k in range(first, first + count):
-        row = k if everywhere else active[k]
-        ratio = beliefs[row]
-        if ratio == 0.0:
+        first, count = buckets[i, ROW], counts[i]
+        everywhere = count < 0
+        if everywhere:
+            count = buckets[i + 1, ROW] - first
+        for j in range(buckets[i, OUTER], buckets[i + 1, OUTER]):
+            if needed[outer[j, 0]] > 0:
+                start = outer[j, 1] - first
+                for k in range(first, first + count):
+                    row = k if everywhere else active[k]
+                    beliefs[maps[start + row]] += beliefs[row]
+        n_used = 0
+        for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
+            if needed[inner[j, 0]] > 0:
+                used[n_used] = inner[j, 1] - buckets[i, CELL]
+                n_used += 1
+        state = case[buckets[i, VARIABLE]]
+        if state >= 0 and n_used == 0:
             continue
-        if changed:
-            ratio /= sums[row]
-        low, high = starts[row], starts[row + 1]
-        if state >= 0:
-            while low < high and states[low] != state:
-                low += 1
-            high = min(high, low + 1)
-        if n_used == 0:
-            for cell in range(low, high):
-                marginal[states[cell]] += ratio * values[cell]
-        else:
-            for cell in range(low, high):
-                belief = ratio * values[cell]
-                marginal[states[cell]] += belief
-                beliefs[maps[map_0 + cell]] += belief
-                for m in range(1, n_used):
-                    beliefs[maps[used[m] + cell]] += belief
+        map_0 = used[0] if n_used > 0 else 0
+        # The sums of products are stored apart if messages of outer children multiply them.
+        divided = changed[i] >= 2
+        sums = work.sums if changed[i] == 3 else work.messages
+        scale = 1.0 if changed[i] == 3 else 1.0 / work.scales[i]
+        values = products if divided else table
+        start = buckets[i, START]
+        for m in range(start, start + buckets[i, SIZE]):
+            marginals[m] = 0.0
+        for k in range(first, first + count):
+            row = k if everywhere else active[k]
+            ratio = beliefs[row]
+            if ratio == 0.0:
+                continue
+            if divided:
+                ratio = ratio * scale / sums[row]
+            low, high = starts[row], starts[row + 1]
+            if state >= 0:
+                while low < high and states[low] != state:
+                    low += 1
+                high = min(high, low + 1)
+            if n_used == 0:
+                for cell in range(low, high):
+                    marginals[start + states[cell]] += ratio * values[cell]
+            else:
+                for cell in range(low, high):
+                    belief = ratio * values[cell]
+                    marginals[start + states[cell]] += belief
+                    beliefs[maps[map_0 + cell]] += belief
+                    for m in range(1, n_used):
+                        beliefs[maps[used[m] + cell]] += belief
+        total = 0.0
+        for m in range(start, start + buckets[i, SIZE]):
+            total += marginals[m]
+        for m in range(start, start + buckets[i, SIZE]):
+            marginals[m] /= total
 
 
 @njit
@@ -317,47 +285,28 @@ def _add_cells(
     tree: TreeArrays, work: WorkArrays, case: Places, weight: float, expected: Floats
 ) -> None:
     """Add the weighted probability of each cell to the expected counts."""
-    starts, states, table, buckets = tree.starts, tree.states, tree.table, tree.buckets
-    for i in range(work.counts.size):
+    starts, states, buckets, beliefs = tree.starts, tree.states, tree.buckets, work.beliefs
+    active, counts, changed = work.active, work.counts, work.changed
+    for i in range(counts.size):
         state = case[buckets[i, VARIABLE]]
-        first, count = buckets[i, ROW], work.counts[i]
+        first, count = buckets[i, ROW], counts[i]
         everywhere = count < 0
         if everywhere:
             count = buckets[i + 1, ROW] - first
-        changed = work.changed[i] == 2
-        values = work.products if changed else table
+        divided = changed[i] >= 2
+        sums = work.sums if changed[i] == 3 else work.messages
+        scale = 1.0 if changed[i] == 3 else 1.0 / work.scales[i]
+        values = work.products if divided else tree.table
         for k in range(first, first + count):
-            row = k if everywhere else work.active[k]
-            ratio = weight * work.beliefs[row]
+            row = k if everywhere else active[k]
+            ratio = weight * beliefs[row]
             if ratio == 0.0:
                 continue
-            if changed:
-                ratio /= work.sums[row]
+            if divided:
+                ratio = ratio * scale / sums[row]
             for cell in range(starts[row], starts[row + 1]):
                 if state < 0 or states[cell] == state:
                     expected[cell] += ratio * values[cell]
-
-
-@njit
-def _distribute(tree: TreeArrays, work: WorkArrays, case: Places, marginals: Floats) -> None:
-    """Compute the beliefs of all needed buckets from the messages, roots first."""
-    buckets, needed = tree.buckets, work.needed
-    for i in range(needed.size - 1, -1, -1):
-        if needed[i] == 0:
-            continue
-        if buckets[i, OUTER] < buckets[i + 1, OUTER]:
-            _share_rows(tree, work, i)
-        state = case[buckets[i, VARIABLE]]
-        if state >= 0 and buckets[i, INNER] == buckets[i + 1, INNER]:
-            continue
-        marginal = marginals[buckets[i, START] : buckets[i, START] + buckets[i, SIZE]]
-        marginal[:] = 0.0
-        _share_cells(tree, work, i, state, marginal)
-        total = 0.0
-        for k in range(marginal.size):
-            total += marginal[k]
-        for k in range(marginal.size):
-            marginal[k] /= total
 
 
 @njit
@@ -392,7 +341,6 @@ def propagate(
     for number in range(findings.shape[0]):
         case = findings[number]
         _select_rows(tree, work, case)
-        _find_changed(tree, work, case, soft_starts)
         logarithm, doubtful = _collect(tree, work, case, soft_starts, soft[number])
         logarithms[number] = logarithm
         doubts[number] = doubtful
