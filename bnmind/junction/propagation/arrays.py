@@ -62,13 +62,13 @@ class TreeArrays(NamedTuple):
     buckets: Ints
     """``(buckets + 1, FIELDS)``: the variable of each bucket and its number of states; their
     first place in a list of the states of all variables; the host, or −1; and the first row, cell,
-    entry of `separators`, inner child and outer child. The last line has only their ends."""
+    entry of `separators`, inner child and outer child. The last line has only their ends; the
+    outer children of a bucket end where the inner children of the next one start."""
     separators: Ints
     """``(…, 2)`` each variable of S of each bucket, and the start of its states in `columns`."""
-    inner: Ints
-    """``(…, 2)`` each inner child of each bucket, and the start of its rows in `maps`."""
-    outer: Ints
-    """``(…, 2)`` each outer child of each bucket, and the start of its rows in `maps`."""
+    children: Ints
+    """``(…, 2)`` the inner and then the outer children of each bucket, and for each the start of
+    its rows in `maps`, minus the first cell or row of the bucket."""
     starts: Places
     """``(rows + 1,)`` the first cell of each row."""
     table: Floats

@@ -26,7 +26,7 @@ from bnmind.pgm.network import FactorModel, Network, Potential
 
 __all__ = ["compiled_tree"]
 
-_BYTES_OF_A_CELL = 24
+_BYTES_OF_A_CELL = 16
 """The memory of compilation and of a run for each cell of a dense bucket, roughly."""
 
 

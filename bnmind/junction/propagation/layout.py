@@ -56,14 +56,19 @@ def tree_arrays(buckets: Sequence[Bucket], sizes: Sequence[int]) -> TreeArrays:
     lines[:, ROW] = _starts([b.n_rows for b in ordered])
     lines[:, CELL] = _starts([len(b.table) for b in ordered])
     lines[:, SEPARATOR] = _starts([len(b.separator) for b in ordered])
-    lines[:, INNER] = _starts([len(children) for children in inner])
-    lines[:, OUTER] = _starts([len(children) for children in outer])
-    maps = []
+    lines[:, INNER] = _starts([len(a) + len(b) for a, b in zip(inner, outer, strict=True)])
+    lines[:-1, OUTER] = lines[:-1, INNER] + [len(a) for a in inner]
+    lines[-1, OUTER] = lines[-1, INNER]
+    maps: list[NDArray[np.int32]] = []
+    children = []
+    filled = 0
     for host, bucket in enumerate(ordered):
-        for find, children in ((bucket.flat_cells, inner), (bucket.flat_rows, outer)):
-            maps += [_map(find, ordered[k], int(lines[k, ROW])) for k in children[host]]
-    in_order = [k for n in range(len(order)) for k in (*inner[n], *outer[n])]
-    map_starts = dict(zip(in_order, _starts([len(m) for m in maps]).tolist(), strict=False))
+        for k in (*inner[host], *outer[host]):
+            is_inner = k in inner[host]
+            find = bucket.flat_cells if is_inner else bucket.flat_rows
+            children.append((k, filled - int(lines[host, CELL if is_inner else ROW])))
+            maps.append(_map(find, ordered[k], int(lines[k, ROW])))
+            filled += len(maps[-1])
     columns = [column for b in ordered for column in b.columns]
     column_starts = _starts([len(column) for column in columns]).tolist()[:-1]
     separators = [v for b in ordered for v in b.separator]
@@ -71,8 +76,7 @@ def tree_arrays(buckets: Sequence[Bucket], sizes: Sequence[int]) -> TreeArrays:
     return TreeArrays(
         buckets=sealed(lines),
         separators=_pairs(list(zip(separators, column_starts, strict=True))),
-        inner=_pairs([(k, map_starts[k]) for children in inner for k in children]),
-        outer=_pairs([(k, map_starts[k]) for children in outer for k in children]),
+        children=_pairs(children),
         starts=sealed(_starts(_joined([b.counts for b in ordered], np.int64)).astype(np.int32)),
         table=sealed(_joined([b.table for b in ordered], np.float64)),
         states=sealed(_joined([b.states for b in ordered], small)),

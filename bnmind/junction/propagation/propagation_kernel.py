@@ -19,7 +19,6 @@ import math
 
 from bnmind._jit import njit
 from bnmind.junction.propagation.arrays import (
-    CELL,
     HOST,
     INNER,
     OUTER,
@@ -100,30 +99,23 @@ def _collect(
     tree: TreeArrays, work: WorkArrays, case: Places, soft_starts: Ints, soft: Floats
 ) -> tuple[float, bool]:
     """Compute all messages; return the log of the evidence's probability, and any doubt."""
-    buckets, inner, outer, maps = tree.buckets, tree.inner, tree.outer, tree.maps
+    buckets, children, maps = tree.buckets, tree.children, tree.maps
     starts, table, states = tree.starts, tree.table, tree.states
     products, sums, messages, active = work.products, work.sums, work.messages, work.active
-    counts, changed, least, scales, used = (
-        *(work.counts, work.changed, work.least),
-        *(work.scales, work.used),
-    )
+    counts, changed, used = work.counts, work.changed, work.used
+    least, scales = work.least, work.scales
     logarithm, doubtful = 0.0, False
     for i in range(changed.size):
         first, count = buckets[i, ROW], counts[i]
         variable = buckets[i, VARIABLE]
         state, soft_start = case[variable], soft_starts[variable]
-        n_inner, bound = 0, tree.least[i]
+        n_inner, n_used, bound = 0, 0, tree.least[i]
         for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
-            if changed[inner[j, 0]] > 0:
-                used[n_inner] = inner[j, 1] - buckets[i, CELL]
-                n_inner += 1
-                bound *= least[inner[j, 0]]
-        n_used = n_inner
-        for j in range(buckets[i, OUTER], buckets[i + 1, OUTER]):
-            if changed[outer[j, 0]] > 0:
-                used[n_used] = outer[j, 1] - first
+            if changed[children[j, 0]] > 0:
+                used[n_used] = children[j, 1]
                 n_used += 1
-                bound *= least[outer[j, 0]]
+                n_inner += j < buckets[i, OUTER]
+                bound *= least[children[j, 0]]
         own = state >= 0 or soft_start >= 0 or n_inner > 0
         changed[i] = (1 if n_used > n_inner else 0) + (2 if own else 0)
         scales[i] = 1.0
@@ -192,15 +184,13 @@ def _find_needed(
     tree: TreeArrays, work: WorkArrays, case: Places, wanted: Ints, everything: bool
 ) -> None:
     """Mark the buckets whose beliefs the wanted marginals depend on; clear these beliefs."""
-    buckets, inner, outer = tree.buckets, tree.inner, tree.outer
+    buckets, children = tree.buckets, tree.children
     needed, counts, active, beliefs = work.needed, work.counts, work.active, work.beliefs
     for i in range(needed.size):
         variable = buckets[i, VARIABLE]
         needed[i] = everything or (wanted[variable] > 0 and case[variable] < 0)
         for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
-            needed[i] |= needed[inner[j, 0]]
-        for j in range(buckets[i, OUTER], buckets[i + 1, OUTER]):
-            needed[i] |= needed[outer[j, 0]]
+            needed[i] |= needed[children[j, 0]]
         first = buckets[i, ROW]
         if needed[i] == 0:
             continue
@@ -217,7 +207,7 @@ def _find_needed(
 @njit
 def _distribute(tree: TreeArrays, work: WorkArrays, case: Places, marginals: Floats) -> None:
     """Compute the beliefs of all needed buckets from the messages, roots first."""
-    buckets, inner, outer, maps = tree.buckets, tree.inner, tree.outer, tree.maps
+    buckets, children, maps = tree.buckets, tree.children, tree.maps
     starts, table, states = tree.starts, tree.table, tree.states
     products, beliefs, active = work.products, work.beliefs, work.active
     counts, changed, needed, used = work.counts, work.changed, work.needed, work.used
@@ -228,16 +218,16 @@ def _distribute(tree: TreeArrays, work: WorkArrays, case: Places, marginals: Flo
         everywhere = count < 0
         if everywhere:
             count = buckets[i + 1, ROW] - first
-        for j in range(buckets[i, OUTER], buckets[i + 1, OUTER]):
-            if needed[outer[j, 0]] > 0:
-                start = outer[j, 1] - first
+        for j in range(buckets[i, OUTER], buckets[i + 1, INNER]):
+            if needed[children[j, 0]] > 0:
+                start = children[j, 1]
                 for k in range(first, first + count):
                     row = k if everywhere else active[k]
                     beliefs[maps[start + row]] += beliefs[row]
         n_used = 0
-        for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
-            if needed[inner[j, 0]] > 0:
-                used[n_used] = inner[j, 1] - buckets[i, CELL]
+        for j in range(buckets[i, INNER], buckets[i, OUTER]):
+            if needed[children[j, 0]] > 0:
+                used[n_used] = children[j, 1]
                 n_used += 1
         state = case[buckets[i, VARIABLE]]
         if state >= 0 and n_used == 0:

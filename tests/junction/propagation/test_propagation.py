@@ -256,7 +256,7 @@ def test_bad_likelihoods(likelihoods: Any, error: type[Exception], words: str) -
 
 
 def test_models_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(TooLargeError, match="max_bytes=100"):
-        Propagation.of(GARDEN, limits=Limits(max_bytes=100), order=MinFill())
+    with pytest.raises(TooLargeError, match="max_bytes=50"):
+        Propagation.of(GARDEN, limits=Limits(max_bytes=50), order=MinFill())
     with pytest.raises(InvalidModelError, match="negative or complex"):
         Propagation.of(FactorModel((Factor((RAIN,), np.array([1.0, -1.0])),)))
