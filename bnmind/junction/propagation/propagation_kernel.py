@@ -107,8 +107,7 @@ def _collect(
     logarithm, doubtful = 0.0, False
     for i in range(changed.size):
         first, count = buckets[i, ROW], counts[i]
-        variable = buckets[i, VARIABLE]
-        state, soft_start = case[variable], soft_starts[variable]
+        state, soft_start = case[buckets[i, VARIABLE]], soft_starts[buckets[i, VARIABLE]]
         n_inner, n_used, bound = 0, 0, tree.least[i]
         for j in range(buckets[i, INNER], buckets[i + 1, INNER]):
             if changed[children[j, 0]] > 0:
