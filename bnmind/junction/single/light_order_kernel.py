@@ -111,9 +111,8 @@ def steps_of(net: LightArrays, case: Case, first_message: int) -> Steps:
         size = 1.0
         first, last = scope_starts[place], scope_starts[place + 1]
         for i in range(first, last):
-            scopes[i] = places[scopes[i]]
-            size *= net.n_states[order[scopes[i]]]
-        scopes[first:last] = -np.sort(-scopes[first:last])
+            size *= net.n_states[scopes[i]]
+            _insert(scopes, first, i, places[scopes[i]])
         cells[place] = size * net.n_states[order[place]]
         # Plans that are too large are refused before a message is stored.
         message_starts[place] = int(min(end, 1e18))
@@ -129,11 +128,12 @@ def steps_of(net: LightArrays, case: Case, first_message: int) -> Steps:
         bucket_starts[home + 1] += 1
     for place in range(n_eliminated + 1):
         bucket_starts[place + 1] += bucket_starts[place]
-    filled = bucket_starts[:-1].copy()
+    filled = np.zeros(n_eliminated + 1, np.int64)
     buckets = np.empty(factors.size, np.int64)
     for i in range(factors.size):
-        buckets[filled[homes[i]]] = factors[i]
-        filled[homes[i]] += 1
+        home = homes[i]
+        buckets[bucket_starts[home] + filled[home]] = factors[i]
+        filled[home] += 1
     return Steps(
         order,
         places,
@@ -145,6 +145,33 @@ def steps_of(net: LightArrays, case: Case, first_message: int) -> Steps:
         cells,
         missing,
     )
+
+
+@njit
+def _insert(numbers: Ints, first: int, end: int, number: int) -> None:
+    """Insert a number into the descending ones from ``first`` on, which end before ``end``."""
+    i = end
+    while i > first and numbers[i - 1] < number:
+        numbers[i] = numbers[i - 1]
+        i -= 1
+    numbers[i] = number
+
+
+@njit
+def _set(words: Words, row: int, bit: int) -> None:
+    words[row, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+
+
+@njit
+def _clear(words: Words, row: int, bit: int) -> None:
+    words[row, bit >> 6] &= ~(np.uint64(1) << np.uint64(bit & 63))
+
+
+@njit
+def _join(words: Words, row: int, other: int) -> None:
+    """Add the bits of another row to a row."""
+    for w in range(words.shape[1]):
+        words[row, w] |= words[other, w]
 
 
 @njit
@@ -192,9 +219,8 @@ def _graph(
             number[v] = m
             hidden[m] = v
             m += 1
-    n_words = (m + 63) >> 6
-    rows = np.zeros((m, n_words), np.uint64)
-    mask = np.zeros(n_words, np.uint64)
+    # The last row holds the variables of one table at a time.
+    rows = np.zeros((m + 1, (m + 63) >> 6), np.uint64)
     for v in range(n):
         if not matters[v]:
             continue
@@ -202,19 +228,19 @@ def _graph(
         for i in range(first - 1, last):
             a = number[v if i < first else net.parents[i]]
             if a >= 0:
-                mask[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+                _set(rows, m, a)
         for i in range(first - 1, last):
             a = number[v if i < first else net.parents[i]]
             if a >= 0:
-                rows[a] |= mask
-        mask[:] = 0
+                _join(rows, a, m)
+        for w in range(rows.shape[1]):
+            rows[m, w] = 0
     for v in case.targets:
-        a = number[v]
-        mask[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+        _set(rows, m, number[v])
     for v in case.targets:
-        rows[number[v]] |= mask
+        _join(rows, number[v], m)
     for a in range(m):
-        rows[a, a >> 6] &= ~(np.uint64(1) << np.uint64(a & 63))
+        _clear(rows, a, a)
     return rows, hidden[:m]
 
 
@@ -223,7 +249,7 @@ def _keep_targets_parts(
     net: LightArrays, case: Case, matters: NDArray[np.bool_], number: Ints, rows: Words
 ) -> None:
     """Keep only the variables that are connected with a target."""
-    m, n_words = rows.shape
+    m, n_words = rows.shape[0] - 1, rows.shape[1]
     connected = np.zeros(m, np.bool_)
     waiting = np.empty(m, np.int64)
     n_waiting = 0
@@ -265,7 +291,7 @@ def _eliminated(
 
     The function changes the rows.
     """
-    m, n_words = rows.shape
+    m, n_words = hidden.size, rows.shape[1]
     scores = np.full(m, _GONE, np.int64)
     left = 0
     for a in range(m):
@@ -297,14 +323,15 @@ def _eliminated(
                 degree += 1
         if starts[place] + degree > scopes.size:
             longer = np.empty(2 * scopes.size + degree, np.int64)
-            longer[: starts[place]] = scopes[: starts[place]]
+            for i in range(starts[place]):
+                longer[i] = scopes[i]
             scopes = longer
         for i in range(degree):
             b = members[i]
             scopes[starts[place] + i] = hidden[b]
-            rows[b] |= rows[a]
-            rows[b, a >> 6] &= ~(np.uint64(1) << np.uint64(a & 63))
-            rows[b, b >> 6] &= ~(np.uint64(1) << np.uint64(b & 63))
+            _join(rows, b, a)
+            _clear(rows, b, a)
+            _clear(rows, b, b)
             if scores[b] != _GONE:
                 scores[b] = _score(net, rows, hidden, b)
         starts[place + 1] = starts[place] + degree

@@ -77,7 +77,8 @@ def sums_of(
         cells = int(steps.cells[place])
         first, last = steps.bucket_starts[place], steps.bucket_starts[place + 1]
         if first == last:
-            product[:cells] = 1.0
+            for cell in range(cells):
+                product[cell] = 1.0
         for i in range(first, last):
             factor = steps.buckets[i]
             start = _locate(net, case, steps, factor, axes, strides[:d])
@@ -87,7 +88,7 @@ def sums_of(
             )
             lost = lost or has_lost
             if largest > 0 and not _SMALL < largest < _LARGE:
-                exponent += _scale(product[:cells], largest)
+                exponent += _scale(product, cells, largest)
         if place < n_eliminated:
             size = sizes[d - 1]
             out = steps.message_starts[place]
@@ -133,7 +134,8 @@ def _locate(
 ) -> int:
     """Write the strides of a factor along the axes of a clique; return its first cell."""
     n = net.n_states.size
-    strides[:] = 0
+    for axis in range(strides.size):
+        strides[axis] = 0
     stride = 1
     if factor >= 2 * n:
         place = factor - 2 * n
@@ -240,17 +242,12 @@ def _multiply(
 
 
 @njit
-def _scale(numbers: Floats, largest: float) -> int:
-    """Divide numbers by a power of two near the largest; return its exponent."""
+def _scale(numbers: Floats, cells: int, largest: float) -> int:
+    """Divide the first numbers by a power of two near the largest; return its exponent."""
     _, exponent = math.frexp(largest)
-    if exponent < -1000:
-        # The power itself would overflow.
-        numbers *= 2.0**1000
-        return _scale_by(numbers, exponent + 1000) - 1000
-    return _scale_by(numbers, exponent)
-
-
-@njit
-def _scale_by(numbers: Floats, exponent: int) -> int:
-    numbers *= 2.0**-exponent
+    # Two steps, because the power itself may be out of range.
+    half = exponent // 2
+    first, second = 2.0**-half, 2.0 ** (half - exponent)
+    for cell in range(cells):
+        numbers[cell] = numbers[cell] * first * second
     return exponent
