@@ -3,6 +3,9 @@
 This is the only module that imports numba. The import takes half a second, so it happens at the
 first call of a kernel. Machine code is cached on disk (`bnmind._jit_cache`).
 
+The first small tasks of a process run kernels as Python functions (`PlainWork`), so that an answer
+need not wait for the import or for the compiler.
+
 With ``NUMBA_DISABLE_JIT=1`` nothing is compiled. Kernels then run as Python functions, a hundred to
 a thousand times slower, and every index is checked.
 """
@@ -18,9 +21,22 @@ from typing import Any, TypeVar, cast
 
 from bnmind._kernel_source import KernelSource
 
-__all__ = ["Kernel", "being_compiled", "njit", "njit_superword"]
+__all__ = [
+    "MOST_PLAIN_WORK",
+    "Kernel",
+    "PlainWork",
+    "being_compiled",
+    "njit",
+    "njit_superword",
+    "run_plainly",
+]
+
+MOST_PLAIN_WORK = 2_000_000
+"""The most work of kernels as Python functions, in operations: about the time in which numba and
+machine code from the cache are loaded."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 _being_compiled: list[str] = []
 """The kernels for `being_compiled`; for information only."""
@@ -32,6 +48,15 @@ def being_compiled() -> tuple[str, ...]:
     Programs can use this to explain why a first call takes long.
     """
     return tuple(_being_compiled)
+
+
+class _Mode(threading.local):
+    """Whether the kernels that this thread calls run as Python functions."""
+
+    is_plain = False
+
+
+_mode = _Mode()
 
 
 class Kernel(KernelSource):
@@ -75,7 +100,15 @@ class Kernel(KernelSource):
 
         return numba.typeof(self._compiled)
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether machine code is in memory; True if nothing is compiled."""
+        compiled = self.__dict__.get("_compiled")
+        return compiled is not None and bool(getattr(compiled, "signatures", True))
+
     def __call__(self, *arguments: Any) -> Any:
+        if _mode.is_plain:
+            return self.function(*arguments)
         try:
             return self._compiled(*arguments)
         except SystemError as error:
@@ -83,6 +116,56 @@ class Kernel(KernelSource):
             if _is_interrupted(error):
                 raise KeyboardInterrupt from None
             raise
+
+
+class PlainWork:
+    """The work that kernels may do as Python functions, before they are loaded.
+
+    A kernel and its Python function have equal results, so this affects only the time. An instance
+    counts the operations of tasks of one kind. It allows plain work until their sum reaches the
+    limit, or until the kernel is loaded.
+
+    Parameters
+    ----------
+    kernel
+        The kernel of these tasks.
+    most
+        The limit of all plain work in the process, in operations of about .3 microseconds.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], most: int = MOST_PLAIN_WORK) -> None:
+        self._kernel = kernel
+        self._left = most
+
+    @property
+    def left(self) -> int:
+        """The plain work that is still allowed."""
+        if self._left > 0 and isinstance(self._kernel, Kernel) and self._kernel.is_loaded:
+            self._left = 0
+        return self._left
+
+    def spend(self, work: float) -> None:
+        """Subtract work from what is allowed."""
+        self._left = max(0, self._left - int(work))
+
+
+def run_plainly(kernel: Callable[..., _T], *arguments: Any) -> _T:
+    """Return the result of a kernel that runs as a Python function, with all kernels that it calls.
+
+    >>> run_plainly(njit(abs), -2)
+    2
+    """
+    import numpy as np
+
+    function = kernel.function if isinstance(kernel, Kernel) else kernel
+    before = _mode.is_plain
+    _mode.is_plain = True
+    try:
+        # Integers wrap around without a warning, as in machine code.
+        with np.errstate(over="ignore"):
+            return cast(_T, function(*arguments))
+    finally:
+        _mode.is_plain = before
 
 
 def _is_interrupted(error: BaseException) -> bool:

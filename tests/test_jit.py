@@ -12,7 +12,14 @@ import numba
 import pytest
 from numba.core import event
 
-from bnmind._jit import Kernel, _keeping_interrupts, njit, njit_superword
+from bnmind._jit import (
+    Kernel,
+    PlainWork,
+    _keeping_interrupts,
+    njit,
+    njit_superword,
+    run_plainly,
+)
 
 
 @njit
@@ -36,6 +43,39 @@ def test_kernels_call_kernels() -> None:
 
 def test_kernels_keep_their_names() -> None:
     assert (square.__name__, square.__doc__) == ("square", "Return x squared.")
+
+
+def test_kernels_run_as_python_functions_with_all_that_they_call() -> None:
+    @njit
+    def once(x: int) -> int:
+        return int(f"{x}1")  # numba cannot compile this
+
+    @njit
+    def twice(x: int) -> int:
+        return once(x) + once(x)
+
+    assert run_plainly(twice, 5) == 102
+    with pytest.raises(ZeroDivisionError):
+        run_plainly(njit(lambda x: 1 // x), 0)
+    assert square(3.0) == 9.0
+    assert isinstance(square, Kernel)
+    assert square.is_loaded
+
+
+def test_plain_work_ends_at_its_limit_or_when_the_kernel_is_loaded() -> None:
+    @njit
+    def kernel(x: int) -> int:
+        return x + 1
+
+    work = PlainWork(kernel, 10)
+    work.spend(3.5)
+    assert work.left == 7
+    work.spend(99)
+    assert work.left == 0
+    other = PlainWork(kernel, 10)
+    assert other.left == 10
+    assert kernel(1) == 2
+    assert other.left == 0
 
 
 @njit_superword

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._jit import run_plainly
 from bnmind.errors import (
     BnmindError,
     ImpossibleEvidenceError,
@@ -19,7 +21,8 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import LightModel, Limits, light_posterior, light_query, posterior
-from bnmind.junction.single.light_order_kernel import Case, Steps
+from bnmind.junction.single.light_order_kernel import Case, Steps, steps_of
+from bnmind.junction.single.light_sum_kernel import Work, sums_of
 from bnmind.pgm import FunctionalCPD, Listed, Network, TabularCPD, Variable, noisy_or
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks
@@ -143,6 +146,35 @@ def check_buckets(model: LightModel, case: Case, steps: Steps) -> None:
                 hidden = {int(steps.places[i]) for i in family if case.states[i] < 0}
                 assert hidden <= clique
                 assert min(hidden, default=last) >= min(place, last)
+
+
+@given(questions())
+@settings(max_examples=examples(20))
+def test_compiled_results_are_those_of_python_to_the_last_bit(
+    question: tuple[Network, list[tuple[str, ...]], dict[str, Any]],
+) -> None:
+    network, targets, evidence = question
+    query = light_query(LightModel.of(network), targets, evidence)
+    arrays = query.model.arrays
+    for case, steps in query.parts:
+        most = 2**62
+        plain = run_plainly(steps_of, arrays, case, query.likelihoods.size, most)
+        compiled = steps_of(arrays, case, query.likelihoods.size, most)
+        for mine, theirs in zip(plain, compiled, strict=True):
+            assert np.asarray(mine).tolist() == np.asarray(theirs).tolist()
+        refused = steps_of(arrays, case, query.likelihoods.size, max(steps.work // 3, 0))
+        assert refused.work in (-1, steps.work)
+        results = []
+        for run in (sums_of, partial(run_plainly, sums_of)):
+            messages = np.zeros(int(steps.message_starts[-1]))
+            messages[: query.likelihoods.size] = query.likelihoods
+            read = messages.view()
+            read.flags.writeable = False
+            work = Work(messages, read, np.zeros(int(steps.cells.max())))
+            for careful in (False, True):
+                results.append((*run(arrays, case, steps, work, careful), *work.product))
+        assert results[0] == results[2]
+        assert results[1] == results[3]
 
 
 RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))

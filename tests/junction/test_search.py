@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._jit import PlainWork
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import (
     GivenOrder,
@@ -26,6 +27,7 @@ from bnmind.junction.graphs.elimination_order import (
     elimination_cliques,
     measured_order,
 )
+from bnmind.junction.triangulation.first_search import FirstSearch
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, PlainSearch, Score, greedy_pass
 from bnmind.junction.triangulation.scored_graph import core_of, whole_graph
@@ -160,6 +162,28 @@ def test_the_compiled_climb_is_the_climb_in_python(
         compiled.passes,
         compiled.work,
     )
+
+
+@given(
+    ANY_GRAPH, st.sampled_from(NOISY), st.floats(0, 5000) | st.just(math.inf), st.integers(0, 9_000)
+)
+@settings(max_examples=examples(40))
+def test_a_search_may_start_in_python(
+    graph: InteractionGraph, score: Score, limit: float, most_work: int
+) -> None:
+    core = core_of(graph)[2]
+    noise, steps = noise_of(graph, 1)[0][: core.n], noise_of(graph, 2, 8)[:, : core.n]
+    start = Climb(list(range(core.n)), math.inf, np.zeros(core.n, dtype=np.int64))
+    plain = PlainSearch(core)
+    for allowed in (0, 700, 3_000, 10**6):
+        # The function stands for a kernel that is never loaded.
+        search = FirstSearch(core, PlainWork(lambda: None, allowed))
+        assert search.greedy(score, noise, limit) == plain.greedy(score, noise, limit)
+        climb = search.climb(score, start, steps, most_work)
+        expected = plain.climb(score, start, steps, most_work)
+        assert list(climb.order) == list(expected.order)
+        assert climb.noise.tolist() == expected.noise.tolist()
+        assert (climb.total, climb.passes, climb.work) == expected[1:2] + expected[3:]
 
 
 @settings(max_examples=examples(20))

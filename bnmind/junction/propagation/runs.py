@@ -10,11 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._jit import PlainWork, run_plainly
 from bnmind.information import Floats
 from bnmind.junction.propagation.arrays import TreeArrays, WorkArrays, work_arrays
 from bnmind.junction.propagation.propagation_kernel import propagate
 
 __all__ = ["Answers", "Cases", "Scratch", "answer"]
+
+_WORK_OF_A_CELL = 4
+_WORK_OF_A_BUCKET = 200
+"""The operations of a run in Python for each cell and for each table."""
+
+_plain_work = PlainWork(propagate)
+"""The work of runs in Python, before the kernel is loaded."""
 
 
 class Scratch:
@@ -111,12 +119,20 @@ def answer(
         np.empty(n, dtype=np.int64),
     )
     sums = np.empty(0) if expected is None else expected
+    cost = n * (
+        _WORK_OF_A_CELL * len(scratch.tree.table) + _WORK_OF_A_BUCKET * scratch.tree.n_buckets
+    )
     with scratch.taken() as work:
-        propagate(
+        arguments = (
             scratch.tree,
             work,
             (cases.findings, cases.soft_starts, cases.soft, cases.weights),
             wanted,
             (answers.marginals, answers.log_evidence, answers.doubtful, sums),
         )
+        if cost < _plain_work.left:
+            _plain_work.spend(cost)
+            run_plainly(propagate, *arguments)
+        else:
+            propagate(*arguments)
     return answers

@@ -88,18 +88,33 @@ class Steps(NamedTuple):
     """``(eliminated + 1,)`` the cells of the clique of each place, and of the targets."""
     missing: int
     """The number of a variable that matters, but whose table is not written out, or -1."""
+    work: int
+    """The operations of the plan; -1 if they exceed their limit, and there is no plan."""
 
 
 @njit
-def steps_of(net: LightArrays, case: Case, first_message: int) -> Steps:
-    """Return the plan of a query; messages start after ``first_message`` cells."""
+def steps_of(net: LightArrays, case: Case, first_message: int, most_work: int) -> Steps:
+    """Return the plan of a query.
+
+    Parameters
+    ----------
+    net, case
+        The network and the query.
+    first_message
+        The number of cells before the first message.
+    most_work
+        The limit of the operations.
+    """
     n = net.n_states.size
     matters = _relevant(net, case)
     number = np.full(n, -1, np.int64)
     rows, hidden = _graph(net, case, matters, number)
     if not case.whole:
         _keep_targets_parts(net, case, matters, number, rows)
-    order, scope_starts, scopes = _eliminated(net, case, number, rows, hidden)
+    order, scope_starts, scopes, work = _eliminated(net, case, number, rows, hidden, most_work)
+    if work > most_work:
+        none = np.empty(0, np.int64)
+        return Steps(none, none, none, none, none, none, none, np.empty(0, np.float64), -1, -1)
     places = np.full(n, -1, np.int64)
     for place in range(order.size):
         places[order[place]] = place
@@ -144,6 +159,7 @@ def steps_of(net: LightArrays, case: Case, first_message: int) -> Steps:
         message_starts,
         cells,
         missing,
+        work + n,
     )
 
 
@@ -285,11 +301,11 @@ def _keep_targets_parts(
 
 @njit
 def _eliminated(
-    net: LightArrays, case: Case, number: Ints, rows: Words, hidden: Ints
-) -> tuple[Ints, Ints, Ints]:
-    """Return the order of elimination, and what each variable is then connected with.
+    net: LightArrays, case: Case, number: Ints, rows: Words, hidden: Ints, most_work: int
+) -> tuple[Ints, Ints, Ints, int]:
+    """Return the order of elimination, what each variable is then connected with, and the work.
 
-    The function changes the rows.
+    The function changes the rows. It stops when the work exceeds its limit.
     """
     m, n_words = hidden.size, rows.shape[1]
     scores = np.full(m, _GONE, np.int64)
@@ -305,7 +321,10 @@ def _eliminated(
     starts = np.zeros(left + 1, np.int64)
     scopes = np.empty(max(4 * m, 16), np.int64)
     members = np.empty(m, np.int64)
+    work = 4 * m
     for place in range(left):
+        if work > most_work:
+            break
         least = np.int64(_GONE)
         a = 0
         for b in range(m):
@@ -334,10 +353,11 @@ def _eliminated(
             _clear(rows, b, b)
             if scores[b] != _GONE:
                 scores[b] = _score(net, rows, hidden, b)
+        work += m // 4 + degree * (8 + degree + 2 * n_words)
         starts[place + 1] = starts[place] + degree
     for i in range(case.targets.size):
         order[left + i] = case.targets[i]
-    return order, starts, scopes[: starts[left]]
+    return order, starts, scopes[: starts[left]], work
 
 
 @njit

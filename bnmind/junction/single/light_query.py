@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._jit import PlainWork, run_plainly
 from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Sealed, frozen, made, sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -24,7 +25,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.single_query import posterior
 from bnmind.junction.single.light_model import MOST_CELLS, LightModel
-from bnmind.junction.single.light_order_kernel import Case, Floats, Steps, steps_of
+from bnmind.junction.single.light_order_kernel import Case, Floats, LightArrays, Steps, steps_of
 from bnmind.junction.single.light_sum_kernel import Work, sums_of
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.network import Network
@@ -34,6 +35,12 @@ __all__ = ["LightQuery", "light_posterior", "light_query", "query_at"]
 
 _SAFE_EXPONENT = -800
 """Numbers lost by underflow cannot matter for probabilities above two to this power."""
+
+_MOST_WORK = 2**62
+"""No limit of the work of a plan."""
+
+_WORK_OF_A_STEP = 100
+"""The operations of a step besides its multiplications."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,9 +102,9 @@ class LightQuery(Sealed):
         read.flags.writeable = False
         work = Work(messages, read, np.empty(int(steps.cells.max())))
         arrays = self.model.arrays
-        total, exponent, lost = sums_of(arrays, case, steps, work, False)
+        total, exponent, lost = _summed(arrays, case, steps, work, careful=False)
         if total > 0 and exponent < _SAFE_EXPONENT:
-            total, exponent, lost = sums_of(arrays, case, steps, work, True)
+            total, exponent, lost = _summed(arrays, case, steps, work, careful=True)
         if lost or not total > 0:
             return None, -math.inf
         joint = work.product[: int(steps.cells[-1])] / total
@@ -211,7 +218,7 @@ def query_at(
     for i, scope in enumerate(scopes):
         hidden = [u for v in scope if states[u := numbers[v.name]] < 0]
         case = Case(states, starts, np.array(hidden, dtype=np.int64), whole=i == 0)
-        steps = steps_of(model.arrays, case, likelihoods.size)
+        steps = _planned(model.arrays, case, likelihoods.size)
         if steps.missing >= 0:
             raise _no_table(model.network.cpds[steps.missing])
         parts.append((case, steps))
@@ -288,6 +295,32 @@ def _scopes(
                 f"a variable is named twice in {[v.name for v in scope]}", scope
             )
     return scopes or ((),)
+
+
+_plain_work = PlainWork(sums_of)
+"""The work of queries in Python, before the kernels are loaded."""
+
+
+def _planned(arrays: LightArrays, case: Case, first_message: int) -> Steps:
+    """Return the plan of a query, by Python if that is quick and the kernels are not loaded."""
+    left = _plain_work.left
+    if left:
+        steps = run_plainly(steps_of, arrays, case, first_message, left)
+        _plain_work.spend(steps.work if steps.work >= 0 else left)
+        if steps.work >= 0:
+            return steps
+    return steps_of(arrays, case, first_message, _MOST_WORK)
+
+
+def _summed(
+    arrays: LightArrays, case: Case, steps: Steps, work: Work, *, careful: bool
+) -> tuple[float, int, bool]:
+    """Return the results of `sums_of`, by Python as `_planned`."""
+    cost = float(steps.cells @ np.diff(steps.bucket_starts)) + _WORK_OF_A_STEP * steps.cells.size
+    if cost < _plain_work.left:
+        _plain_work.spend(cost)
+        return run_plainly(sums_of, arrays, case, steps, work, careful)
+    return sums_of(arrays, case, steps, work, careful)
 
 
 def _no_table(cpd: CPD) -> TooLargeError:

@@ -26,7 +26,7 @@ from bnmind.junction.triangulation.greedy_arrays import (
 from bnmind.junction.triangulation.greedy_pass import WORK_OF_A_PASS, Climb, Pass, Score
 from bnmind.junction.triangulation.scored_graph import MANTISSA, Core
 
-__all__ = ["CompiledSearch"]
+__all__ = ["CompiledSearch", "one_pass"]
 
 
 class CompiledSearch:
@@ -43,7 +43,7 @@ class CompiledSearch:
         """Return one pass; the noise has an entry for each vertex."""
         self._require_noise(noise.shape)
         order = np.empty(self._n, dtype=np.int64)
-        completed, total, work = _pass(
+        completed, total, work = one_pass(
             self._arrays, self._state, self._rule(score), noise, float(limit), order
         )
         return Pass(order.tolist() if completed else None, total, work)
@@ -223,7 +223,7 @@ def _connect(core: CoreArrays, state: PassArrays, degree: int) -> int:
 
 
 @njit
-def _pass(
+def one_pass(
     core: CoreArrays, state: PassArrays, rule: KeyRule, noise: Ints, limit: float, order: Ints
 ) -> tuple[bool, float, int]:
     """Run one pass; return whether its total is within the limit, the total, and the work."""
@@ -301,7 +301,7 @@ def _climb(
     moved = False
     while passes < steps.shape[0] and work < most_work:
         proposal = noise + steps[passes]
-        completed, total, cost = _pass(core, state, rule, proposal, current, state.tried)
+        completed, total, cost = one_pass(core, state, rule, proposal, current, state.tried)
         passes += 1
         work += cost
         if completed:

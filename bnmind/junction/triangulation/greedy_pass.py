@@ -79,9 +79,15 @@ class PlainSearch:
 
     core: Core
 
-    def greedy(self, score: Score, noise: NDArray[np.int64], limit: float = math.inf) -> Pass:
-        """Return one pass."""
-        return greedy_pass(self.core, score, noise.tolist(), limit)
+    def greedy(
+        self,
+        score: Score,
+        noise: NDArray[np.int64],
+        limit: float = math.inf,
+        most_work: float = math.inf,
+    ) -> Pass:
+        """Return one pass, which ends early if it exceeds a limit of cells or of work."""
+        return greedy_pass(self.core, score, noise.tolist(), limit, most_work)
 
     def climb(
         self, score: Score, start: Climb, steps: NDArray[np.int64], most_work: float
@@ -115,8 +121,14 @@ class PlainSearch:
         return Climb(order, total, noise, passes, work)
 
 
-def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = math.inf) -> Pass:
-    """Return the greedy order of a score, or end early if its total exceeds the limit.
+def greedy_pass(
+    core: Core,
+    score: Score,
+    noise: Sequence[int],
+    limit: float = math.inf,
+    most_work: float = math.inf,
+) -> Pass:
+    """Return the greedy order of a score, or end early if its total or its work exceeds a limit.
 
     Parameters
     ----------
@@ -129,6 +141,8 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
         noisy scores only.
     limit
         The most cells.
+    most_work
+        The most work.
     """
     neighbors = list(core.neighbors)
     fill, weight = list(core.fill), list(core.weight)
@@ -158,6 +172,8 @@ def greedy_pass(core: Core, score: Score, noise: Sequence[int], limit: float = m
             mask ^= low
         added = fill[v]
         work += n // 8 + len(members) * (len(members) + added)
+        if work > most_work:
+            return Pass(None, total, work)
         if clique not in covered:
             size = sizes[v]
             for u in members:

@@ -7,7 +7,8 @@ multipliers. A pass ends early if it is worse than the current order of the chai
 
 The search ends when its cost reaches that of the propagation. It counts operations instead of time,
 so the same graph and seed get the same order on any machine. Small searches run in Python, large
-ones in the compiled twin of the same pass.
+ones in the compiled twin of the same pass; the first of these in a process also start in Python,
+see `bnmind.junction.triangulation.first_search`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
+from bnmind.junction.triangulation.first_search import FirstSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, Pass, PlainSearch, Score
 from bnmind.junction.triangulation.scored_graph import Core, core_of
 
@@ -207,8 +208,8 @@ class RandomizedGreedy(CheckedValue):
         first
             The pass of the first score, if it has run already.
         """
-        search: PlainSearch | CompiledSearch
-        search = CompiledSearch(core) if large else PlainSearch(core)
+        search: PlainSearch | FirstSearch
+        search = FirstSearch(core) if large else PlainSearch(core)
         zero = np.zeros(core.n, dtype=np.int64)
         plain: list[tuple[Climb, Score]] = []
         work = 0
@@ -222,14 +223,14 @@ class RandomizedGreedy(CheckedValue):
             if self.restarts is None and not large:
                 ahead = min(_budget(self.effort, core.n, plain[-1][0].total), most)
                 large = ahead > _WORK_IN_PYTHON
-                search = CompiledSearch(core) if large else search
+                search = FirstSearch(core) if large else search
         plain.sort(key=lambda pair: pair[0].total)
         best = plain[0][0]
         ahead = work * (self.restarts or 0) / len(plain)
         if self.restarts is None:
             ahead = min(_budget(self.effort, core.n, best.total), most)
         if not large and ahead > _WORK_IN_PYTHON:
-            search = CompiledSearch(core)
+            search = FirstSearch(core)
         rng = np.random.default_rng(self.seed)
         scale = 1 << core.fraction
         passes = chain = improved = 0
@@ -270,7 +271,7 @@ def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool 
     if not core.n:
         return Start(first, core_vertices, core, None)
     large = _is_large(graph, core, compiled=compiled)
-    search = CompiledSearch(core) if large else PlainSearch(core)
+    search = FirstSearch(core) if large else PlainSearch(core)
     first_pass = search.greedy(_SCORES[0][0], np.zeros(core.n, dtype=np.int64), limit)
     return Start(first, core_vertices, core, first_pass)
 
