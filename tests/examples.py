@@ -40,7 +40,7 @@ from bnmind.pgm import (
     noisy_or,
 )
 from bnmind.pgm.encoded_names import Alphabet, FileNames
-from bnmind.pgm.files import file_names
+from bnmind.pgm.files import DiagnosisMarks, file_names
 from bnmind.rank_one import factorize
 
 __all__ = ["EXAMPLES", "PUBLIC", "examples_of"]
@@ -384,6 +384,11 @@ def dialogue() -> questions.Dialogue:
     """Return a dialogue about the example network."""
     inquiry = questions.Inquiry.of(network(), about="rain", evidence={"slip": [0.5, 1]})
     return questions.Dialogue(inquiry).answer("wet", "yes")[0]
+
+
+@_add(DiagnosisMarks)
+def _marks() -> Any:
+    return DiagnosisMarks(targets=("rain",), observations=("wet",), faults={"rain": ("yes",)})
 
 
 @_add(

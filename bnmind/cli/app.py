@@ -24,6 +24,7 @@ from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strat
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
 from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
+from bnmind.cli.networks.ask import ASK_HELP, AskCommand, ask_about
 from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
@@ -78,6 +79,7 @@ def _root(
 
 
 KINDS = {
+    "ask": AskCommand,
     "assist": PriorCommand,
     "compare": GameCommand,
     "fit": FitCommand,
@@ -108,6 +110,7 @@ for name, command, text, short in (
     ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
     ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
+    ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
     ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),

@@ -1,5 +1,6 @@
 """Questions to any network: which variable to observe next, and the worth of observing it."""
 
+from bnmind.questions.cost_files import read_costs
 from bnmind.questions.decision import Decision, Utilities
 from bnmind.questions.dialogue import AnswerStep, Dialogue
 from bnmind.questions.dialogue_files import (
@@ -79,6 +80,7 @@ __all__ = [
     "dialogue_text",
     "doubt_answers",
     "rank_questions",
+    "read_costs",
     "read_dialogue",
     "resumed_dialogue",
     "value_of_information",

@@ -16,6 +16,7 @@ from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import read_game
 from bnmind.lab.reproductions import read_run
 from bnmind.pgm.files import read_network
+from bnmind.questions import read_dialogue
 from bnmind.strategies import read_tree, read_value, read_weights
 from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
 from tests.command_server import CommandServer
@@ -51,6 +52,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "snyder-table-1.json": read_run,
     "experiment.toml": read_experiment,
     "environment.json": lambda path: read_store(path.parent),
+    "lung.json": read_dialogue,
     "ann.json": lambda path: Session.load(path, read_bank(BANK)),
 }
 
@@ -106,4 +108,13 @@ def test_a_killed_command_leaves_complete_files(number: signal.Signals, tmp_path
                 assert_in_order(server.run(case_of(name, {}), here), 0)
                 assert _whole(here) == whole
                 assert not [path for path in here.rglob(".*") if path.is_file()]
-    assert written >= {"assist", "network", "compare", "strategy", "query", "simulate", "test"}
+    assert written >= {
+        "ask",
+        "assist",
+        "network",
+        "compare",
+        "strategy",
+        "query",
+        "simulate",
+        "test",
+    }

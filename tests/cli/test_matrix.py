@@ -26,6 +26,7 @@ from tests.command_server import Case, CommandServer, Ended
 
 SMALL = ("--pegs", "2", "--colors", "2")
 BANK = str(ROOT / "models" / "banks" / "fractions.json")
+ASIA = str(ROOT / "models" / "diagnosis" / "asia.xdsl")
 MODEL = str(ROOT / "models" / "mastermind-3x4.bif")
 
 SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -42,6 +43,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "run": (("run", "games.toml", "--out", "rows"), ""),
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
     "fit": (("fit", "coin.bif", "responses.csv", "--out", "fitted.bif"), ""),
+    "ask": (("ask", ASIA, "--about", "lung", "--session", "lung.json"), "no\nq\n"),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),

@@ -27,6 +27,11 @@ CASES = [
     ("bnmind.fitting.fit", ("fit", "bank.bif", "r.csv", "--hidden", "skill_1", "--out"), "a.bif"),
     ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
     ("bnmind.lab.mastermind.advice.start", ("assist", "--save"), "a.json"),
+    (
+        "bnmind.questions.Inquiry.of",
+        ("ask", "bank.bif", "--about", "item_1", "--session"),
+        "a.json",
+    ),
     ("bnmind.adaptive.Session.start", ("test", "bank.json", "--session"), "a.json"),
 ]
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bnmind.cli.networks.query import _evidence
+from bnmind.cli.shared.named_states import evidence_of
 from bnmind.errors import BnmindError
 from bnmind.junction import ORDER_FINDERS
 from bnmind.mastermind import Board, Reply, TableBelief
@@ -172,16 +172,16 @@ def test_long_evidence_is_read_without_copies_of_prefixes() -> None:
     many = {**states, **dict.fromkeys(names, ("x",))}
     tracemalloc.start()
     try:
-        found = _evidence([",".join(f"{name}=x" for name in names)], many)
+        found = evidence_of([",".join(f"{name}=x" for name in names)], many)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert found == dict.fromkeys(names, "x")
     assert most < 2**22
-    assert _evidence(["A=B=y"], states) == {"A=B": "y"}
-    assert _evidence(["A=B=="], states) == {"A=B": "="}
+    assert evidence_of(["A=B=y"], states) == {"A=B": "y"}
+    assert evidence_of(["A=B=="], states) == {"A=B": "="}
     with pytest.raises(BnmindError):
-        _evidence(["=" * 2000], states)
+        evidence_of(["=" * 2000], states)
 
 
 @pytest.mark.filterwarnings("default")

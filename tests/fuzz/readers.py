@@ -23,7 +23,7 @@ from bnmind.adaptive import (
     selector_by_name,
     stopper_by_names,
 )
-from bnmind.cli.networks.query import _evidence
+from bnmind.cli.shared.named_states import evidence_of
 from bnmind.errors import BnmindError
 from bnmind.lab import transcript_from_json
 from bnmind.lab.mastermind import read_game
@@ -175,7 +175,7 @@ READERS: Mapping[str, Reader] = {
         Reader("reply_text", partial(_of_boards, lambda b, t: Reply.parse(t, pegs=b.pegs))),
         # Channels of large boards take long to make.
         Reader("noise_text", partial(_of_boards, parse_noise, boards=BOARDS[:3])),
-        Reader("evidence_text", partial(_of_text, lambda text: _evidence([text], STATES))),
+        Reader("evidence_text", partial(_of_text, lambda text: evidence_of([text], STATES))),
         Reader("selector_text", partial(_of_text, selector_by_name)),
         Reader("stopper_text", partial(_of_text, lambda text: stopper_by_names(text.split()))),
     )

@@ -23,6 +23,8 @@ class Command(Enum):
 
     UNDO = "u"
     HINT = "?"
+    DOUBT = "d"
+    HELP = "h"
     QUIT = "q"
 
 

@@ -1,0 +1,63 @@
+"""Reader of the marks for diagnosis in an XDSL file.
+
+GeNIe marks a node as a target (``diagtype="target"``), an observation (``diagtype="observation"``)
+or neither. The states of a target that are faults have ``fault="true"``. Observations with
+``ranked="true"`` are to be ranked by their value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bnmind._values import CheckedValue
+from bnmind.pgm.encoded_names import ENCODING, decoded
+from bnmind.pgm.formats.xml_source import Element, parse_xml
+
+__all__ = ["DiagnosisMarks", "marks_from_xdsl"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosisMarks(CheckedValue):
+    """The roles of variables in a diagnosis; variables without a role are in none of the lists."""
+
+    targets: tuple[str, ...] = ()
+    """The variables that the diagnosis is about."""
+    observations: tuple[str, ...] = ()
+    """The variables that can be observed."""
+    ranked: tuple[str, ...] = ()
+    """The observations that are to be ranked by their value."""
+    faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The states of targets that are faults."""
+
+
+def marks_from_xdsl(data: bytes) -> DiagnosisMarks:
+    """Return the marks in an XDSL file; errors as for the network in it."""
+    root = parse_xml(data)
+    if root.tag != "smile":
+        raise root.place.fault(f"expected <smile>, got <{root.tag[:40]}>")
+    encoded = any(
+        note.attributes.get("names") == ENCODING
+        for extensions in root.each("extensions")
+        for note in extensions.each("bnmind")
+    )
+
+    def original(name: str) -> str:
+        return decoded(name) if encoded else name
+
+    nodes = root.one("nodes").children
+    names = {id(node): original(node.attribute("id")) for node in nodes}
+    targets = [node for node in nodes if node.attributes.get("diagtype") == "target"]
+    seen = [node for node in nodes if node.attributes.get("diagtype") == "observation"]
+    faults = {names[id(node)]: tuple(map(original, _faults(node))) for node in targets}
+    return DiagnosisMarks(
+        targets=tuple(names[id(node)] for node in targets),
+        observations=tuple(names[id(node)] for node in seen),
+        ranked=tuple(names[id(node)] for node in seen if node.attributes.get("ranked") == "true"),
+        faults={name: states for name, states in faults.items() if states},
+    )
+
+
+def _faults(node: Element) -> list[str]:
+    states = node.each("state")
+    return [s.attribute("id") for s in states if s.attributes.get("fault") == "true"]
