@@ -23,8 +23,8 @@ from bnmind.cli.mastermind.setting import GameCommand, PriorCommand
 from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strategy
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
-from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
 from bnmind.cli.networks.ask import ASK_HELP, AskCommand, ask_about
+from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
 from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
