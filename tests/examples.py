@@ -40,7 +40,7 @@ from bnmind.pgm import (
     noisy_or,
 )
 from bnmind.pgm.encoded_names import Alphabet, FileNames
-from bnmind.pgm.files import DiagnosisMarks, file_names
+from bnmind.pgm.files import file_names
 from bnmind.rank_one import factorize
 
 __all__ = ["EXAMPLES", "PUBLIC", "examples_of"]
@@ -386,9 +386,11 @@ def dialogue() -> questions.Dialogue:
     return questions.Dialogue(inquiry).answer("wet", "yes")[0]
 
 
-@_add(DiagnosisMarks)
+@_add(questions.DiagnosisMarks)
 def _marks() -> Any:
-    return DiagnosisMarks(targets=("rain",), observations=("wet",), faults={"rain": ("yes",)})
+    return questions.DiagnosisMarks(
+        targets=("rain",), observations=("wet",), faults={"rain": ("yes",)}
+    )
 
 
 @_add(

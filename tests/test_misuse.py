@@ -643,7 +643,9 @@ def test_misuse_is_reported_plainly(call: Call) -> None:
 
 def of_files(package: str, name: str) -> bool:
     """Return whether a function takes the name of a file, which has a test of its own."""
-    return package == "pgm.files" or name in (*("read_costs", "read_dialogue", "write_dialogue"),)
+    return package == "pgm.files" or name in (
+        *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
+    )
 
 
 def test_every_public_function_is_called() -> None:
@@ -671,7 +673,7 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: files.write_model(network(), tmp_path / "x.bif", max_cells=value),
         lambda: files.file_names(value, "x.bif"),
         lambda: files.file_names(network(), value),
-        lambda: files.read_diagnosis(value),
+        lambda: questions.read_diagnosis(value),
         lambda: questions.read_costs(value),
         lambda: questions.read_dialogue(value),
         lambda: questions.write_dialogue(value, dialogue()),

@@ -25,7 +25,6 @@ from bnmind.pgm.formats.registry import MODEL_FORMATS
 from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.formats.uai import evidence_from_uai, variables_from_uai
 from bnmind.pgm.formats.uai_files import names_beside
-from bnmind.pgm.formats.xdsl_marks import DiagnosisMarks, marks_from_xdsl
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
@@ -35,14 +34,12 @@ __all__ = [
     "MODEL_FORMATS",
     "MODEL_SUFFIXES",
     "NETWORK_SUFFIXES",
-    "DiagnosisMarks",
     "ModelFileWarning",
     "NormalizedTable",
     "ReadReport",
     "file_names",
     "model_contents",
     "read",
-    "read_diagnosis",
     "read_evidence",
     "read_model",
     "read_network",
@@ -298,24 +295,6 @@ def read_evidence(path: str | os.PathLike[str], model: str | os.PathLike[str]) -
     names = names_beside(model)
     variables = read_from(model, lambda data: variables_from_uai(text_of(data), names=names))
     return read_from(path, lambda data: evidence_from_uai(text_of(data), variables))
-
-
-@checked
-def read_diagnosis(path: str | os.PathLike[str]) -> DiagnosisMarks:
-    """Return the targets and observations that a ``.xdsl`` file of GeNIe marks for diagnosis.
-
-    Parameters
-    ----------
-    path
-        The file. It need not have any marks.
-
-    Raises
-    ------
-    ModelFileError
-        If the suffix is another one, or the file cannot be read, with the place.
-    """
-    _format(path, (".xdsl",), "marks for diagnosis", packed=True)
-    return read_from(path, marks_from_xdsl)
 
 
 def _format(

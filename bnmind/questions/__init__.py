@@ -2,6 +2,7 @@
 
 from bnmind.questions.cost_files import read_costs
 from bnmind.questions.decision import Decision, Utilities
+from bnmind.questions.diagnosis_marks import DiagnosisMarks, read_diagnosis
 from bnmind.questions.dialogue import AnswerStep, Dialogue
 from bnmind.questions.dialogue_files import (
     SavedDialogue,
@@ -53,6 +54,7 @@ __all__ = [
     "AnswerStep",
     "Certain",
     "Decision",
+    "DiagnosisMarks",
     "Dialogue",
     "DialogueProgress",
     "DialogueStopper",
@@ -81,6 +83,7 @@ __all__ = [
     "doubt_answers",
     "rank_questions",
     "read_costs",
+    "read_diagnosis",
     "read_dialogue",
     "resumed_dialogue",
     "value_of_information",

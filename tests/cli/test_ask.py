@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bnmind.pgm.files import DiagnosisMarks, read_diagnosis, read_network, write_model
+from bnmind.pgm.files import read_network, write_model
 from bnmind.questions import (
     DIALOGUE_STOPPERS,
     QUESTION_SCORES,
     TARGET_MEASURES,
+    DiagnosisMarks,
     rank_questions,
+    read_diagnosis,
     read_dialogue,
 )
 from tests.command_line import ROOT, assert_one_line_error, run

@@ -19,8 +19,7 @@ from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.pgm import FactorModel, Network
-    from bnmind.pgm.files import DiagnosisMarks
-    from bnmind.questions import DialogueStopper, QuestionScore, TargetMeasure
+    from bnmind.questions import DiagnosisMarks, DialogueStopper, QuestionScore, TargetMeasure
 
 __all__ = ["AskOptions", "Setting", "setting_of"]
 
@@ -192,7 +191,7 @@ def _readable(text: str | None) -> str:
 
 def _marks(path: Path) -> DiagnosisMarks | None:
     """Return the marks for diagnosis in a file of GeNIe; None for other files."""
-    from bnmind.pgm.files import read_diagnosis
+    from bnmind.questions import read_diagnosis
 
     if Path(path.name.removesuffix(".gz")).suffix.lower() != ".xdsl":
         return None

@@ -7,14 +7,17 @@ or neither. The states of a target that are faults have ``fault="true"``. Observ
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.pgm.encoded_names import ENCODING, decoded
+from bnmind.pgm.formats.model_format import read_from
 from bnmind.pgm.formats.xml_source import Element, parse_xml
 
-__all__ = ["DiagnosisMarks", "marks_from_xdsl"]
+__all__ = ["DiagnosisMarks", "read_diagnosis"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,24 @@ class DiagnosisMarks(CheckedValue):
     """The states of targets that are faults."""
 
 
-def marks_from_xdsl(data: bytes) -> DiagnosisMarks:
+@checked
+def read_diagnosis(path: str | os.PathLike[str]) -> DiagnosisMarks:
+    """Return the targets and observations that a ``.xdsl`` file of GeNIe marks for diagnosis.
+
+    Parameters
+    ----------
+    path
+        The file; ``.gz`` if it is compressed. It need not have any marks.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read or is not of this format, with the place.
+    """
+    return read_from(path, _marks)
+
+
+def _marks(data: bytes) -> DiagnosisMarks:
     """Return the marks in an XDSL file; errors as for the network in it."""
     root = parse_xml(data)
     if root.tag != "smile":
