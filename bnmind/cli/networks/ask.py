@@ -86,7 +86,7 @@ AskCommand = command_with_members(
 """A command whose help lists the scores, the measures and the stoppers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Talk:
     """A dialogue on the terminal, and its file."""
 
@@ -158,12 +158,17 @@ def ask_about(options: AskOptions) -> None:
             tell(repr(ranking))
         return
     console = terminal()
-    talk = _Talk(console, dialogue, setting.stoppers, setting.texts, options.session, None)
+    talk = _Talk(
+        console=console,
+        dialogue=dialogue,
+        stoppers=setting.stoppers,
+        options=setting.texts,
+        path=options.session,
+        text=None if saved is None else saved.text,
+    )
     if saved is None:
         working("choosing a question", lambda _: dialogue.ranking)
         talk = talk.after(dialogue)
-    else:
-        talk = replace(talk, text=saved.text)
     console.print(
         f"{printable(options.model.name)}: {counted(len(network.variables), 'variable')},"
         f" {counted(len(inquiry.about), 'target')}, {counted(len(inquiry.among), 'question')}."
