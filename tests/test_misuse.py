@@ -153,6 +153,15 @@ def of_functions() -> Iterator[Call]:
             {"structure": [("rain", "wet")], "cases": {"wet": [0, 1]}, "hidden": {"rain": 2}},
         ),
         (
+            junction.compile_model,
+            {
+                "model": network(),
+                "memory": 10**6,
+                "order": junction.MinFill(),
+                "limits": junction.Limits(),
+            },
+        ),
+        (
             questions.rank_questions,
             {
                 "network": network(),

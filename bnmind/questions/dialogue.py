@@ -125,7 +125,7 @@ class Dialogue(CheckedValue):
         """The cost of the questions answered."""
         return float(sum(self.inquiry.costs.get(name, 0.0) for name in self.state.answers))
 
-    @property
+    @cached_property
     def progress(self) -> DialogueProgress:
         """The progress of the dialogue, as input to a stopper."""
         return DialogueProgress(
@@ -147,8 +147,7 @@ class Dialogue(CheckedValue):
         """
         if not self.open_questions:
             return "there is no question left to ask"
-        progress = self.progress if stoppers else None
-        reasons = (stopper.stop(progress) for stopper in stoppers if progress is not None)
+        reasons = (stopper.stop(self.progress) for stopper in stoppers)
         return next((reason for reason in reasons if reason), "")
 
     def next_question(self) -> str:

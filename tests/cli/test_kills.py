@@ -44,6 +44,7 @@ def _is_image(path: Path) -> None:
 READ: Mapping[str, Callable[[Path], object]] = {
     "bnmind-game.json": read_game,
     "stage.bif": read_network,
+    "fitted.bif": read_network,
     "tree.json": read_tree,
     "value.json": read_value,
     "weights.json": read_weights,
@@ -67,7 +68,7 @@ def _whole(directory: Path) -> set[str]:
     """Read all that a command has written; return the names."""
     found = set()
     for path in directory.rglob("*"):
-        if path.is_dir() or path.name in ("q.csv", "responses.csv", "games.toml"):
+        if path.is_dir() or path.name in ("q.csv", "responses.csv", "games.toml", "coin.bif"):
             continue
         if path.name.startswith("."):
             continue  # what is left of writing; the next writer removes it
