@@ -18,12 +18,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._bounded_files import SMALL_FILE, read_text
 from bnmind._file_locks import locked
-from bnmind._messages import shown
+from bnmind._messages import one_line
 from bnmind._text_files import write_file
 from bnmind._values import CheckedValue
 from bnmind.errors import BnmindError, SessionFileError
@@ -128,13 +127,12 @@ def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
     """
     place = os.fspath(path)
     try:
-        text = read_text(place, most=SMALL_FILE)
-        return _saved(parse_json(text), text)
+        return _saved(read_text(place, most=SMALL_FILE))
     except BnmindError as fault:
-        reason = str(fault)
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        reason = f"something else ({shown(fault)})"
-    raise SessionFileError(f"expected a dialogue in {place}, got {reason}", place)
+        line, column = (getattr(fault, name, None) for name in ("line", "column"))
+        raise SessionFileError(
+            f"expected a dialogue in {place}: {fault}", place, line=line, column=column
+        ) from fault
 
 
 @checked
@@ -165,7 +163,7 @@ def resumed_dialogue(
         )
     if saved.about != inquiry.about:
         raise SessionFileError(
-            f"the dialogue in {place} is about {', '.join(saved.about)}, not about"
+            f"the dialogue in {place} is about {one_line(', '.join(saved.about))}, not about"
             f" {', '.join(inquiry.about)}",
             place,
         )
@@ -182,21 +180,22 @@ def _record(event: AnswerEvent) -> dict[str, str]:
     return {name: value for name, value in zip(_FIELDS, values, strict=True) if value}
 
 
-def _saved(record: Any, text: str) -> SavedDialogue:
-    if record["schema"] != _SCHEMA:
-        raise ValueError(f"the schema {record['schema']}")
-    if record["version"] != _VERSION:
-        raise SessionFileError(f"version {shown(record['version'])}, which is newer")
-    events = []
-    for number, entry in enumerate(record["events"]):
-        if unknown := set(entry) - set(_FIELDS):
-            raise ValueError(f"unknown field {min(unknown)} of event {number}")
-        values = {**entry, "kind": AnswerKind(entry["kind"])}
-        events.append(AnswerEvent(**values))
+def _saved(text: str) -> SavedDialogue:
+    from bnmind.questions.dialogue_records import dialogue_record
+
+    record = dialogue_record(text)
     return SavedDialogue(
-        fingerprint=record["network"]["fingerprint"],
-        about=tuple(record["about"]),
-        events=tuple(events),
-        options=dict(record["options"]),
+        fingerprint=record.network.fingerprint,
+        about=tuple(record.about),
+        events=tuple(
+            AnswerEvent(
+                kind=AnswerKind(entry.kind),
+                question=entry.question,
+                answer=entry.answer,
+                at=entry.at,
+            )
+            for entry in record.events
+        ),
+        options=record.options,
         text=text,
     )

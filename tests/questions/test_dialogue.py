@@ -237,11 +237,12 @@ def test_a_file_of_another_program_is_not_replaced(tmp_path: Path) -> None:
     [
         ('"version": 1', '"version": 2', "newer"),
         ('"bnmind-dialogue"', '"bnmind-session"', "bnmind-session"),
-        ('"kind": "answer"', '"kind": "shout"', "shout"),
-        ('"question"', '"quest"', "unknown field quest"),
+        ('"kind": "answer"', '"kind": "shout"', "events.0.kind"),
+        ('"question"', '"quest"', "quest"),
         ('"about"', '"of"', "about"),
+        ('"about": ["fault"]', '"about": "fault"', "about"),
         (" ]}", "", "JSON"),
-        ('"answer": "no"', '"answer": 3', "text"),
+        ('"answer": "no"', '"answer": 3', "events.0.answer"),
     ],
 )
 def test_damaged_files_are_named(tmp_path: Path, old: str, new: str, text: str) -> None:
