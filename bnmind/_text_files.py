@@ -10,6 +10,7 @@ writer in a directory removes the temporary files of killed programs.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import stat
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from bnmind._temporary_files import sweep, temporary_name
 from bnmind.errors import FileWriteError
@@ -33,6 +35,7 @@ __all__ = [
     "remove_directory",
     "write_file",
     "write_files",
+    "writing",
 ]
 
 _HANDLES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
@@ -114,6 +117,67 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
         for draft in drafts:
             with suppress(OSError):
                 draft.temporary.unlink()
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that is written piece by piece, and replace an existing one at the end.
+
+    If the block raises an error, the existing file is unchanged and no other file remains.
+
+    Raises
+    ------
+    FileWriteError
+        If the file cannot be written. The error names the file.
+    """
+    name = os.fspath(path)
+    if is_stream(name):
+        with naming(name):
+            stream = open(name, "wb")  # noqa: SIM115 (errors of the block are not of this file)
+        with stream:
+            yield _Named(stream, name)
+        return
+    with naming(name):
+        place = _writable(real_place(name))
+        sweep(place.parent)
+        draft = _Draft(name, place, temporary_name(place.parent))
+        file = _opened(draft)
+    try:
+        try:
+            yield _Named(file, name)
+            with naming(name):
+                _finish(file, draft)
+                file.close()
+        finally:
+            with suppress(OSError):  # an earlier error says more
+                file.close()
+        _put_in_place([draft])
+    finally:
+        with suppress(OSError):
+            draft.temporary.unlink()
+
+
+class _Named(io.RawIOBase, BinaryIO):
+    """An open file whose errors name it."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        super().__init__()
+        self._file, self._name = file, name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        with naming(self._name):
+            return self._file.write(data)
+
+    def flush(self) -> None:
+        if not self._file.closed:
+            with naming(self._name):
+                self._file.flush()
+
+    def tell(self) -> int:
+        return self._file.tell()
 
 
 def create_file(path: str | os.PathLike[str], content: str | bytes) -> bool:
@@ -257,18 +321,24 @@ def is_stream(path: str) -> bool:
 
 def _fill(draft: _Draft, content: bytes) -> None:
     """Write the temporary file and flush it to the disk, with the permissions of the final file."""
-    try:
-        old = os.stat(draft.place)
-    except FileNotFoundError:
-        old = None
-    # Others must not be able to read a secret file, not even its temporary file.
-    mode = 0o666 if old is None else 0o600
-    with os.fdopen(os.open(draft.temporary, _NEW, mode), "wb") as file:
+    with _opened(draft) as file:
         file.write(content)
-        if old is not None:
-            _copy_rights(draft.place, old, draft.temporary)
-        file.flush()
-        os.fsync(file.fileno())
+        _finish(file, draft)
+
+
+def _opened(draft: _Draft) -> BinaryIO:
+    """Create the temporary file."""
+    # Others must not be able to read a secret file, not even its temporary file.
+    mode = 0o600 if os.path.exists(draft.place) else 0o666
+    return os.fdopen(os.open(draft.temporary, _NEW, mode), "wb")
+
+
+def _finish(file: BinaryIO, draft: _Draft) -> None:
+    """Flush the temporary file to the disk, and give it the permissions of the final file."""
+    with suppress(FileNotFoundError):
+        _copy_rights(draft.place, os.stat(draft.place), draft.temporary)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -25,6 +25,7 @@ from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
 from bnmind.cli.networks.ask import ASK_HELP, AskCommand, ask_about
 from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
+from bnmind.cli.networks.predict import PREDICT_HELP, PredictCommand, predict
 from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
@@ -86,6 +87,7 @@ KINDS = {
     "learn": LearnCommand,
     "network": NetworkCommand,
     "play": GameCommand,
+    "predict": PredictCommand,
     "query": QueryCommand,
     "regret": RegretCommand,
     "reproduce": ReproduceCommand,
@@ -110,6 +112,7 @@ for name, command, text, short in (
     ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
     ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
+    ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
     ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),

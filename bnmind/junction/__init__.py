@@ -1,5 +1,6 @@
 """Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
+from bnmind.junction.cases.answer_file import FileAnswers, answer_file
 from bnmind.junction.cases.answers import CaseAnswers
 from bnmind.junction.cases.completion import complete, sample_missing
 from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
@@ -37,6 +38,7 @@ __all__ = [
     "ExactOrder",
     "Explanation",
     "ExplanationPlan",
+    "FileAnswers",
     "GivenOrder",
     "InteractionGraph",
     "JunctionTree",
@@ -55,6 +57,7 @@ __all__ = [
     "SamplingPlan",
     "Simplifications",
     "WeightedMinFill",
+    "answer_file",
     "compile_explanation",
     "compile_marginal_map",
     "compile_model",

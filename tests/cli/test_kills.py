@@ -64,11 +64,15 @@ BY_SUFFIX: Mapping[str, Callable[[Path], object]] = {
 }
 
 
+GIVEN = ("q.csv", "responses.csv", "cases.csv", "games.toml", "coin.bif")
+"""The files that commands read."""
+
+
 def _whole(directory: Path) -> set[str]:
     """Read all that a command has written; return the names."""
     found = set()
     for path in directory.rglob("*"):
-        if path.is_dir() or path.name in ("q.csv", "responses.csv", "games.toml", "coin.bif"):
+        if path.is_dir() or path.name in GIVEN:
             continue
         if path.name.startswith("."):
             continue  # what is left of writing; the next writer removes it

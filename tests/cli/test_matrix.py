@@ -44,6 +44,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
     "fit": (("fit", "coin.bif", "responses.csv", "--out", "fitted.bif"), ""),
     "ask": (("ask", ASIA, "--about", "lung", "--session", "lung.json"), "no\nq\n"),
+    "predict": (("predict", MODEL, "cases.csv", "--targets", "P", "--out", "answers.csv"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),
@@ -83,6 +84,7 @@ def prepared(directory: Path) -> Path:
         "network coin {}\nvariable a {type discrete [2] {0, 1};}\n"
         "probability (a) {table 0.5, 0.5;}\n"
     )
+    (directory / "cases.csv").write_text("T1,P\n1,0\n,1\n")
     (directory / "q.csv").write_text("item,x,y\na,1,0\nb,0,1\nc,1,1\n")
     return directory
 

@@ -15,6 +15,11 @@ CASES = [
     ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
     ("bnmind.strategies.fit_value", ("fit-value", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
+    (
+        "bnmind.junction.cases.answer_file.write_answers",
+        ("predict", "bank.bif", "r.csv", "--out"),
+        "a.csv",
+    ),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.stores.resumed_games", ("compare", "knuth", "--out"), ""),
     (

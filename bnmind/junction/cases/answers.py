@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from bnmind.pgm.variable import label_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CaseAnswers"]
+__all__ = ["CaseAnswers", "case_notes"]
 
 _SHOWN = 6
 
@@ -60,22 +60,8 @@ class CaseAnswers(Value):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the caller should know about the cases, in sentences."""
-        notes = []
-        if n := len(self.impossible):
-            rows = f"{n:,} row{'s' if n > 1 else ''} of {len(self):,}"
-            notes.append(
-                f"{rows} {'have' if n > 1 else 'has'} probability zero and no answer:"
-                f" {_some(self.impossible)}"
-            )
-        if n := len(self.unused):
-            notes.append(
-                f"{n:,} column{'s are' if n > 1 else ' is'} not in the model: {_some(self.unused)}"
-            )
-        notes += [
-            f"the column {one_line(label)} is not a variable; did you mean {' or '.join(similar)}?"
-            for label, similar in self.close.items()
-        ]
-        return tuple(notes)
+        counts = (len(self), len(self.impossible))
+        return case_notes(counts, self.impossible, self.unused, self.close)
 
     def __repr__(self) -> str:
         n, m = self._table.shape
@@ -86,6 +72,43 @@ class CaseAnswers(Value):
         return "\n".join([repr(self), *self.notes, str(self._table.head(_SHOWN))])
 
 
-def _some(labels: tuple[Hashable, ...]) -> str:
+def case_notes(
+    counts: tuple[int, int],
+    impossible: Sequence[Hashable],
+    unused: Sequence[Hashable],
+    close: Mapping[str, Sequence[str]],
+) -> tuple[str, ...]:
+    """Return what the caller should know about cases, in sentences.
+
+    Parameters
+    ----------
+    counts
+        The number of rows, and of impossible ones.
+    impossible
+        The labels of the impossible rows, or the first of them.
+    unused
+        The labels of the columns that are not variables.
+    close
+        For such columns, variables with a similar name.
+    """
+    notes = []
+    n_rows, n = counts
+    if n:
+        notes.append(
+            f"{n:,} row{'s' if n > 1 else ''} of {n_rows:,} {'have' if n > 1 else 'has'}"
+            f" probability zero and no answer: {_some(impossible, n)}"
+        )
+    if n := len(unused):
+        notes.append(
+            f"{n:,} column{'s are' if n > 1 else ' is'} not in the model: {_some(unused, n)}"
+        )
+    notes += [
+        f"the column {one_line(label)} is not a variable; did you mean {' or '.join(similar)}?"
+        for label, similar in close.items()
+    ]
+    return tuple(notes)
+
+
+def _some(labels: Sequence[Hashable], count: int) -> str:
     texts = [one_line(label_text(label) or str(label), longest=40) for label in labels[:_SHOWN]]
-    return ", ".join(texts) + (", …" if len(labels) > _SHOWN else "")
+    return ", ".join(texts) + (", …" if count > _SHOWN else "")

@@ -85,7 +85,7 @@ def _categories(
             categories.append(state)
     if len(categories) > len(kind.categories):
         kind = pandas.CategoricalDtype(categories, ordered=kind.ordered)
-    return pandas.Categorical.from_codes(codes[positions].tolist(), dtype=kind)
+    return pandas.Categorical.from_codes(codes[positions], dtype=kind)
 
 
 def _converter(series: pandas.Series[Any]) -> Callable[[str], Any]:

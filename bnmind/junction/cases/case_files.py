@@ -1,0 +1,238 @@
+"""Files of cases, CSV or Parquet, read and written in chunks of rows.
+
+In a CSV file, the first line names the columns, and cells are text. An empty cell is missing, and
+so are texts such as ``NA`` unless they are states. The text of a number matches the state of an
+equal number. The rows are numbered as in a spreadsheet: the header is row 1, and the first case row
+2. A Parquet file needs the library pyarrow; its rows are numbered from 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from bnmind._messages import one_line
+from bnmind.errors import CaseTableError, MissingLibraryError, ModelFileError
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["CASE_SUFFIXES", "FrameWriter", "check_suffix", "file_rows", "is_text", "read_frames"]
+
+CASE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+"""The suffixes of files of cases that can be read; those without .gz can be written."""
+
+_BLOCK = 2**20
+
+
+def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
+    """Return the suffix of a file of cases; raise `ModelFileError` if it is unknown."""
+    name = os.fspath(path)
+    known = [suffix for suffix in CASE_SUFFIXES if read or not suffix.endswith(".gz")]
+    for suffix in known:
+        if name.lower().endswith(suffix):
+            return suffix
+    raise ModelFileError(
+        f"expected a file of {'cases' if read else 'answers'} named {' or '.join(known)}, got"
+        f" {one_line(name)}",
+        name,
+    )
+
+
+def is_text(path: str | os.PathLike[str]) -> bool:
+    """Return whether all cells of a file of cases are text."""
+    return check_suffix(path, read=True) != ".parquet"
+
+
+def file_rows(path: str | os.PathLike[str]) -> int | None:
+    """Return the number of rows of a file, for progress; None if it is not quickly known.
+
+    For a CSV file, it is the number of line ends, which cells may contain too.
+    """
+    suffix = check_suffix(path, read=True)
+    if suffix == ".parquet":
+        with _reading(path):
+            return int(_parquet().ParquetFile(path).metadata.num_rows)
+    if suffix != ".csv" or not os.path.isfile(path):
+        return None
+    with _reading(path), open(path, "rb") as file:
+        return max(0, sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b"")) - 1)
+
+
+def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
+    """Yield the rows of a file of cases in chunks; their index is the number of the row.
+
+    Parameters
+    ----------
+    path
+        The file.
+    rows
+        The number of rows of a chunk.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, or is not a table.
+    CaseTableError
+        If two columns have the same name.
+    MissingLibraryError
+        If it is a Parquet file, and pyarrow is not installed.
+    """
+    import pandas
+
+    frames = _parquet_frames if not is_text(path) else _csv_frames
+    first = 2 if is_text(path) else 1
+    for frame in frames(path, rows):
+        if not frame.columns.is_unique:
+            name = frame.columns[frame.columns.duplicated()][0]
+            raise CaseTableError([f"two columns of {path} are named {one_line(str(name))!r}"])
+        frame.index = pandas.RangeIndex(first, first + len(frame))
+        first += len(frame)
+        yield frame
+
+
+def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
+    import pandas
+
+    with _reading(path):
+        open_file: Any = gzip.open if os.fspath(path).lower().endswith(".gz") else open
+        with open_file(path, "rt", encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file), [])
+        if twice := [name for name, count in Counter(header).items() if count > 1]:
+            raise CaseTableError([f"two columns of {path} are named {one_line(twice[0])!r}"])
+        if not header:
+            raise ModelFileError(
+                f"{path} has no columns; the first line must name them", os.fspath(path)
+            )
+        reader = pandas.read_csv(
+            path,
+            dtype=str,
+            keep_default_na=False,
+            na_values=[""],
+            skip_blank_lines=False,
+            encoding="utf-8-sig",
+            chunksize=rows,
+        )
+    with reader:
+        while True:
+            try:
+                with _reading(path):
+                    frame = next(reader)
+            except StopIteration:
+                return
+            if list(frame.columns) != header:
+                raise ModelFileError(
+                    f"the rows of {path} have more cells than its first line", os.fspath(path)
+                )
+            if not isinstance(frame.index, pandas.RangeIndex):
+                raise ModelFileError(
+                    f"the rows of {path} have more cells than its first line", os.fspath(path)
+                )
+            yield frame
+
+
+def _parquet_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
+    with _reading(path):
+        file = _parquet().ParquetFile(path)
+    with file:
+        if file.metadata.num_rows == 0:
+            yield file.read().to_pandas(ignore_metadata=True)
+            return
+        batches = file.iter_batches(batch_size=rows)
+        while True:
+            try:
+                with _reading(path):
+                    frame = next(batches).to_pandas()
+            except StopIteration:
+                return
+            yield frame if all(name is None for name in frame.index.names) else frame.reset_index()
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Convert errors of reading to a `ModelFileError` that names the file."""
+    try:
+        yield
+    except (ModelFileError, CaseTableError, MissingLibraryError, StopIteration):
+        raise
+    except OSError as fault:
+        reason = fault.strerror or one_line(str(fault))
+        raise ModelFileError(f"cannot read {path} ({reason})", os.fspath(path)) from fault
+    except (ValueError, EOFError, csv.Error) as fault:  # of pandas and pyarrow, and of encodings
+        raise ModelFileError(
+            f"{path} is not a table of cases: {one_line(str(fault))}", os.fspath(path)
+        ) from fault
+
+
+def _parquet() -> Any:
+    """Return the module pyarrow.parquet."""
+    try:
+        import pyarrow.parquet
+    except ImportError as fault:
+        raise MissingLibraryError(
+            "Parquet files need pyarrow; install it with: pip install 'bnmind[lab]'", "pyarrow"
+        ) from fault
+    return pyarrow.parquet
+
+
+class FrameWriter:
+    """Writes data frames with equal columns to an open file, one after the other.
+
+    Parameters
+    ----------
+    file
+        The file.
+    path
+        The name of the file, whose suffix tells the format.
+    """
+
+    def __init__(self, file: BinaryIO, path: str | os.PathLike[str]) -> None:
+        self._file = file
+        self._parquet: Any = _parquet() if Path(path).suffix.lower() == ".parquet" else None
+        self._writer: Any = None
+        self._begun = False
+
+    def write(self, frame: pandas.DataFrame) -> None:
+        """Write the rows of a frame, without its index."""
+        if self._parquet is None:
+            text = frame.to_csv(index=False, header=not self._begun, lineterminator="\n")
+            self._file.write(text.encode("utf-8"))
+            self._begun = True
+            return
+        import pyarrow
+
+        table = pyarrow.Table.from_pandas(_plain(frame), preserve_index=False)
+        if self._writer is None:
+            schema = pyarrow.schema(
+                [
+                    field.with_type(pyarrow.string())
+                    if pyarrow.types.is_null(field.type)
+                    else field
+                    for field in table.schema.remove_metadata()
+                ]
+            )
+            self._writer = self._parquet.ParquetWriter(self._file, schema)
+        self._writer.write_table(table.cast(self._writer.schema))
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _plain(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return a frame without categories, whose types differ between chunks."""
+    import pandas
+
+    kinds = {
+        name: kind.categories.dtype
+        for name, kind in frame.dtypes.items()
+        if isinstance(kind, pandas.CategoricalDtype)
+    }
+    return frame.astype(kinds) if kinds else frame

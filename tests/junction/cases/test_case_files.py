@@ -1,0 +1,224 @@
+"""Files of cases: the answers of a frame, whatever the format and the chunks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmind.errors import (
+    BnmindError,
+    CaseTableError,
+    FileWriteError,
+    InvalidArgumentError,
+    MissingLibraryError,
+    ModelFileError,
+)
+from bnmind.junction import (
+    answer_file,
+    complete,
+    impute,
+    log_likelihood,
+    predict,
+    predict_proba,
+    sample_missing,
+)
+from bnmind.pgm import Network, TabularCPD, Variable
+from tests.junction.cases.test_predict import GARDEN
+
+GRADE = Variable.of_integers("grade", range(3))
+PASSED = Variable("passed", ("NA", "yes"))
+COURSE = Network(
+    (
+        TabularCPD(GRADE, (), np.array([0.5, 0.3, 0.2])),
+        TabularCPD(PASSED, (GRADE,), np.array([[1.0, 0.4, 0.1], [0.0, 0.6, 0.9]])),
+    )
+)
+TEXT = "id,grade,passed\na,0,NA\nb,,yes\nc,1.0,\nd, 2 ,yes\ne,na,NA\nf,0,yes\n"
+
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "predict": partial(predict, targets=["grade"]),
+    "predict_proba": partial(predict_proba, targets=["grade"]),
+    "log_likelihood": log_likelihood,
+    "impute": impute,
+    "complete": complete,
+}
+
+
+def written(path: Path) -> pd.DataFrame:
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
+
+
+@pytest.mark.parametrize("rows", [1, 4, None])
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_has_the_answers_of_its_frame(
+    answer: str, rows: int | None, suffix: str, tmp_path: Path
+) -> None:
+    given, out = tmp_path / "cases.csv", tmp_path / f"answers.{suffix}"
+    given.write_text(TEXT)
+    grades = pd.Series([0, None, 1, 2, None, 0], dtype="Int64")
+    passed = pd.Series(["NA", "yes", None, "yes", "NA", "yes"], dtype="str")
+    frame = pd.DataFrame({"id": list("abcdef"), "grade": grades, "passed": passed})
+    report = answer_file(COURSE, given, out, ANSWERS[answer], rows=rows)
+    expected = ANSWERS[answer](COURSE, frame)
+    whole = expected.frame
+    if isinstance(whole.columns, pd.MultiIndex):
+        whole.columns = ["=".join(label) for label in whole.columns]
+    if "id" not in whole:
+        whole.insert(0, "id", frame["id"])
+    found = written(out)
+    assert list(found.columns) == list(whole.columns) == list(report.columns)
+    for name in whole:
+        if pd.api.types.is_float_dtype(whole[name].dtype):
+            np.testing.assert_allclose(found[name].astype(float), whole[name], atol=1e-12)
+        else:
+            text = whole[name].astype("str").where(whole[name].notna(), None)
+            assert found[name].where(found[name].notna(), None).tolist() == text.tolist()
+    assert report.n_rows == 6
+    assert report.impossible == tuple(int(str(row)) + 2 for row in expected.impossible)
+    assert report.n_impossible == len(expected.impossible)
+    assert report.unused == ("id",)
+
+
+def test_parquet_files_keep_the_kinds_of_their_values(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "grade": pd.array([0, None, 2], dtype="Int64"),
+            "passed": pd.Categorical(["NA", "yes", None], categories=["yes", "NA"]),
+            "when": pd.to_datetime(pd.Series(["2020-01-01", "2020-01-02", None])).array,
+        },
+        index=pd.Index(["a", "b", "c"], name="id"),
+    )
+    frame.to_parquet(tmp_path / "cases.parquet")
+    for rows in (1, 9):
+        report = answer_file(
+            COURSE, tmp_path / "cases.parquet", tmp_path / "out.parquet", impute, rows=rows
+        )
+        found = pd.read_parquet(tmp_path / "out.parquet")
+        assert found["grade"].tolist() == [0, 1, 2]
+        assert found["passed"].tolist() == ["NA", "yes", "yes"]
+        assert found["id"].tolist() == ["a", "b", "c"]
+        assert found["when"].isna().tolist() == [False, False, True]
+        assert set(report.unused) == {"id", "when"}
+
+
+def test_a_blank_line_is_a_case_without_findings(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("wet\n\nyes\n")
+    answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict)
+    assert written(tmp_path / "out.csv")["rain"].tolist() == ["no", "yes"]
+
+
+def test_draws_repeat_the_rows_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text(TEXT)
+    draw = partial(sample_missing, rng=np.random.default_rng(1), draws=3)
+    answer_file(COURSE, tmp_path / "cases.csv", tmp_path / "out.csv", draw, rows=2)
+    assert written(tmp_path / "out.csv")["id"].tolist() == [x for x in "abcdef" for _ in range(3)]
+
+
+def test_a_compressed_file_can_be_read(tmp_path: Path) -> None:
+    pd.DataFrame({"wet": ["yes", None]}).to_csv(tmp_path / "cases.csv.gz", index=False)
+    answer_file(GARDEN, tmp_path / "cases.csv.gz", tmp_path / "out.csv", predict)
+    assert written(tmp_path / "out.csv")["rain"].tolist() == ["yes", "no"]
+
+
+def test_unknown_states_of_all_chunks_are_counted_and_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("wet\n" + "yes\n" * 5 + "soaked\n" * 30)
+    with pytest.raises(CaseTableError) as caught:
+        answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict, rows=4)
+    assert caught.value.count == 30
+    assert len(caught.value.problems) == 10
+    assert str(caught.value).startswith("row 7, column wet: expected a state among no, damp, yes")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.csv"]
+
+
+def test_an_error_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("wet\n" + "yes\n" * 5)
+    (tmp_path / "out.csv").write_text("old")
+    calls = []
+
+    def interrupted(model: Any, frame: pd.DataFrame) -> Any:
+        calls.append(len(frame))
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return predict(model, frame)
+
+    with pytest.raises(KeyboardInterrupt):
+        answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", interrupted, rows=2)
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.csv", "out.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "has no columns"),
+        ("rain,rain\nno,no\n", "two columns"),
+        ("a,b\nno,no\n", "no column has the name of a variable"),
+        ("rain\nno,no\nno,no\n", "more cells"),
+        ("rain\nno\nno,no,no\n", "is not a table of cases"),
+        (b"rain\n\xff\xfe\n", "is not a table of cases"),
+        ('rain\n"no\n', "is not a table of cases"),
+    ],
+)
+def test_files_that_are_no_tables_are_refused(
+    content: str | bytes, message: str, tmp_path: Path
+) -> None:
+    data = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / "cases.csv").write_bytes(data)
+    with pytest.raises(BnmindError, match=message):
+        answer_file(
+            GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", partial(predict, targets="wet")
+        )
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_table_without_rows_has_answers_without_rows(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("id,wet\n")
+    report = answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict)
+    assert (tmp_path / "out.csv").read_text() == "id,rain\n"
+    assert report.n_rows == 0
+    pd.DataFrame({"wet": pd.Series([], dtype="str")}).to_parquet(tmp_path / "cases.parquet")
+    answer_file(GARDEN, tmp_path / "cases.parquet", tmp_path / "out.csv", predict)
+    assert (tmp_path / "out.csv").read_text() == "rain\n"
+
+
+def test_faulty_arguments_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cases.csv").write_text("wet,log_likelihood\nno,1\n")
+    out = tmp_path / "out.csv"
+    with pytest.raises(ModelFileError, match=r"\.csv or \.parquet"):
+        answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.xlsx", predict)
+    with pytest.raises(ModelFileError, match="cannot read"):
+        answer_file(GARDEN, tmp_path / "none.csv", out, predict)
+    with pytest.raises(FileWriteError):
+        answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "none" / "out.csv", predict)
+    with pytest.raises(InvalidArgumentError, match="rows"):
+        answer_file(GARDEN, tmp_path / "cases.csv", out, predict, rows=0)
+    with pytest.raises(CaseTableError, match="has the name of an answer"):
+        answer_file(GARDEN, tmp_path / "cases.csv", out, log_likelihood)
+    (tmp_path / "cases.parquet").write_text("no parquet")
+    with pytest.raises(ModelFileError, match="not a table"):
+        answer_file(GARDEN, tmp_path / "cases.parquet", out, predict)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingLibraryError, match=r"bnmind\[lab\]"):
+        answer_file(GARDEN, tmp_path / "cases.parquet", out, predict)
+    assert not out.exists()
+
+
+def test_progress_counts_the_rows_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("wet\n" + "no\n" * 5)
+    told: list[tuple[int, int | None]] = []
+    answer_file(
+        *(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict),
+        rows=2,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(2, 5), (4, 5), (5, 5)]
