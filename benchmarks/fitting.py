@@ -67,9 +67,10 @@ def from_pyagrum(model: Any, network: Network) -> Network:
     cpds = []
     for cpd in network.cpds:
         table = model.cpt(cpd.variable.name)
-        assert list(table.names) == [v.name for v in cpd.scope]
-        shape = [v.n_states for v in cpd.scope]
-        values = np.array(table.toarray()).ravel().reshape(shape[::-1]).T
+        names = list(table.names)
+        # The first variable runs fastest in its arrays; the order of the parents is its own.
+        values = np.array(table.toarray()).T
+        values = values.transpose([names.index(v.name) for v in cpd.scope])
         cpds.append(TabularCPD(cpd.variable, cpd.parents, values))
     return Network(tuple(cpds))
 

@@ -37,6 +37,7 @@ from bnmind.pgm import FunctionalCPD, Listed, Network, NoisyMaximum, TabularCPD,
 from tests.fitting.twin import cases_of, expected_counts
 from tests.modes import examples
 from tests.networks import networks
+from tests.wheel import pyagrum_network
 
 RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
 SUN = Variable("sun", ("no", "yes"))
@@ -400,3 +401,26 @@ def test_progress_counts_steps() -> None:
     assert told
     assert told[-1][0] == told[-1][1]
     assert all(done <= total for done, total in told)
+
+
+@pytest.mark.slow
+def test_the_likelihood_is_that_of_pyagrum() -> None:
+    """Both climb from the same tables to the same maximum."""
+    gum = pytest.importorskip("pyagrum")
+    rng = np.random.default_rng(8)
+    a = rng.integers(0, 2, 300)
+    b = (rng.random(300) < np.where(a == 1, 0.8, 0.3)).astype(int)
+    c = (rng.random(300) < np.where(b == 1, 0.9, 0.2)).astype(int)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c}).astype(object)
+    frame[["a", "b"]] = frame[["a", "b"]].mask(rng.random((300, 2)) < 0.3)
+    network = fit([("a", "b"), ("b", "c")], frame.fillna(0), prior=Laplace(20)).network
+    theirs = pyagrum_network(network)
+    learner = gum.BNLearner(frame.fillna("?").astype(str), theirs, ["?"])
+    learner.useNoPrior()
+    learner.useEMWithDiffCriterion(1e-9, 0.0)
+    learner.EMsetMaxIter(400)
+    learned = learner.learnParameters(theirs)
+    ours = fit(network, frame, options=FitOptions(tolerance=1e-10)).network
+    for cpd in ours.cpds:
+        found = np.array(learned.cpt(cpd.variable.name).toarray()).T
+        np.testing.assert_allclose(cpd.to_factor().values.real, found, atol=1e-4)
