@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import bytes_text, many
 from bnmind._values import Sealed
-from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
 from bnmind.junction.inference.batch_run import BatchPosterior
@@ -42,6 +42,9 @@ __all__ = ["Causes", "causes_of", "configurations"]
 
 _QUICK = 2**26
 """Up to this many multiplications, a run is not worth another plan for the evidence."""
+
+_ROUNDING = 1e-9
+"""Probabilities may be below zero by this much, where terms of opposite signs cancel."""
 
 _WAY_OUT = (
     "Ask about fewer targets, use the measure MarginalEntropies(), name fewer questions in among,"
@@ -223,6 +226,10 @@ def _split(
                 sure = np.eye(1, question.n_states)
                 channels[question.name] = np.where(possible[rows, None], channel, sure)
         masses = weights[rows] / weights[rows].sum()
+        if any(channel.min(initial=0.0) < -_ROUNDING for channel in channels.values()):
+            raise InvalidArgumentError(
+                "the model is no distribution: the product of its factors is negative somewhere"
+            )
         states = {v.name: v.states for v in questions}
         result.append(Causes(targets=scope, masses=masses, channels=channels, states=states))
         start += count

@@ -240,13 +240,12 @@ class Dialogue(CheckedValue):
     def doubts(self) -> Doubts:
         """The answers that fit the others badly, and the conflict among all of them.
 
-        States in the evidence of the inquiry count as answers too.
+        The evidence of the inquiry is not in doubt.
         """
-        evidence = self.evidence
-        states = {name: state for name, state in evidence.items() if isinstance(state, str)}
-        soft = {name: weights for name, weights in evidence.items() if name not in states}
         inquiry = self.inquiry
-        return doubt_answers(inquiry.engine, states, about=inquiry.about, evidence=soft)
+        return doubt_answers(
+            inquiry.engine, self.state.answers, about=inquiry.about, evidence=inquiry.evidence
+        )
 
     def _check(self, event: AnswerEvent) -> None:
         """Raise if the question or the answer of an event is none."""

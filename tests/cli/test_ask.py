@@ -125,6 +125,20 @@ def test_a_dialogue_is_saved_and_resumed() -> None:
     assert FILE.read_bytes() == before
 
 
+def test_damaged_options_are_named() -> None:
+    _ask("q", options="--about lung --session ann.json")
+    FILE.write_text(FILE.read_text().replace('[\\"lung\\"]', "lung"))
+    for options in ((), ("--about", "lung")):
+        result = run("ask", ASIA, *options, "--session", "ann.json")
+        assert_one_line_error(result, "--about", "cannot be read")
+
+
+def test_what_is_given_is_not_in_doubt() -> None:
+    shown = _ask("yes", "d", "q", options="--about lung --given smoke=no").stdout
+    assert "smoke      " not in shown
+    assert "xray       " in shown
+
+
 def test_another_writer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     options = ("--about", "lung", "--session", "ann.json")
     _ask("q", options=" ".join(options))

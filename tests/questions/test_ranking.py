@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind.adaptive import ItemBank, rank_items, start_belief
 from bnmind.errors import (
+    BnmindError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
     NothingToAskError,
@@ -118,6 +120,26 @@ def test_a_product_of_factors_is_asked_as_well() -> None:
     model = FactorModel((Factor((a, b), np.array([[3.0, 1.0], [1.0, 3.0]])),))
     (row,) = rank_questions(model, about="a")
     assert row.information == pytest.approx(1 - bits(np.array([0.75, 0.25])))
+
+
+def test_a_product_that_is_no_distribution_is_refused() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    model = FactorModel((Factor((a, b), np.array([[3.0, -1.0], [1.0, 3.0]])),))
+    with pytest.raises(BnmindError):
+        rank_questions(model, about="a")
+
+
+def test_items_of_a_test_are_ranked_as_by_its_own_belief() -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [1, 1], [0, 1], [1, 1]], guess=0.2, slip=0.1)
+    skills = [v.name for v in bank.hidden]
+    belief = start_belief(bank).update("item_1", 1)
+    ranking = rank_questions(
+        bank.network, about=skills, among=bank.item_names, evidence={"item_1": "1"}
+    )
+    for row in rank_items(belief, bank.item_names[1:]):
+        ours = ranking.named(row.item)
+        assert ours.information == pytest.approx(row.information, abs=1e-9)
+        assert ours.predicted == pytest.approx(dict(row.predicted), abs=1e-9)
 
 
 def test_an_engine_is_asked_within_its_limits() -> None:

@@ -118,11 +118,12 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
 
     texts = _texts(options)
     if saved is not None:
-        for name, text in texts.items():
-            if text != saved.get(name):
+        for name in texts:
+            if _list(saved, name) != _list(texts, name):
                 raise BnmindError(
-                    f"expected {name} {_readable(saved.get(name))} as in the dialogue saved in"
-                    f" {options.session}, got {_readable(text)}; --session may name another file"
+                    f"expected {name} {_readable(saved, name)} as in the dialogue saved in"
+                    f" {options.session}, got {_readable(texts, name)}; --session may name another"
+                    " file"
                 )
         texts = dict(saved)
     score = made_by_name("score", QUESTION_SCORES, _first(texts, "--score", DEFAULT_SCORE))
@@ -185,8 +186,8 @@ def _first(texts: Mapping[str, str], name: str, default: str) -> str:
     return next(iter(_list(texts, name)), default)
 
 
-def _readable(text: str | None) -> str:
-    return "not given" if text is None else " ".join(json.loads(text))
+def _readable(texts: Mapping[str, str], name: str) -> str:
+    return " ".join(_list(texts, name)) or "not given"
 
 
 def _marks(path: Path) -> DiagnosisMarks | None:
