@@ -108,8 +108,7 @@ def factors_to_pyagrum(model: FactorModel, *, max_cells: int = DEFAULT_CELLS) ->
     factors = markov_factors(model, max_cells=max_cells, merged=True)
     pyagrum = _pyagrum()
     with warnings.catch_warnings():
-        # pyAgrum 3.3 ends the process if its warning about an outdated type is an error.
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # as for the import
         field = pyagrum.MarkovRandomField()
     for variable in model.variables:
         field.add(_labelized(pyagrum, variable))
@@ -143,7 +142,10 @@ def factors_from_pyagrum(model: Any) -> FactorModel:
 
 def _pyagrum() -> Any:
     try:
-        return importlib.import_module("pyagrum")
+        with warnings.catch_warnings():
+            # pyAgrum 3.3 ends the process if its warning about an outdated type is an error.
+            warnings.simplefilter("ignore")
+            return importlib.import_module("pyagrum")
     except ImportError as fault:
         raise MissingLibraryError(
             f"pyAgrum must be installed (pip install pyagrum): {fault}", "pyagrum"
