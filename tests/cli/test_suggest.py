@@ -305,3 +305,13 @@ def test_another_strategy_proposes_the_guess() -> None:
 def test_a_strategy_that_nobody_knows_is_refused() -> None:
     result = run("suggest", "--strategy", "knut")
     assert_one_line_error(result, "knut", "did you mean")
+
+
+@pytest.mark.slow
+def test_a_board_too_large_to_evaluate_is_answered_by_samples() -> None:
+    said = run_json("suggest", "--pegs", "7", "--colors", "9", "--history", HARD, "--seed", "1")
+    assert "too large to evaluate all guesses" in said["note"]
+    assert said["information"] > 3
+
+
+HARD = "1122334 2b1w, 2233415 0b3w"

@@ -153,6 +153,22 @@ def test_error_for_large_boards_names_the_needed_memory() -> None:
         plan_masses(board, belief, method=Method.ELIMINATION)
 
 
+def test_boards_that_need_too_many_additions_are_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To count the additions exactly, half a minute of index maps would be built."""
+    board = Board(7, 9)
+    for name in ("elimination_additions", "elimination_maps"):
+        monkeypatch.setattr(
+            f"bnmind.mastermind.masses.color_elimination.{name}", None, raising=False
+        )
+        monkeypatch.setattr(f"bnmind.mastermind.masses.mass_plan.{name}", None, raising=False)
+    belief = np.full(board.n_codes, 1 / board.n_codes)
+    with pytest.raises(TooLargeError, match="additions, and brute force") as caught:
+        plan_masses(board, belief, every_guess=True)
+    assert caught.value.needed > caught.value.budget
+
+
 @pytest.mark.parametrize(
     "board", [Board(4, 2), Board(8, 2), Board(10, 2), Board(3, 4), Board(7, 3)]
 )

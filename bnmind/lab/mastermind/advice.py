@@ -6,16 +6,16 @@ The belief and the entropy strategy compute all of it; this module only collects
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from bnmind.errors import InvalidHistoryError
+from bnmind.errors import InvalidHistoryError, TooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from bnmind.mastermind import Belief, Board, Channel, Posterior, Prior, Turn
-    from bnmind.strategies import Situation, Strategy
+    from bnmind.strategies import GuessInfo, Situation, Strategy
 
 _Kind = TypeVar("_Kind", bound="Belief")
 
@@ -170,21 +170,19 @@ def advise(
     rng
         The random generator of the strategy.
     strategy
-        The strategy; by default the one of minimal expected entropy. It chooses from a belief of
+        The strategy; by default the one of minimal expected entropy, from samples if the board
+        is too large to evaluate all guesses. A strategy that is given chooses from a belief of
         its own kind with the same history, so that one that assumes true replies does so here too.
     situation
         The memory of the strategy and the number of guesses left, if known.
     prior
         The distribution from which the code was drawn; uniform if None.
     """
-    from bnmind.mastermind import SampledBelief
-    from bnmind.strategies import FIRST_TURN, Entropy, SampledEntropy, describe_guess
+    from bnmind.strategies import FIRST_TURN, describe_guess
 
     board, situation = belief.board, situation or FIRST_TURN
     if strategy is None:
-        is_sampled = isinstance(belief, SampledBelief)
-        choosing_by_entropy = SampledEntropy() if is_sampled else Entropy(once=True)
-        guess, info = choosing_by_entropy.choose(belief, rng, situation)
+        guess, info = _by_entropy(belief, rng, situation)
         told = info
     else:
         own = belief_after(strategy.start(belief.channel, prior), belief.history)
@@ -203,6 +201,23 @@ def advise(
         note=" ".join(filter(None, (info.note or _warning(belief), _unused(strategy, prior)))),
         memory=info.memory,
     )
+
+
+def _by_entropy(
+    belief: Posterior, rng: np.random.Generator, situation: Situation
+) -> tuple[int, GuessInfo]:
+    """Return the guess of minimal expected entropy, and the reasons for it."""
+    from bnmind.mastermind import SampledBelief
+    from bnmind.strategies import Entropy, SampledEntropy
+
+    if isinstance(belief, SampledBelief):
+        return SampledEntropy().choose(belief, rng, situation)
+    try:
+        return Entropy(once=True).choose(belief, rng, situation)
+    except TooLargeError:
+        guess, info = SampledEntropy().choose(belief, rng, situation)
+        note = f"The board {belief.board} is too large to evaluate all guesses; this one is the"
+        return guess, replace(info, note=f"{note} best of some, by samples of the codes.")
 
 
 def choosing(board: Board) -> str:

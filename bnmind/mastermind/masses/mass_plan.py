@@ -202,7 +202,10 @@ def plan_masses(
         min(way.seconds for way in ways)
         > _elimination_seconds(board, least_additions(board), once=once)
     )
-    if needed <= MAX_BYTES and is_worthwhile:
+    # The exact number of additions needs the index maps, which take half a minute at seven pegs.
+    least = least_additions(board) * (board.pegs if board.repeats else 1)
+    fits = method is Method.ELIMINATION or least <= _MOST_OPERATIONS
+    if needed <= MAX_BYTES and is_worthwhile and fits:
         padded = elimination_additions(board, padded=True)
         seconds = _elimination_seconds(board, padded, once=once)
         ways.append(Way(Method.ELIMINATION, True, elimination_additions(board), seconds))
@@ -212,14 +215,7 @@ def plan_masses(
         if way.method is method or (method is None and way.operations <= _MOST_OPERATIONS)
     ]
     if not possible:
-        raise TooLargeError(
-            f"the board {board} is too large to evaluate all guesses: color elimination would need"
-            f" {needed / 1e9:,.1f} GB of at most {MAX_BYTES / 1e9:.1f} GB, and brute force"
-            f" {board.n_codes * survivors:,} pairs of guess and code; make a guess of your own, or"
-            " evaluate guesses when fewer codes are left",
-            needed=needed,
-            budget=MAX_BYTES,
-        )
+        raise _too_large(board, needed, board.n_codes * survivors)
     way = min(possible, key=lambda one: one.seconds)
     if way.method is Method.REPRESENTATIVES and classes is not None:
         guesses, sizes = classes.representatives, classes.sizes
@@ -232,6 +228,24 @@ def plan_masses(
         sizes=sizes,
         survivors=survivors,
         considered=tuple(ways),
+    )
+
+
+def _too_large(board: Board, needed: int, pairs: int) -> TooLargeError:
+    """Return the error for a board whose guesses no method can evaluate."""
+    is_memory = needed > MAX_BYTES
+    elimination = (
+        f"{needed / 1e9:,.1f} GB of at most {MAX_BYTES / 1e9:.1f} GB"
+        if is_memory
+        else f"more than {_MOST_OPERATIONS:,} additions"
+    )
+    return TooLargeError(
+        f"the board {board} is too large to evaluate all guesses: color elimination would need"
+        f" {elimination}, and brute force {pairs:,} of at most {_MOST_OPERATIONS:,} pairs of guess"
+        " and code; use a strategy with samples, such as entropy-sampled, or evaluate guesses when"
+        " fewer codes are left",
+        needed=needed if is_memory else pairs,
+        budget=MAX_BYTES if is_memory else _MOST_OPERATIONS,
     )
 
 
