@@ -20,9 +20,13 @@ from pathlib import Path
 from bnmind._text_files import is_stream, naming, real_place
 from bnmind.errors import FileWriteError
 
-__all__ = ["locked"]
+__all__ = ["LockHeldError", "locked"]
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
+
+
+class LockHeldError(FileWriteError):
+    """Another program or thread holds the lock of a file."""
 
 
 @contextmanager
@@ -82,7 +86,7 @@ def _acquire(place: Path, name: str, patience: float) -> int:
         if taken:  # but the last holder has removed the file in the meantime
             continue
         if time.monotonic() > end:
-            raise FileWriteError(
+            raise LockHeldError(
                 f"another program has been writing {name} for {patience:.0f} seconds; try again"
                 " when it has ended",
                 name,

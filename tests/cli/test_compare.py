@@ -468,6 +468,17 @@ def test_a_shorter_run_leaves_the_games_that_a_longer_one_kept(tmp_path: Path) -
     assert not list(Path("results").glob("*unfinished-*"))
 
 
+def test_a_rule_that_ends_a_resumed_run_leaves_no_kept_games(tmp_path: Path) -> None:
+    (tmp_path / "failing_until.py").write_text(FAILING_AFTER)
+    (tmp_path / "fail").touch()
+    arguments = ("compare", "knuth", "failing_until:Failing", *SMALL, "--games", "330", "--until")
+    assert_one_line_error(run(*arguments, "0.01"), "RuntimeError: killed")
+    assert len(list(Path("results").rglob("part-*.parquet"))) == 2
+    (tmp_path / "fail").unlink()
+    assert run_json(*arguments, "3")["games"] < 330
+    assert not list(Path("results").glob("*unfinished-*"))
+
+
 @pytest.mark.slow
 def test_workers_change_no_row(tmp_path: Path) -> None:
     (tmp_path / "own_module.py").write_text(

@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from bnmind.lab import EXPERIMENTS, Experiment, experiment_from_text, experiment_to_toml, run
+from bnmind.lab import (
+    EXPERIMENTS,
+    Experiment,
+    experiment_from_text,
+    experiment_to_toml,
+    run,
+    run_into,
+)
 from tests.command_line import ROOT
 from tests.registries import registry_faults
 
@@ -82,6 +90,19 @@ def test_batches_are_pure_and_travel(kind: str) -> None:
     parts = [pickle.loads(pickle.dumps(batch)).run() for batch in experiment.batches()[::-1]]
     assert tuple(row for part in parts[::-1] for row in part.rows) == results.rows
     assert tuple(row for part in parts[::-1] for row in part.details) == results.details
+
+
+@pytest.mark.parametrize("kind", EXPERIMENTS)
+def test_frames_in_memory_and_of_a_store_are_equal(kind: str, tmp_path: Path) -> None:
+    experiment = made(kind)
+    store, results = run_into(experiment, tmp_path / "store"), run(experiment)
+    for stored, kept in (
+        (store.frame, results.frame),
+        (store.detail_frame, results.detail_frame),
+    ):
+        assert dict(stored.dtypes) == dict(kept.dtypes)
+        measured = [name for name in stored.columns if "seconds" in name]
+        pd.testing.assert_frame_equal(stored.drop(columns=measured), kept.drop(columns=measured))
 
 
 @pytest.mark.parametrize("kind", EXPERIMENTS)

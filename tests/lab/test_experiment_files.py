@@ -246,3 +246,24 @@ def test_half_a_channel_is_refused(part: str) -> None:
     name = part.partition(" ")[0]
     with pytest.raises(ExperimentFileError, match=f"or neither, got only {name}"):
         experiment_from_text(text)
+
+
+def test_numbers_of_numpy_are_written_as_plain_ones() -> None:
+    def made(whole: type, share: type, truth: type) -> GameExperiment:
+        board = Board(2, 3)
+        setting = GameSetting(
+            channel=Channel.false_reply(board, share(0.2)),
+            players=(Player(Knuth(), assumed=Channel.false_reply(board, share(0.1))),),
+            ending=Declared(share(0.9), whole(9)),
+        )
+        return GameExperiment(
+            settings=(setting,),
+            games=whole(5),
+            seed=whole(3),
+            turns=truth(True),
+            batch_games=whole(2),
+        )
+
+    plain, of_numpy = made(int, float, bool), made(np.int64, np.float64, np.bool_)
+    assert experiment_to_toml(of_numpy) == experiment_to_toml(plain)
+    assert experiment_to_json(of_numpy) == experiment_to_json(plain)

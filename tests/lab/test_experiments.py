@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab import (
     Contest,
     Declared,
@@ -43,6 +43,21 @@ def test_rows_are_those_of_a_comparison() -> None:
     compared = compare([Entropy(), Knuth()], NOISY, games=9, seed=3)
     assert run(experiment).rows == compared.rows
     assert experiment.comparisons(run(experiment).rows) == (compared,)
+
+
+def test_rows_of_another_experiment_are_refused() -> None:
+    experiment = small()
+    rows = run(experiment).rows
+    assert len(experiment.comparisons(rows)) == 4
+    others = (
+        run(small(seed=1)).rows,
+        (rows[1], rows[0], *rows[2:]),
+        (*rows[:-1], replace(rows[-1], channel="exact")),
+        (*rows[:-1], replace(rows[-1], assumed_prior="two-color")),
+    )
+    for other in others:
+        with pytest.raises(InvalidArgumentError, match="rows of the experiment in their order"):
+            experiment.comparisons(other)
 
 
 def test_rows_do_not_depend_on_batches_or_copies() -> None:

@@ -186,13 +186,12 @@ def compare(options: CompareOptions) -> None:
     check_writable_directory(options.out)
     workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
-        games = _Games(contest, options.strategies or DEFAULT_STRATEGIES, options.out, workers)
-        begun = games.place is not None and games.place.is_dir()
+        names = options.strategies or DEFAULT_STRATEGIES
+        games = _Games(contest, names, options.out, workers, sequential=rule is not None)
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
     written = save_comparison(comparison, options.out, vector=options.svg)
-    # Fewer games than all may suffice; a longer run may then still need those that it kept.
-    if not interrupted and (comparison.games == contest.n_games or not begun):
+    if not interrupted:
         forget_unfinished(options.out, games.place)
     if options.as_json:
         tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
@@ -207,7 +206,13 @@ class _Games:
     """The games of a comparison, which are kept in batches until all of them are finished."""
 
     def __init__(
-        self, contest: Contest, names: Sequence[str], out: Path, workers: int | Backend
+        self,
+        contest: Contest,
+        names: Sequence[str],
+        out: Path,
+        workers: int | Backend,
+        *,
+        sequential: bool,
     ) -> None:
         from bnmind.lab import GameExperiment
         from bnmind.lab.experiments.game_experiment import batch_games_of
@@ -226,7 +231,7 @@ class _Games:
             match=contest.match,
             batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
         )
-        self.place = unfinished_place(self.experiment, out)
+        self.place = unfinished_place(self.experiment, out, sequential=sequential)
 
     def play(self, rule: Enough | None) -> Iterator[GameRow]:
         """Yield the rows of the games, until a rule says that they suffice."""

@@ -7,8 +7,10 @@ the same rows with any number of workers, and after any interruption.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from bnmind._values import CheckedValue
@@ -25,6 +27,7 @@ __all__ = [
     "Row",
     "columns_of",
     "row_frame",
+    "typed_frame",
 ]
 
 VERSION = 1
@@ -123,4 +126,24 @@ def row_frame(row_type: type[Row], rows: Sequence[Row]) -> pd.DataFrame:
     """Return rows as a new pandas data frame."""
     import pandas as pd
 
-    return pd.DataFrame(columns_of(row_type, rows))
+    return typed_frame(row_type, pd.DataFrame(columns_of(row_type, rows), dtype=object))
+
+
+def typed_frame(row_type: type[Row], frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of rows with the types of its columns, whatever values they hold.
+
+    Numbers that may be missing have the type of floats, and truth values, that of objects.
+    """
+    import pandas as pd
+
+    hints = typing.get_type_hints(row_type)
+    text = pd.Series(["text"]).dtype
+    kinds: dict[Any, Any] = {bool: bool, int: "int64", float: "float64", str: text}
+    optional: dict[Any, Any] = {bool: object, int: "float64", float: "float64", str: text}
+    types: dict[str, Any] = {}
+    for one in fields(row_type):
+        hint = hints[one.name]
+        parts = set(typing.get_args(hint)) if isinstance(hint, UnionType) else {hint}
+        (kind,) = parts - {type(None)}
+        types[one.name] = (optional if len(parts) > 1 else kinds)[kind]
+    return frame.astype({name: types[name] for name in frame.columns if name in types})

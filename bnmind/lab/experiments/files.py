@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import one_line, shown
@@ -129,7 +131,19 @@ def experiment_content(experiment: Experiment) -> dict[str, Any]:
     """
     if experiment.kind not in EXPERIMENTS:
         raise UnknownNameError("kind of experiment", experiment.kind, EXPERIMENTS)
-    return EXPERIMENTS[experiment.kind].content(experiment)
+    content = EXPERIMENTS[experiment.kind].content(experiment)
+    return {name: _plain(value) for name, value in content.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with numbers of Python in place of those of NumPy."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
 
 
 @checked

@@ -16,7 +16,7 @@ from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.experiments.experiment import VERSION, BatchRows
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, TurnRow
 from bnmind.lab.mastermind.endings import Ending, Revealed
-from bnmind.lab.mastermind.game_series import GameSeries, remembering, series_faults
+from bnmind.lab.mastermind.game_series import GameSeries, game_seed, remembering, series_faults
 from bnmind.lab.mastermind.setting import (
     GameSetting,
     Player,
@@ -155,9 +155,43 @@ class GameExperiment(Value):
         for setting in self.settings:
             games = self._games(setting)
             stop = start + games * len(setting.players)
+            self._check(setting, start, rows[start:stop])
             comparisons.append(self._comparison(setting, games, rows[start:stop]))
             start = stop
         return tuple(comparisons)
+
+    def _check(self, setting: GameSetting, start: int, rows: Sequence[GameRow]) -> None:
+        """Raise unless these are the rows of a setting, of which the first has a position."""
+        common = (
+            str(setting.board),
+            setting.channel.name,
+            prior_text(setting.prior),
+            ending_text(setting.ending),
+            setting.ending.limit,
+        )
+        players = [
+            (player.strategy.name, believed.name, prior_text(prior))
+            for player, believed, prior in zip(
+                setting.players, setting.believed, setting.believed_priors, strict=True
+            )
+        ]
+        seed = 0
+        for number, row in enumerate(rows):
+            game, seat = divmod(number, len(players))
+            if seat == 0:
+                seed = game_seed(self.seed, game + 1)
+            expected = (*common, *players[seat], game + 1, seed)
+            found = (
+                *(row.board, row.channel, row.prior, row.ending, row.max_guesses),
+                *(row.strategy, row.assumed, row.assumed_prior, row.game, row.seed),
+            )
+            if found != expected:
+                raise InvalidArgumentError(
+                    f"expected the rows of the experiment in their order; row {start + number + 1}"
+                    f" is one of {row.strategy}, game {row.game:,}, {row.board}, {row.channel},"
+                    " and not the one that belongs there",
+                    row,
+                )
 
     def _comparison(self, setting: GameSetting, games: int, rows: Sequence[GameRow]) -> Comparison:
         names = [player.strategy.name for player in setting.players]

@@ -94,7 +94,11 @@ def _written_prior(prior: Prior) -> str | dict[str, Any]:
 
 
 def _written_ending(ending: Ending) -> str:
-    text = f"declared:{ending.certainty!r}" if isinstance(ending, Declared) else ending_text(ending)
+    text = (
+        f"declared:{float(ending.certainty)!r}"
+        if isinstance(ending, Declared)
+        else ending_text(ending)
+    )
     try:
         same = parse_ending(text, ending.limit) == ending
     except BnmindError:

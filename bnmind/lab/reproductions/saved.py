@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 
 from bnmind._arguments import checked
-from bnmind._file_locks import locked
+from bnmind._file_locks import LockHeldError, locked
 from bnmind._front_door import installed_version
 from bnmind._text_files import naming, write_file, write_files
 from bnmind._values import CheckedValue
@@ -199,10 +199,9 @@ def _alone(place: Path) -> Iterator[None]:
     try:
         lock = locked(place, patience=1.0)
         lock.__enter__()
-    except FileWriteError as fault:
+    except LockHeldError as fault:
         raise FileWriteError(
-            f"{place} cannot be written, or another program computes it now; wait for it, or name"
-            " another directory",
+            f"another program computes {place} now; wait for it, or name another directory",
             str(place),
         ) from fault
     try:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bnmind._bounded_files import SMALL_FILE, read_text
-from bnmind._file_locks import locked
+from bnmind._file_locks import LockHeldError, locked
 from bnmind._front_door import installed_version
 from bnmind._messages import listed, shown
 from bnmind._text_files import write_file, write_files
-from bnmind.errors import FileWriteError, StoreError, TooLargeError
+from bnmind.errors import StoreError, TooLargeError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Row
 from bnmind.lab.stores.environment import ENVIRONMENT, environment_text, read_environment
 from bnmind.lab.stores.parts import (
@@ -39,11 +39,13 @@ def alone(directory: Path) -> Iterator[None]:
     ------
     StoreError
         If another run is writing into it.
+    FileWriteError
+        If it cannot be written.
     """
     lock = locked(directory / EXPERIMENT, patience=_PATIENCE)
     try:
         lock.__enter__()
-    except FileWriteError as error:
+    except LockHeldError as error:
         raise StoreError(
             f"another run is writing into {directory}; wait until it ends, or name another"
             " directory",

@@ -33,8 +33,20 @@ __all__ = ["forget_unfinished", "resumed_games", "unfinished_place"]
 _PREFIX = "unfinished-"
 
 
-def unfinished_place(experiment: GameExperiment, directory: Path) -> Path | None:
+def unfinished_place(
+    experiment: GameExperiment, directory: Path, *, sequential: bool = False
+) -> Path | None:
     """Return where to keep the games of an experiment until all of them are finished.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    directory
+        The directory of the results.
+    sequential
+        Whether a rule may end the games early. They are then kept apart from those of a run that
+        needs all of them, so that each run can remove its own.
 
     Returns
     -------
@@ -45,7 +57,8 @@ def unfinished_place(experiment: GameExperiment, directory: Path) -> Path | None
     try:
         arrow()
         require_readable(experiment_to_toml(experiment))
-        return directory / f"{_PREFIX}{digest_of(experiment)}"
+        end = "-until" if sequential else ""
+        return directory / f"{_PREFIX}{digest_of(experiment)}{end}"
     except (MissingLibraryError, ExperimentFileError, TooLargeError):
         return None
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import StoreError
-from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row
+from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row, typed_frame
 from bnmind.lab.experiments.files import EXPERIMENTS, experiment_to_toml, read_experiment
 from bnmind.lab.stores.columns import arrow, schema_of
 from bnmind.lab.stores.environment import read_environment
@@ -98,16 +98,14 @@ class Store(CheckedValue):
         StoreError
             If a file is damaged; the error names it.
         """
-        table = self._table(self.experiment.row_type, self.parts)
-        frame: pd.DataFrame = table.to_pandas()
-        return frame
+        row_type = self.experiment.row_type
+        return typed_frame(row_type, self._table(row_type, self.parts).to_pandas())
 
     @property
     def detail_frame(self) -> pd.DataFrame:
         """The rows of turns or questions as a new pandas data frame."""
-        table = self._table(self.experiment.detail_type, self._detail_parts)
-        frame: pd.DataFrame = table.to_pandas()
-        return frame
+        row_type = self.experiment.detail_type
+        return typed_frame(row_type, self._table(row_type, self._detail_parts).to_pandas())
 
     @checked
     def rows_of(self, number: int) -> tuple[Row, ...]:

@@ -21,7 +21,7 @@ def worst_cases(masses: Floats) -> Floats:
 
 
 def expected_sizes(masses: Floats) -> Floats:
-    """Return the sum of the squared class sizes of each guess, to be minimized (Irving 1978).
+    """Return the sum of the squared class sizes of each guess, to be minimized (Irving 1978–79).
 
     The sum divided by the number of codes is the expected size of the class.
     """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError, MissingLibraryError, StoreError
+from bnmind.errors import BnmindError, FileWriteError, MissingLibraryError, StoreError
 from bnmind.lab import (
     Experiment,
     GameExperiment,
@@ -240,6 +242,17 @@ def test_two_runs_into_one_directory_are_refused(
         run_into(experiment, tmp_path, progress=again)
     run_into(experiment, tmp_path)
     assert_whole(tmp_path, experiment)
+
+
+def test_a_full_disk_is_not_called_another_run(
+    experiment: GameExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("bnmind._file_locks._open", full)
+    with pytest.raises(FileWriteError, match="No space left"):
+        run_into(experiment, tmp_path)
 
 
 def test_a_place_that_cannot_be_written_is_told_before(
