@@ -19,7 +19,6 @@ from bnmind.adaptive import simulate as simulate
 from bnmind.errors import BnmindError as BnmindError
 from bnmind.fitting import fit as fit
 from bnmind.information import choose_question as choose_question
-from bnmind.junction import Engine as Engine
 from bnmind.junction import compile_model as compile_model
 from bnmind.junction import compile_plan as compile_plan
 from bnmind.junction import posterior as posterior
@@ -30,8 +29,6 @@ from bnmind.mastermind import Board as Board
 from bnmind.mastermind import Channel as Channel
 from bnmind.pgm import Network as Network
 from bnmind.pgm.files import read as read
-from bnmind.questions import Decision as Decision
 from bnmind.questions import rank_questions as rank_questions
-from bnmind.questions import value_of_information as value_of_information
 
 __version__: str
