@@ -53,11 +53,8 @@ class Planner:
         self.limits = limits
         self.store = store
 
-    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the joint distribution of each target given evidence.
-
-        If the plan exceeds the limits, it is restricted to the states of the evidence.
-        """
+    def plan(self, scopes: Scopes, seen: Seen) -> Plan:
+        """Return the plan for some targets and the variables of the evidence."""
         states, soft = seen.in_order()
 
         def make() -> Plan:
@@ -71,6 +68,15 @@ class Planner:
             )
 
         plan: Plan = self._planned(("posterior", scopes, tuple(states), tuple(soft)), make)
+        return plan
+
+    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the joint distribution of each target given evidence.
+
+        If the plan exceeds the limits, it is restricted to the states of the evidence.
+        """
+        states, soft = seen.in_order()
+        plan = self.plan(scopes, seen)
         try:
             return plan.run({**states, **soft})
         except TooLargeError:

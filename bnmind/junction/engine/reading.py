@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bnmind._messages import shown
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import by_name, is_missing, is_state, likelihood
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable, name_text
 
@@ -70,6 +72,19 @@ class Reader:
         self.places = {
             v.name: {state: i for i, state in enumerate(v.states)} for v in model.variables
         }
+
+    @cached_property
+    def network(self) -> Network | None:
+        """The model as a network; None if it is not one."""
+        if isinstance(self.model, Network):
+            return self.model
+        cpds = [p for p in self.model.potentials if not isinstance(p, Factor)]
+        if len(cpds) < len(self.model.potentials):
+            return None
+        try:
+            return Network(tuple(cpds))
+        except InvalidModelError:
+            return None
 
     def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
         """Return the variables of targets."""

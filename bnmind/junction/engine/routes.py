@@ -4,17 +4,23 @@
 way             good for
 ==============  ==================================================================================
 light path      few targets: eliminates only what matters to them, without a compiled plan
+plan            joint distributions, signed factors, evidence that leaves little of a large tree,
+                and the first questions about many targets
 propagation     many targets: one tree, compiled once, which any evidence restricts
-plan            joint distributions, signed factors, and trees that are too large for any evidence
 ==============  ==================================================================================
 
-The predictions count operations and need no clock, so that equal questions of an engine take equal
-ways, except that a tree which is compiled already is preferred to a light path that costs more.
+A tree costs more to compile than a plan, up to a hundred times on networks with large cliques. An
+engine therefore makes plans first, and compiles the tree when its predicted cost is within a
+multiple of what the plans have cost (a ski-rental problem: Karlin, Manasse, Rudolph & Sleator,
+*Competitive snoopy caching*, Algorithmica 3, 1988). For most networks, this is the second question.
+All costs are predicted from numbers of operations. No clock is read.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +30,13 @@ from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen
+from bnmind.junction.inference.compile import junction_tree
+from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.propagation.propagation import Propagation
 from bnmind.junction.single.light_model import LightModel
 from bnmind.junction.single.light_query import query_at
-from bnmind.pgm.network import Network
+from bnmind.junction.triangulation.greedy import MinWeight
 
 __all__ = ["Routes"]
 
@@ -38,21 +46,34 @@ _FEW = 3
 _LIGHT_NS = 2.0
 """Nanoseconds for each multiplication of the light path."""
 
-_CELL_NS = 6.0
-"""Nanoseconds for each cell that a propagation visits."""
+_CELL_NS, _BUCKET_NS = 6.0, 150.0
+"""Nanoseconds for each cell that a propagation visits, and for each of its tables."""
 
-_BUCKET_NS = 150.0
-"""Nanoseconds for each table of a propagation."""
+_PLANNING_NS = 200_000.0
+"""Nanoseconds for each variable to make a plan."""
+
+_STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
+"""Nanoseconds for each step of a plan, and for each multiplication."""
+
+_COMPILED_CELL_NS = 50.0
+"""Nanoseconds to compile each cell of a tree in a quick order, besides the search for a better
+one."""
+
+_FUTURE = 16.0
+"""The expected cost of future questions about many targets, as a multiple of the cost so far."""
 
 _LIGHT_ALWAYS_NS = 100_000.0
 """The cost of a light path below which no other way is considered."""
 
-_LIGHT_ALONE_NS = 50_000_000.0
-"""The cost of a light path above which a tree is compiled for it."""
+_LIGHT_NEVER_NS = 100_000_000.0
+"""The cost of a light path above which a plan with a better order is made."""
 
 _MODEL_BYTES = 16_384
 _VARIABLE_BYTES = 512
 """The bytes of a compiled model besides its arrays, and those of each variable, from above."""
+
+_TREE = "any evidence"
+"""The key of the tree in the store."""
 
 
 class Routes:
@@ -72,21 +93,22 @@ class Routes:
         self.reader = reader
         self.planner = planner
         self.store = store
+        self._spent = 0.0
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
         answer = None
-        if len(scopes) <= _FEW and scopes:
+        if 0 < len(scopes) <= _FEW:
             answer = self._light(scopes, seen)
         if answer is None and all(len(scope) == 1 for scope in scopes):
-            answer = self._propagated(scopes, seen)
+            answer = self._many(scopes, seen)
         # A posterior without variables is false.
         return self.planner.posterior(scopes, seen) if answer is None else answer
 
     def _light(self, scopes: Scopes, seen: Seen) -> Posterior | None:
         """Return the answer of the light path; None if another way is better."""
         # A user's order would have no effect here.
-        if not isinstance(self.reader.model, Network) or self.planner.order is not None:
+        if self.reader.network is None or self.planner.order is not None:
             return None
         model: LightModel = self.store.get("light", self._light_model)
         try:
@@ -97,24 +119,52 @@ class Routes:
             return None
         cost = _LIGHT_NS * query.multiplications
         if cost > _LIGHT_ALWAYS_NS and all(len(scope) == 1 for scope in scopes):
-            propagation: Propagation | None = self.store.peek("any evidence")
-            if propagation is None and cost > _LIGHT_ALONE_NS:
-                propagation = self._propagation()
+            propagation: Propagation | None = self.store.peek(_TREE)
             if propagation is not None and self._cost(propagation, seen) < cost:
                 return None
-        return query.run()
+        return None if cost > _LIGHT_NEVER_NS else query.run()
 
-    def _propagated(self, scopes: Scopes, seen: Seen) -> Posterior | None:
-        """Return the answer of the propagation; None if the model has none."""
+    def _many(self, scopes: Scopes, seen: Seen) -> Posterior | None:
+        """Return the distributions of many variables; None if a plan should compute them."""
         propagation = self._propagation()
+        planning = _PLANNING_NS * len(self.reader.columns)
         if propagation is None:
+            if not self._is_worth_its_price:
+                plan = self.planner.plan(scopes, seen)
+                self._spent += planning + self._run_cost(plan)
             return None
+        cost = self._cost(propagation, seen)
+        if cost > planning and self._run_cost(self.planner.plan(scopes, seen)) < cost:
+            return None
+        return self._propagated(propagation, scopes, seen)
+
+    def _run_cost(self, plan: Plan) -> float:
+        """Return the predicted nanoseconds of a run of a plan."""
+        if plan.by_case is not None:
+            return _PLANNING_NS * len(self.reader.columns)
+        if plan.compiled.refusal is not None:
+            return math.inf
+        steps = len(plan.compiled.program.steps)
+        return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
+
+    @property
+    def _is_worth_its_price(self) -> bool:
+        """Whether enough questions came to compile the tree for any evidence."""
+        return self._spent > 0 and _FUTURE * self._spent >= self._price
+
+    @cached_property
+    def _price(self) -> float:
+        """The predicted nanoseconds to compile the tree for any evidence."""
+        cells = junction_tree(self.reader.model, order=MinWeight()).total_size
+        return _PLANNING_NS * len(self.reader.columns) + _COMPILED_CELL_NS * cells
+
+    def _propagated(self, propagation: Propagation, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the answer of the propagation."""
         marginals, log_evidence = propagation.marginals(self._states(seen), seen.soft)
         columns = self.reader.columns
         joints = tuple([sealed(marginals[columns[scope[0]]]) for scope in scopes])
-        return made(
-            Posterior, scopes=self.reader.named(scopes), joints=joints, log_evidence=log_evidence
-        )
+        named = self.reader.named(scopes)
+        return made(Posterior, scopes=named, joints=joints, log_evidence=log_evidence)
 
     def _cost(self, propagation: Propagation, seen: Seen) -> float:
         """Return the predicted nanoseconds of a run."""
@@ -130,16 +180,16 @@ class Routes:
         return states
 
     def _light_model(self) -> Stored:
-        assert isinstance(self.reader.model, Network)  # as the caller has seen
-        model = LightModel.of(self.reader.model)
+        assert self.reader.network is not None  # as the caller has seen
+        model = LightModel.of(self.reader.network)
         arrays = sum([array.nbytes for array in model.arrays])
         return Stored(model, self._objects() + arrays, "few targets: the tables")
 
     def _propagation(self) -> Propagation | None:
-        """Return the tree for any evidence; None if it is too large, or the model is signed."""
-        if self.store.most_bytes < _MODEL_BYTES:
+        """Return the tree for any evidence; None if it is not worth its price, or too large."""
+        if self.store.most_bytes < _MODEL_BYTES or not self._is_worth_its_price:
             return None
-        propagation: Propagation | None = self.store.get("any evidence", self._compiled)
+        propagation: Propagation | None = self.store.get(_TREE, self._compiled)
         return propagation
 
     def _compiled(self) -> Stored:

@@ -1,0 +1,126 @@
+"""Engines choose the cheapest way by its predicted cost, and every way gives the same answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.junction import Engine, MinFill, compile_model, compile_plan
+from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, Parity, TabularCPD, Variable
+from bnmind.pgm import noisy_or as noisy
+from tests.wheel import ask, read_wheel, state_names
+
+
+def titles(engine: Engine) -> list[str]:
+    """Return what an engine remembers, the latest first."""
+    return [stored.title for stored in engine._store.held()[::-1]]
+
+
+def same(engine: Engine, targets: Any, evidence: dict[str, Any]) -> None:
+    """Compare an answer with that of a plan for this evidence alone."""
+    hard = {name: finding for name, finding in evidence.items() if isinstance(finding, str)}
+    soft = [name for name in evidence if name not in hard]
+    scopes = None if targets is None else [[name] for name in targets]
+    plan = compile_plan(engine.model, evidence=hard, soft=soft, targets=scopes)
+    expected, found = plan.run(evidence), engine.posterior(targets, evidence)
+    assert list(found) == list(expected)
+    assert found.log_evidence == pytest.approx(expected.log_evidence, abs=1e-10)
+    for name in expected:
+        p, q = found[name].probabilities, expected[name].probabilities
+        np.testing.assert_allclose(p, q, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm"])
+def test_many_targets_take_a_plan_first_and_then_one_tree(name: str) -> None:
+    network = read_wheel(name)
+    engine = compile_model(network)
+    for seed in range(3):
+        evidence: dict[str, Any] = dict(
+            state_names(network, ask(network, "random", seed=seed).findings)
+        )
+        same(engine, None, evidence)
+        if seed == 0:
+            assert [title.split()[0] for title in titles(engine)] == ["posterior"]
+        else:
+            assert titles(engine)[0].startswith("any evidence")
+            assert len(titles(engine)) == 2
+    evidence[network.variables[0].name] = [0.3, 0.8, 0.1][: network.variables[0].n_states]
+    same(engine, None, evidence)
+    same(engine, [v.name for v in network.variables[:5]], evidence)
+    assert len(titles(engine)) == 2
+
+
+def test_few_targets_take_the_light_path() -> None:
+    network = read_wheel("alarm")
+    engine = compile_model(network)
+    evidence = state_names(network, ask(network, "leaves").findings)
+    for v in network.variables[:6]:
+        same(engine, [v.name], evidence)
+    same(engine, [v.name for v in network.variables[3:6]], {})
+    assert titles(engine) == ["few targets: the tables"]
+
+
+def test_an_order_of_the_user_is_used() -> None:
+    network = read_wheel("asia")
+    engine = compile_model(network, order=MinFill())
+    for _ in range(3):
+        same(engine, ["lung"], {"xray": "yes"})
+        same(engine, None, {"dysp": "yes"})
+    assert "few targets: the tables" not in titles(engine)
+    assert any(title.startswith("any evidence") for title in titles(engine))
+
+
+def test_a_tree_that_exceeds_the_memory_is_never_made() -> None:
+    network = read_wheel("alarm")
+    engine = compile_model(network, memory=50_000)
+    for seed in range(3):
+        same(engine, None, state_names(network, ask(network, "random", seed=seed).findings))
+    assert "any evidence: the tree is too large" in titles(engine)
+    none = compile_model(network, memory=0)
+    for seed in range(3):
+        same(none, None, state_names(network, ask(network, "random", seed=seed).findings))
+    assert titles(none) == []
+
+
+def test_products_of_factors_are_answered() -> None:
+    a, b, c = (Variable(name, ("no", "yes")) for name in "abc")
+    for signed in (False, True):
+        first = np.array([[0.5, 0.7], [0.4, -0.05 if signed else 0.05]])
+        second = np.array([[0.9, 0.8], [0.3, 0.6]])
+        model = FactorModel((Factor((a, b), first), Factor((b, c), second)))
+        engine = compile_model(model)
+        for evidence in ({}, {"a": "no"}, {"c": [0.25, 0.5]}, {"b": "no"}):
+            same(engine, None, evidence)
+            same(engine, ["c"], evidence)
+        assert ("any evidence: no tree of negative factors" in titles(engine)) == signed
+
+
+def test_a_file_of_a_network_takes_the_light_path() -> None:
+    network = read_wheel("asia")
+    engine = compile_model(FactorModel(network.cpds))
+    same(engine, ["lung"], {"xray": "yes"})
+    assert titles(engine) == ["few targets: the tables"]
+
+
+def test_functions_and_noisy_distributions_are_answered() -> None:
+    causes = tuple(Variable(f"cause{i}", ("no", "yes")) for i in range(12))
+    effect, odd = Variable("effect", ("no", "yes")), Variable("odd", ("0", "1"))
+    rng = np.random.default_rng(1)
+    network = Network(
+        (
+            *(TabularCPD(v, (), np.array([0.9, 0.1])) for v in causes),
+            noisy(effect, causes, rng.uniform(0.2, 0.9, 12), leak=0.01),
+            FunctionalCPD(odd, causes, Parity()),
+        )
+    )
+    engine = compile_model(network)
+    for evidence in ({"effect": "yes"}, {"odd": "1"}, {"effect": "yes", "odd": "0"}, {}):
+        same(engine, None, evidence)
+        same(engine, ["cause0", "odd"], evidence)
+    impossible = {**dict.fromkeys([v.name for v in causes], "no"), "odd": "1"}
+    for targets in (None, "effect"):
+        with pytest.raises(ImpossibleEvidenceError, match="odd=1"):
+            engine.posterior(targets, impossible)
