@@ -224,6 +224,21 @@ def _plans() -> Any:
     ]
 
 
+@_add(junction.FileAnswers)
+def _file_answers() -> Any:
+    return [
+        junction.FileAnswers(n_rows=3, columns=("rain",)),
+        junction.FileAnswers(
+            n_rows=4,
+            columns=("id", "rain"),
+            n_impossible=1,
+            impossible=(2,),
+            unused=("id", "wett"),
+            close=(("wett", ("wet",)),),
+        ),
+    ]
+
+
 @_add(junction.CaseAnswers)
 def _case_answers() -> Any:
     frame = pd.DataFrame({"wet": ["no", "yes", None], "wett": [1, 2, 3]}, index=["a", "b", "c"])

@@ -654,6 +654,7 @@ def of_files(package: str, name: str) -> bool:
     """Return whether a function takes the name of a file, which has a test of its own."""
     return package == "pgm.files" or name in (
         *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
+        "answer_file",
     )
 
 
@@ -682,6 +683,9 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: files.write_model(network(), tmp_path / "x.bif", max_cells=value),
         lambda: files.file_names(value, "x.bif"),
         lambda: files.file_names(network(), value),
+        lambda: junction.answer_file(network(), value, tmp_path / "x.csv", junction.predict),
+        lambda: junction.answer_file(network(), tmp_path / "x.csv", value, junction.predict),
+        lambda: junction.answer_file(value, tmp_path / "x", tmp_path / "y", junction.predict),
         lambda: questions.read_diagnosis(value),
         lambda: questions.read_costs(value),
         lambda: questions.read_dialogue(value),

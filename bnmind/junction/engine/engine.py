@@ -22,6 +22,7 @@ from bnmind.junction.engine.plan_store import PlanStore
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen, Targets
 from bnmind.junction.engine.routes import Routes
+from bnmind.junction.engine.tables import TableQuestions
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
@@ -44,7 +45,7 @@ _MOST_LINES = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Engine(Value):
+class Engine(TableQuestions, Value):
     """A compiled model that answers any question under any evidence.
 
     `compile_model` makes engines. The evidence of a question is a mapping or a `pandas.Series`: for

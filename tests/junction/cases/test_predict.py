@@ -269,3 +269,16 @@ def test_progress_ends_at_its_total() -> None:
         function(GARDEN, frame, progress=lambda *step, told=told: told.append(step), **options)
         assert told
         assert told[-1][0] == told[-1][1]
+
+
+def test_an_engine_answers_tables_too() -> None:
+    engine = bnmind.compile_model(GARDEN)
+    cases = pd.DataFrame({"wet": ["no", None, "yes"]})
+    assert engine.predict(cases).frame.equals(predict(GARDEN, cases).frame)
+    assert engine.predict_proba(cases, "rain").frame.equals(predict_proba(GARDEN, cases).frame)
+    logs = engine.log_likelihood(cases)
+    assert logs.to_series().equals(log_likelihood(GARDEN, cases).to_series())
+    assert engine.impute(cases).frame["wet"].tolist() == ["no", "no", "yes"]
+    assert engine.complete(cases).frame["rain"].tolist() == ["no", "no", "yes"]
+    drawn = engine.sample_missing(cases, np.random.default_rng(1), draws=2)
+    assert len(drawn.frame) == 6

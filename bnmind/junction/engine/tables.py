@@ -1,0 +1,60 @@
+"""Questions about tables of cases, for engines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bnmind.junction.cases.answers import CaseAnswers
+from bnmind.junction.cases.completion import complete, sample_missing
+from bnmind.junction.cases.predict import Names, impute, log_likelihood, predict, predict_proba
+from bnmind.junction.inference.limits import Limits
+from bnmind.pgm.network import FactorModel, Network
+
+__all__ = ["TableQuestions"]
+
+
+class TableQuestions:
+    """The methods of an engine that answer all rows of a data frame.
+
+    The cases are a `pandas.DataFrame` whose columns are matched with variables by name; None and
+    NaN mark missing cells. See the functions of the same names, which also take a function that
+    reports progress.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def model(self) -> Network | FactorModel:
+            """The model."""
+
+        @property
+        def limits(self) -> Limits:
+            """The limits of the cost of an answer."""
+
+    def predict(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
+        """Return the most probable state of each target in each case; see `bnmind.predict`."""
+        return predict(self.model, cases, targets, limits=self.limits)
+
+    def predict_proba(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
+        """Return the distribution of each target in each case; see `junction.predict_proba`."""
+        return predict_proba(self.model, cases, targets, limits=self.limits)
+
+    def log_likelihood(self, cases: Any) -> CaseAnswers:
+        """Return the log-probability of the observed cells of each case, natural logarithms."""
+        return log_likelihood(self.model, cases, limits=self.limits)
+
+    def impute(self, cases: Any) -> CaseAnswers:
+        """Return the cases with each missing cell filled by its own most probable state."""
+        return impute(self.model, cases, limits=self.limits)
+
+    def complete(self, cases: Any) -> CaseAnswers:
+        """Return the cases filled by the most probable completion of each row."""
+        return complete(self.model, cases, limits=self.limits)
+
+    def sample_missing(self, cases: Any, rng: np.random.Generator, draws: int = 1) -> CaseAnswers:
+        """Return the cases filled by draws from the joint distribution given each row."""
+        return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)
